@@ -181,11 +181,17 @@ def compare_solvers(
     >>> mx.compare_solvers(several, ["DUAL_NEWTON", "DUAL_LBFGS"], time_limit=60)["certified"].to_list()
     [True, True, True, True]
     """
-    named = _models(models)
+    named: Mapping[Any, MaxEnt] = models if isinstance(models, Mapping) else {None: models}
+    if not named:
+        raise StatementError("at least one model is needed to compare solvers: {name: model}")
+    for name, model in named.items():
+        check_instance(model, MaxEnt, "what is compared" if name is None else f"{name!r} of what is compared")
     check_bool(presolve, "presolve")
     check_optional_bool(progress, "progress")
     limit = math.inf if time_limit is None else check_seconds(time_limit, "time_limit")
-    options = _options(options)
+    options = {} if options is None else check_mapping(options, "options", "{solver: {option: value}}")
+    for label, given in options.items():
+        check_mapping(given, f"the options of {label}", "{option: value}")
     backends = _backends(solvers, options)
     if unknown := [label for label in options if label not in backends]:
         raise unknown_name("solver to be compared", unknown[0], list(backends))
@@ -199,24 +205,6 @@ def compare_solvers(
     result = SolverTable(pd.concat(tables, names=["model"]) if several else tables[None])
     result.attrs["reference"] = references if several else references[None]
     return result
-
-
-def _models(model: object) -> dict[Hashable, MaxEnt]:
-    """What is compared, by name; a single model has none."""
-    if not isinstance(model, Mapping):
-        return {None: check_instance(model, MaxEnt, "what is compared")}
-    if not model:
-        raise StatementError("at least one model is needed to compare solvers: {name: model}")
-    return {name: check_instance(one, MaxEnt, f"{name!r} of what is compared") for name, one in model.items()}
-
-
-def _options(options: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Mapping[str, Any]]:
-    """The options by solver, checked."""
-    if options is not None:
-        check_mapping(options, "options", "{solver: {option: value}}")
-        for label, given in options.items():
-            check_mapping(given, f"the options of {label}", "{option: value}")
-    return dict(options or {})
 
 
 def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Backend | Exception]:

@@ -23,12 +23,6 @@ from ._utils.formatting import ReprMixin, TablePreview
 from ._utils.tables import Microdata, check_columns, group_codes, names, sort_distinct
 from ._utils.validation import check_dataframe, check_float, check_instance, is_several
 
-__all__ = [
-    "QIDistribution",
-    "checked",
-    "positions",
-]
-
 
 def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
     """(n(s, x) + a) / (n(s) + a |X|) for every signature s that occurs and every value x; a is the smoothing."""

@@ -44,22 +44,6 @@ from ._utils.validation import (
 )
 from .releases.base import View
 
-__all__ = [
-    "SCORES",
-    "NonRules",
-    "Patterns",
-    "RuleSet",
-    "Thresholds",
-    "check_names",
-    "count_patterns",
-    "decimals_of",
-    "find_values",
-    "mined_rules",
-    "non_rules",
-    "records_of_scores",
-    "rule_patterns",
-]
-
 #: The columns of a rule's published scores.
 SCORES = ("support", "confidence")
 
@@ -783,9 +767,10 @@ def rule_patterns(rules: RuleSet, view: View) -> Patterns:
         )
     tuples, table = view.quasi_identifiers, rules.table
     codes = np.full((len(rules), len(view.qi)), -1)
-    for i, name in enumerate(view.qi):
-        if name in rules.qi:
-            codes[:, i] = _codes(table[name], tuples.levels[i])
+    for name in rules.qi:
+        i = view.qi.index(name)
+        is_set = table[name].notna().to_numpy()
+        codes[is_set, i] = find_values(table[name][is_set], tuples.levels[i], f"value of {name!r}")
     s = _values(table, view)
     members, _ = _members(codes, tuples)
     n_q = np.asarray(members @ view.n_q).astype(np.int64)
@@ -811,14 +796,6 @@ def _members(codes: np.ndarray, tuples: pd.MultiIndex) -> tuple[sp.csr_array, np
         columns.append(described)
     where = np.concatenate(rows), np.concatenate(columns)
     return sp.csr_array((np.ones(len(where[0])), where), shape=(len(codes), len(tuples))), subset
-
-
-def _codes(column: pd.Series, level: pd.Index) -> np.ndarray:
-    """Number the values of one attribute as the view does; -1 where none is set."""
-    is_set = column.notna().to_numpy()
-    codes = np.full(len(column), -1)
-    codes[is_set] = find_values(column[is_set], level, f"value of {column.name!r}")
-    return codes
 
 
 def _values(table: pd.DataFrame, view: View) -> np.ndarray:

@@ -457,7 +457,10 @@ def check_backend(
     """
     check_optional_bool(progress, "progress")
     solver = find_backend(backend)
-    chosen = _chosen(problems)
+    chosen = [*PROBLEMS.values()] if problems is None else check_list(problems, "problems", "problems, or their names")
+    if not chosen:
+        raise StatementError("problems must not be empty; omit it to use all of them")
+    chosen = [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
     assert not solver.trouble, f"{solver.name} is installed, but not usable: {solver.trouble}"
     trials = [Trial(solver, problem) for problem in chosen]
     able = [trial for trial in trials if trial.problem.suits(solver)]
@@ -505,16 +508,6 @@ def _raised(error: Exception) -> str:
     if isinstance(error, AssertionError | SolverError):
         return str(error)
     return f"solve raises {type(error).__name__}: {error}; return an Answer with Status.FAILED instead"
-
-
-def _chosen(problems: Any) -> list[Problem]:
-    """Read what problems to try."""
-    if problems is None:
-        return list(PROBLEMS.values())
-    chosen = check_list(problems, "problems", "problems, or their names")
-    if not chosen:
-        raise StatementError("problems must not be empty; omit it to use all of them")
-    return [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
 
 
 def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
@@ -859,8 +852,6 @@ def _check_same(view: View, twin: View, what: str) -> None:
         assert same, f"{what} has other labels of {role}"
     terms, others = view.terms(), twin.terms()
     assert all(np.array_equal(terms[role], others[role]) for role in terms), f"{what} has other terms"
-    assert _equal(view.published, twin.published), f"{what} has other published counts"
-
-
-def _equal(first: Mapping[tuple[str, ...], pd.Series], second: Mapping[tuple[str, ...], pd.Series]) -> bool:
-    return set(first) == set(second) and all(counts.equals(second[by]) for by, counts in first.items())
+    same = view.published.keys() == twin.published.keys()
+    same = same and all(counts.equals(twin.published[by]) for by, counts in view.published.items())
+    assert same, f"{what} has other published counts"

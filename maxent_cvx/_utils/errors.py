@@ -7,30 +7,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = [
-    "BadProbability",
-    "DuplicateLabel",
-    "GroupTooLarge",
-    "Inaccurate",
-    "Infeasible",
-    "LabelMismatch",
-    "LargeModel",
-    "MaxEntError",
-    "NotDecided",
-    "RepeatedStatement",
-    "RulesLeftOut",
-    "SolverError",
-    "StatementError",
-    "TableError",
-    "UnknownName",
-    "join_names",
-    "one_line",
-    "pluralize",
-    "short_repr",
-    "unknown_name",
-    "visible",
-]
-
 # The exceptions and warnings of this package, each saying what was found, what was expected, where, and what to do.
 #
 # Every error is a :class:`MaxEntError`, which is a ``ValueError``. Messages name columns and labels;

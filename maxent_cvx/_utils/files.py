@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import TableError, short_repr
+from .errors import TableError
+from .validation import check_path
 
 # Temporary files that do not outlive the process: they are also removed if it is killed.
 
@@ -85,15 +86,14 @@ _replaceable_while_read = os.name != "nt"
 
 def path_of(path: object) -> Path:
     """Read the name of a file."""
-    if not isinstance(path, str | os.PathLike) or not isinstance(name := os.fspath(path), str):
-        raise TableError(f"the name of a file must be text or a pathlib.Path, not {short_repr(path)}")
-    if not name or "\0" in name:
-        raise TableError(f"{name!r} is not the name of a file; give a path such as 'posterior.parquet'")
+    name = check_path(path)
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
-        raise TableError(f"{name!r} cannot be the name of a file: one of its characters cannot be encoded") from None
-    return Path(name)
+        raise TableError(
+            f"{str(name)!r} cannot be the name of a file: one of its characters cannot be encoded"
+        ) from None
+    return name
 
 
 def write_beside(path: object, write: Callable[[Path], object]) -> None:

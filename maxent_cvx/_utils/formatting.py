@@ -133,11 +133,13 @@ def _cut(cell: object) -> object:
 
 
 def as_label(value: object) -> str:
-    r"""Write a label for a sentence: control characters are seen, and one of another direction is isolated.
+    r"""Write a label, or several, for a sentence: control characters are seen, and another direction is isolated.
 
     >>> print(as_label("Flu\u202e"))
     Flu\u202e
     """
+    if isinstance(value, tuple):
+        return ", ".join(map(as_label, value))
     text = visible(str(value))
     return f"{ISOLATE}{text}{END}" if re.search(f"[{RIGHT_TO_LEFT}]", text) else text
 

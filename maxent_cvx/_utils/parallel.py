@@ -29,18 +29,6 @@ from typing import Any
 from .errors import SolverError, StatementError, TableError, short_repr
 from .files import TemporaryFolder, path_of
 
-__all__ = [
-    "ClusterExecutor",
-    "Executor",
-    "LocalExecutor",
-    "OutOfCoreExecutor",
-    "Workers",
-    "current_client",
-    "executor_for",
-    "local_client",
-    "then",
-]
-
 #: How many results are combined at a time, so that sums are made in the same order by any number of workers.
 FAN_IN = 8
 

@@ -38,16 +38,22 @@ def check_number(value: object, what: str) -> float:
     ...
     maxent_cvx.BadProbability: the value must be a finite number, not '0.3'
     """
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(number):
+    if math.isnan(number := _as_float(value)):
         many = isinstance(value, Iterable) and not isinstance(value, str | bytes)
         what_it_is = f"a {type(value).__name__}" if many else short_repr(value)
         raise BadProbability(f"{what} must be a finite number, not {what_it_is}")
     return number
+
+
+def _as_float(value: object) -> float:
+    """A finite number; NaN for anything else."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def check_int(
@@ -65,11 +71,8 @@ def check_float(
     value: object, what: str, least: float = -math.inf, most: float = math.inf, error: type[MaxEntError] | None = None
 ) -> float:
     """Read a finite number from a range, both ends included."""
-    try:
-        number = check_number(value, what)
-    except BadProbability:
-        number = math.nan
-    if not least <= number <= most or math.isnan(number):
+    number = _as_float(value)
+    if not least <= number <= most:  # so it is of NaN
         interval = f"from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f"of at least {least:g}"
         raise (error or BadProbability)(f"{what} must be a number {interval}, got {short_repr(value)}")
     return number
@@ -172,14 +175,9 @@ def check_instance(
 
 def check_dataframe(value: object, what: str) -> pd.DataFrame:
     """Check that something is a DataFrame."""
-    return check_instance(value, _table_class(), what, error=TableError)
+    import pandas as pd  # late: the command line needs this module before it knows whether there is a table
 
-
-def _table_class() -> type[pd.DataFrame]:
-    """Import it when a table is looked at: the command line needs exceptions before it knows whether there is one."""
-    import pandas as pd
-
-    return pd.DataFrame
+    return check_instance(value, pd.DataFrame, what, error=TableError)
 
 
 def check_mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
@@ -191,7 +189,9 @@ def check_mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
 
 def check_list(value: object, what: str, expected: str) -> list[Any]:
     """Read several of something; a text, a table or a dictionary is not a list."""
-    if isinstance(value, str | bytes | Mapping | _table_class() | type) or not is_several(value):
+    import pandas as pd  # late, as above
+
+    if isinstance(value, str | bytes | Mapping | pd.DataFrame | type) or not is_several(value):
         raise StatementError(f"{what} must be a list of {expected}, not {short_repr(value)}")
     return list(value)
 
@@ -214,16 +214,11 @@ def check_array(
 
 def check_positions(value: object, what: str, size: int, number: int | None = None) -> np.ndarray:
     """Read positions among so many, or a mask of that length."""
-    positions = np.asarray(value) if isinstance(value, range) else value
-    is_array = isinstance(positions, np.ndarray) and positions.ndim == 1
-    kind = positions.dtype.kind if isinstance(positions, np.ndarray) and is_array else ""
-    if (
-        not isinstance(positions, np.ndarray)
-        or not (kind in "iu" or (kind == "b" and len(positions) == size))
-        or not is_array
-    ):
+    array = np.asarray(value) if isinstance(value, range | np.ndarray) else np.empty(0)  # of floats, which is refused
+    is_mask = array.dtype == bool and array.shape == (size,)
+    if array.ndim != 1 or not (is_mask or array.dtype.kind in "iu"):
         raise StatementError(f"{what} must be positions or a mask of {size}, not {short_repr(value)}")
-    at = np.flatnonzero(positions) if kind == "b" else positions.astype(np.int64)
+    at = np.flatnonzero(array) if is_mask else array.astype(np.int64)
     if ((at < -size) | (at >= size)).any() or (number is not None and len(at) != number):
         raise StatementError(f"{what} must be positions among {size}{f', {number} of them' * (number is not None)}")
     return at % max(size, 1)
@@ -259,10 +254,7 @@ def check_seconds(value: object, what: str) -> float:
 
 def check_measure(value: object, what: str) -> float:
     """Read what a function of the user's gave: a number, which may be infinite or NaN."""
-    if (
-        isinstance(value, bool | np.bool_)
-        or not isinstance(value, Real | np.number)
-        or isinstance(value, np.complexfloating)
-    ):
+    # NumPy's real numbers are among these; its booleans and complex numbers are not.
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise StatementError(f"{what} must return a number, not {short_repr(value)}")
     return float(value)

@@ -18,21 +18,15 @@ from .inputs import (
     read_statistics,
     values_as_printed,
 )
-from .options import AttackOptions, ReconstructOptions, with_dataset_defaults
+from .options import DefinettiOptions, ReconstructOptions, ReleaseOptions, WorstCaseOptions, with_dataset_defaults
 from .output import PICTURES, check_output, draw, without_formulas, write, write_tables
 from .streams import say, table_text
-
-__all__ = [
-    "definetti",
-    "reconstruct",
-    "worst_case",
-]
 
 #: The most certain inferences that are printed.
 LISTED = 10
 
 
-def worst_case(options: AttackOptions) -> None:
+def worst_case(options: WorstCaseOptions) -> None:
     """Print the worst case of each release."""
     _check(options)
     results, releases = {}, {}
@@ -58,7 +52,7 @@ def worst_case(options: AttackOptions) -> None:
         write_tables(options, worst_case=table.reset_index(drop=True), releases=releases)
 
 
-def definetti(options: AttackOptions) -> None:
+def definetti(options: DefinettiOptions) -> None:
     """Print how sure the guesses are, the most certain of them, and how often they are right."""
     _check(options)
     release, records = _read(options)
@@ -114,7 +108,7 @@ def reconstruct(options: ReconstructOptions) -> None:
         )  # fmt: skip
 
 
-def _check(options: AttackOptions) -> None:
+def _check(options: ReleaseOptions) -> None:
     """Refuse what cannot be read or written, before any work."""
     check_buckets(options)
     check_output(options.out, {".csv"})
@@ -123,7 +117,7 @@ def _check(options: AttackOptions) -> None:
         raise TableError("--sa-table belongs to one release; give one TABLE")
 
 
-def _read(options: AttackOptions) -> tuple[Release, pd.DataFrame]:
+def _read(options: ReleaseOptions) -> tuple[Release, pd.DataFrame]:
     release, records = read_release(read_records(options), options)
     if not isinstance(release, Release):
         raise TableError("--population is not available here: the attacks need to know who is in which group")

@@ -14,11 +14,6 @@ from ..releases.release import Release
 from ..sources.statements import P
 from .options import Options
 
-__all__ = [
-    "run",
-    "story",
-]
-
 
 def run(options: Options) -> None:
     """Print the example."""

@@ -19,8 +19,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -28,12 +30,6 @@ import pandas as pd
 
 from .._utils.errors import TableError, join_names
 from .streams import read_bytes, say, source_name
-
-__all__ = [
-    "Format",
-    "read_csv",
-    "read_table",
-]
 
 #: The signs that cells may be separated by, the likeliest first.
 SEPARATORS = (",", ";", "\t", "|")
@@ -49,6 +45,8 @@ NUMBERS = {
     ",": r"[+-]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?",
     ".": r"[+-]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?",
 }
+#: How dates are written, besides the standard form; and values that are looked at first.
+DATE_FORMS, FIRST_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y"), 100
 #: What a missing cell of numbers may be written as; pandas reads these.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
 #: Scripts that charset-normalizer recognizes reliably, as Unicode names them.
@@ -81,6 +79,8 @@ def read_csv(path: str, dtype: type | None = None, form: Format = Format()) -> p
     """Read a CSV file with a header, or standard input; with a type, all columns as that type."""
     data = read_bytes(path)
     text, encoding = _decoded(path, data, form.encoding)
+    if "\n" not in text:  # lines as Excel for Mac ends them
+        text = text.replace("\r", "\n")
     separator = form.separator or _separator(text)
     first, n_above = _first_rows(text, separator)
     if not first:
@@ -147,36 +147,34 @@ def _say_format(
         say(f"{source_name(path)} is read with {', '.join(detected)}")
 
 
-def _decoded(path: str, data: bytes, encoding: str | None) -> tuple[str, str]:
+def _decoded(path: str, data: bytes, given: str | None) -> tuple[str, str]:
     """The text of a file, and its encoding."""
-    if encoding is None:
-        encoding = next((name for mark, name in MARKS if data.startswith(mark)), None)
-    for name in [encoding] if encoding else ["utf-8", _likeliest_encoding(data)]:
-        try:
-            return data.decode(name), name
-        except UnicodeDecodeError:
-            continue
-        except LookupError:
-            raise TableError(f"--encoding: there is no encoding {name!r}; give one such as utf-8 or cp1252") from None
-    raise TableError(
-        f"{source_name(path)} cannot be decoded as {encoding or 'utf-8'}; give its encoding, such as --encoding cp1252"
-    )
+    encoding = given or next((name for mark, name in MARKS if data.startswith(mark)), None)
+    try:
+        if encoding is not None:
+            return data.decode(encoding), encoding
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-8"), "utf-8"
+        likeliest = _likeliest_encoding(data)
+        return data.decode(likeliest), likeliest
+    except UnicodeDecodeError:
+        raise TableError(
+            f"{source_name(path)} cannot be decoded as {encoding or 'utf-8'}; give its encoding, such as --encoding cp1252"
+        ) from None
+    except LookupError:
+        raise TableError(f"--encoding: there is no encoding {encoding!r}; give one such as utf-8 or cp1252") from None
 
 
 def _likeliest_encoding(data: bytes) -> str:
     """Guess an encoding from bytes that are not UTF-8; without a guess, that of Western Europe."""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        from charset_normalizer import from_bytes
+    from charset_normalizer import from_bytes
 
-        # Digits say nothing, and a value that occurs often no more than one that occurs once.
-        words = dict.fromkeys(word for word in re.split(rb"[\r\n,;\t|\"]+", data[:1_000_000]) if not word.isascii())
-        guesses = [guess for guess in from_bytes(b" ".join(words)) if SCRIPTS & set(guess.alphabets)]
-        # Guesses among the encodings of Latin letters are not reliable in short files; kana occur in Japanese only.
-        japanese = [guess for guess in guesses if {"Hiragana", "Katakana"} & set(guess.alphabets)]
-        return next((guess.encoding for guess in japanese + guesses), "cp1252")
-    return "utf-8"
+    # Digits say nothing, and a value that occurs often no more than one that occurs once.
+    words = dict.fromkeys(word for word in re.split(rb"[\r\n,;\t|\"]+", data[:1_000_000]) if not word.isascii())
+    guesses = [guess for guess in from_bytes(b" ".join(words)) if SCRIPTS & set(guess.alphabets)]
+    # Guesses among the encodings of Latin letters are not reliable in short files; kana occur in Japanese only.
+    japanese = [guess for guess in guesses if {"Hiragana", "Katakana"} & set(guess.alphabets)]
+    return next((guess.encoding for guess in japanese + guesses), "cp1252")
 
 
 def _first_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
@@ -214,22 +212,14 @@ def _separator(text: str) -> str:
 
 def _decimal_sign(rows: list[list[str]], separator: str) -> str:
     """A comma, if the cells of some column are numbers with a decimal comma; else a point."""
-    for cells in _columns(rows):
-        numbers = pd.Series(cells, dtype=str)
-        # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
-        signs = "," if separator != "," else ",."
+    # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
+    signs = "," if separator != "," else ",."
+    for column in islice(zip_longest(*rows[1:], fillvalue=""), len(rows[0])):
+        numbers = pd.Series([cell for cell in map(str.strip, column) if cell not in MISSING], dtype=str)
         has_signs = all(numbers.str.contains(sign, regex=False).any() for sign in signs)
         if has_signs and numbers.str.fullmatch(NUMBERS[","]).all():
             return ","
     return "."
-
-
-def _columns(rows: list[list[str]]) -> Iterable[list[str]]:
-    """The cells of every column below the header that are not missing; none of a column without any."""
-    for i in range(len(rows[0])):
-        cells = [cell for row in rows[1:] if i < len(row) and (cell := row[i].strip()) not in MISSING]
-        if cells:
-            yield cells
 
 
 def _check_header(path: str, header: Iterable[object]) -> None:
@@ -287,3 +277,18 @@ def _read_parquet(path: str) -> pd.DataFrame:
         raise TableError(f"{path!r} cannot be read as a Parquet file: {error}") from error
     _check_header(path, table.columns)
     return _with_integers(table.rename(columns=str).reset_index(drop=True))
+
+
+def as_dates(column: pd.Series) -> pd.Series:
+    """A column of texts that are all dates in one of :data:`DATE_FORMS`, as dates; else the column as it is.
+
+    01/02/2024 is January or February: a column of which both ways read all dates stays as it is.
+    """
+    texts = column.dropna()
+    if pd.api.types.infer_dtype(texts) != "string":
+        return column
+    for first in (texts.head(FIRST_DATES), texts):  # most columns are no dates, which their first values show
+        forms = [form for form in DATE_FORMS if pd.to_datetime(first, format=form, errors="coerce").notna().all()]
+        if not forms:
+            return column
+    return pd.to_datetime(column, format=forms[0]) if len(forms) == 1 else column

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,40 +25,13 @@ from ..rules import RuleSet
 from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
-from .files import Format, read_csv, read_table
-from .options import ExposureOptions, PublishOptions, ReleaseOptions, TableOptions, format_list, with_dataset_defaults
+from .files import Format, as_dates, read_csv, read_table
+from .options import ExposureOptions, PublishOptions, ReleaseOptions, TableOptions, typed, with_dataset_defaults
 from .roles import chosen_roles
 from .streams import DASH, left_out, read_text, say
 
-__all__ = [
-    "CommandInput",
-    "Records",
-    "anatomize",
-    "as_dates",
-    "as_text",
-    "check_buckets",
-    "free_name",
-    "located",
-    "numbers_by_value",
-    "people_of",
-    "read_domain",
-    "read_input",
-    "read_people",
-    "read_records",
-    "read_release",
-    "read_statistics",
-    "statements_of",
-    "values_as_printed",
-    "where_of",
-]
-
 #: Tables that come with the package.
 BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult, "hospital": datasets.load_hospital}
-#: The commands that read a table, as they are typed.
-COMMANDS = {
-    "quantify:quantify": "quantify", "quantify:report": "report", "publish:run": "publish", "solvers:compare": "compare",
-    "attack:worst_case": "attack worst-case", "attack:definetti": "attack definetti",
-}  # fmt: skip
 #: The most people that a table with counts is expanded to.
 MOST_PEOPLE = 10**8
 #: How the first line of a file of rules begins, as RuleSet.to_csv writes it.
@@ -68,8 +40,6 @@ RULES_BEGIN = "# {"
 BUCKET_SOURCES = ("bucket", "l", "generalized")
 #: Different numbers of a quasi-identifier above which ranges are proposed.
 MANY_NUMBERS = 20
-#: How dates are written, besides the standard form; and values that are looked at first.
-DATE_FORMS, FIRST_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y"), 100
 #: What generalized cells look like.
 LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*-\s*\d+$"
 #: An integer, and a range of integers; both may be negative: "-5--1".
@@ -99,7 +69,7 @@ def read_records(options: TableOptions) -> Records:
     if qi is None and options.id is not None:  # a pseudonym may be all that is known
         qi = ()
     if qi is None or sa is None:
-        qi, sa = chosen_roles(table, _name(options.table), COMMANDS[options.command], qi, sa)
+        qi, sa = chosen_roles(table, _name(options.table), options.program, qi, sa)
     return Records(_without_gaps(table, options.table, list(qi), list(sa), options), list(qi), list(sa))
 
 
@@ -171,11 +141,14 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def values_as_printed(texts: Sequence[str], values: Iterable[object]) -> list[object]:
-    """The values that are printed as some texts, with commas for combinations; other texts stay texts."""
-    printed: dict[str, object] = {
-        ",".join(map(str, value if isinstance(value, tuple) else [value])): value for value in values
-    }
-    return [printed.get(text, text) for text in texts]
+    """The values that are printed as some texts; other texts stay texts."""
+    by_text = {printed(value): value for value in values}
+    return [by_text.get(text, text) for text in texts]
+
+
+def printed(value: object) -> str:
+    """Write a sensitive value, a combination with commas."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def numbers_by_value(table: pd.DataFrame, sa: list[str], path: str, what: str) -> pd.Series:
@@ -306,16 +279,9 @@ def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]
     if generalized := _generalized_column(records, options):
         say(f"cells of {generalized!r} look generalized; --generalized reads them as sets and ranges")
     if many := [name for name in records.qi if _has_many_numbers(table[name])]:
-        arguments = [
-            "maxent-cvx",
-            "publish",
-            options.table,
-            "--qi",
-            format_list(records.qi),
-            "--sa",
-            format_list(records.sa),
-        ]
-        command = shlex.join([*arguments, "--method", "mondrian", "--k", "5"])
+        command = typed(
+            "maxent-cvx publish", [options.table], records.qi, records.sa, "--method", "mondrian", "--k", "5"
+        )
         say(f"{' and '.join(many)} can be published in ranges instead:  {command}")
     return table.assign(**{name: groups}), name
 
@@ -325,21 +291,6 @@ def _has_many_numbers(column: pd.Series) -> bool:
     column = as_dates(column)
     is_ordered = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
     return is_ordered and column.nunique() > MANY_NUMBERS
-
-
-def as_dates(column: pd.Series) -> pd.Series:
-    """A column of texts that are all dates in one of :data:`DATE_FORMS`, as dates; else the column as it is.
-
-    01/02/2024 is January or February: a column of which both ways read all dates stays as it is.
-    """
-    texts = column.dropna()
-    if pd.api.types.infer_dtype(texts) != "string":
-        return column
-    for first in (texts.head(FIRST_DATES), texts):  # most columns are no dates, which their first values show
-        forms = [form for form in DATE_FORMS if pd.to_datetime(first, format=form, errors="coerce").notna().all()]
-        if not forms:
-            return column
-    return pd.to_datetime(column, format=forms[0]) if len(forms) == 1 else column
 
 
 def anatomize(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]:

@@ -26,10 +26,6 @@ from .streams import (
     redirect_messages,
 )
 
-__all__ = [
-    "main",
-]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; an error is one line on standard error."""

@@ -1,4 +1,4 @@
-"""The options of every command: frozen dataclasses, and the parser that makes them, once.
+"""The options of every command: frozen dataclasses, from whose fields the parser is made.
 
 The parser is argparse's. With click every option is a parameter of a function, which would have thirty here, and the
 functions that commands share need them as one object anyway.
@@ -8,320 +8,21 @@ from __future__ import annotations
 
 import argparse
 import csv
-import dataclasses
+import inspect
 import io
 import platform
+import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import partial
+from typing import Any, NoReturn, TypeVar
 
 from .streams import Output
 
-__all__ = [
-    "AttackOptions",
-    "CompareOptions",
-    "ExposureOptions",
-    "Options",
-    "PublishOptions",
-    "QuantifyOptions",
-    "ReconstructOptions",
-    "ReleaseOptions",
-    "ReportOptions",
-    "TableOptions",
-    "UsageError",
-    "format_list",
-    "is_json",
-    "make_options",
-    "parse",
-    "with_dataset_defaults",
-]
-
 T = TypeVar("T", bound="Options")
 
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What every command has."""
-
-    command: str
-    json: bool = False
-    out: str | None = None
-    plot: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableOptions(Options):
-    """A table of people, or several, and how Anatomy makes buckets of it."""
-
-    table: str
-    more: tuple[str, ...] = ()
-    qi: tuple[str, ...] | None
-    sa: tuple[str, ...] | None
-    rows: int | None
-    missing: str
-    sep: str | None
-    encoding: str | None
-    decimal: str | None
-    l: Any
-    exempt: int | None
-    seed: int
-    bucket: Any = None
-    id: str | None = None
-    count: str | None = None
-    safe: tuple[float, int] | None = None
-    escape_formulas: bool = False
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """Everything that is read as a table."""
-        return self.table, *self.more
-
-    @property
-    def is_generalized(self) -> bool:
-        """Whether cells stand for several values."""
-        return False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReleaseOptions(TableOptions):
-    """A release that exists already, in one of several forms."""
-
-    sa_table: tuple[str, ...] = ()
-    generalized: bool = False
-    hierarchy: tuple[tuple[str, str], ...] = ()
-    population: str | None = None
-    counterfeits: bool = False
-
-    @property
-    def is_generalized(self) -> bool:
-        """Whether cells stand for several values: hierarchies and populations imply it."""
-        return self.generalized or bool(self.hierarchy) or self.population is not None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExposureOptions(ReleaseOptions):
-    """What the adversary knows, and who counts as exposed."""
-
-    know: tuple[str, ...] = ()
-    knowledge: str | None = None
-    people: str | None = None
-    original: str | None = None
-    threshold: float = 0.8
-    sensitive: tuple[str, ...] = ()
-    baseline: str | None = None
-    within: str | None = None
-    fail_above: float | None = None
-    population_size: int | None = None
-    qi_table: str | None = None
-    values: tuple[str, ...] | None = None
-    distribution: str | None = None
-    scores: tuple[str, ...] | None = None
-    decimals: int | None = None
-    solver: str = "auto"
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuantifyOptions(ExposureOptions):
-    """The options of ``quantify``."""
-
-    top: tuple[int, ...] = ()
-    min_support: int = 3
-    report: str | None = None
-    cluster: str | None = None
-    workers: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportOptions(ExposureOptions):
-    """The options of ``report``."""
-
-    attack: tuple[str, ...] = ()
-    records: bool = False
-    about: tuple[tuple[str, str], ...] = ()
-    listed: int = 25
-    language: str = "en"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishOptions(TableOptions):
-    """The options of ``publish``."""
-
-    method: str
-    k: Any  # of the method's own options, those that it needs are numbers, the others None
-    before: str | None
-    before_sa: str | None
-    before_count: str | None
-    strategy: str
-    r: Any
-    prior: str | None
-    smoothing: float
-    condition: str
-    suppress: int
-    support: Any
-    confidence: Any
-    attributes: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttackOptions(ReleaseOptions):
-    """The options of ``attack worst-case`` and ``attack definetti``."""
-
-    k: tuple[int, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    smoothing: float = 1.0
-    iterations: int = 60
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReconstructOptions(Options):
-    """The options of ``attack reconstruct``."""
-
-    table: str
-    domain: str
-    of: str | None
-    decimals: int | None
-    limit: int
-    time_limit: float
-    escape_formulas: bool
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The one file that is read."""
-        return (self.table,)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions(TableOptions):
-    """The options of ``compare``."""
-
-    known: int
-    min_support: int
-    solvers: tuple[str, ...] | None
-    no_presolve: bool
-
-
-#: Defaults of the tables that come with the package; the QI of Adult are those of :data:`maxent_cvx.datasets.ADULT_QI`.
-DATASET_DEFAULTS: dict[str, dict[str, Any]] = {
-    "adult": {"sa": ("education",), "rows": 14_210, "l": 5, "exempt": 2, "top": (0, 10, 50, 100, 200, 500)},
-    "hospital": {"qi": ("Gender", "Degree"), "sa": ("Disease",), "bucket": "Bucket"},
-}  # fmt: skip
-#: A default is not used where one of these options is given: whoever asks for Anatomy (--l) does not want the table's
-#: own buckets, and whoever asks for a verdict does not want scores.
-INSTEAD = {
-    "bucket": ("l", "generalized", "hierarchy", "population"),
-    "l": ("bucket", "generalized", "hierarchy", "population"),
-    "exempt": ("bucket",),
-    "top": (
-        "bucket", "json", "know", "knowledge", "people", "fail_above", "sensitive", "baseline", "within", "report",
-        "id", "qi_table",
-    ),
-}  # fmt: skip
-
-
-def with_dataset_defaults(options: T) -> T:
-    """The options of one table, with the defaults of a built-in one in the place of what is not given."""
-    if not isinstance(options, TableOptions) or options.more:
-        return options
-    known = DATASET_DEFAULTS.get(options.table, {})
-    if options.table == "adult":
-        from ..datasets.load import ADULT_QI  # which loads pandas
-
-        known = known | {"qi": ADULT_QI}
-    # Of values that are falsy, 0 is one that was given, and so are no quasi-identifiers: --qi ''.
-    present = {
-        name
-        for name, value in vars(options).items()
-        if value is not None and value is not False and (value != () or name in ("qi", "sa"))
-    }
-    defaults = {
-        name: value
-        for name, value in known.items()
-        if name in vars(options) and name not in present and not present & {*INSTEAD.get(name, ())}
-    }
-    return replace(options, **defaults)
-
-
-# ------------------------------------------------------------------------------------------------------- the parser itself
-
-
-class UsageError(Exception):
-    """The options cannot be read."""
-
-
-class _Layout(argparse.HelpFormatter):
-    """Fills paragraphs, and leaves lines that begin with a space, such as examples, as they are."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        paragraphs = (
-            part if part.startswith(" ") else super(_Layout, self)._fill_text(part, width, indent)
-            for part in text.split("\n")
-        )
-        return "\n".join(paragraphs)
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, and whose help ends with an example."""
-
-    def __init__(self, *arguments: Any, example: str | None = None, **settings: Any) -> None:
-        if example is not None:
-            settings["epilog"] = "Example:\n" + "\n".join(f"  {line}" for line in example.split("\n"))
-        super().__init__(*arguments, **settings)
-        self.formatter_class = _Layout
-
-    def _print_message(self, message: str, file: Any = None) -> None:  # argparse ignores errors of writing
-        Output(file or sys.stdout).write(message)
-
-    def error(self, message: str) -> NoReturn:
-        """Raise an error that says where to find help."""
-        raise UsageError(f"{message} (see {self.prog} --help)")
-
-
-#: What commands are added to.
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-Command: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
-
-
-class Version(argparse.Action):
-    """Print the version, which is looked up only when it is asked for, and exit."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print it."""
-        from importlib.metadata import version
-
-        print(f"maxent-cvx {version('maxent-cvx')} (Python {platform.python_version()})")
-        parser.exit()
-
-
-def is_json(arguments: Sequence[str]) -> bool:
-    """Whether --json is given, possibly abbreviated, even if the options cannot be read."""
-    return any(len(argument) > 2 and "--json".startswith(argument) for argument in arguments)
-
-
-def parse(arguments: Sequence[str]) -> Options:
-    """Parse the arguments of the command line into the options of a command."""
-    return make_options(parser().parse_args(arguments))
-
-
-def make_options(namespace: argparse.Namespace) -> Options:
-    """Freeze what argparse has read, with the defaults of built-in tables."""
-    cls: type[Options] = namespace.options
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in vars(namespace).items()
-    }
-    if isinstance(tables := values.get("table"), tuple):  # several of them
-        values |= {"table": tables[0], "more": tables[1:]}
-    names = {field.name for field in dataclasses.fields(cls)}
-    fields_read: dict[str, Any] = {name: value for name, value in values.items() if name in names}
-    repeatable = {
-        name
-        for name in fields_read
-        if fields_read[name] is None and name in ("sensitive", "sa_table", "hierarchy", "top")
-    }
-    fields_read |= dict.fromkeys(repeatable, ())
-    options = cls(**fields_read)
-    # publish refuses options that its method does not use, so it must see which ones the user has given.
-    return options if cls is PublishOptions else with_dataset_defaults(options)
+# --------------------------------------------------------------------------------------- how the values of options are read
 
 
 def names(text: str) -> list[str]:
@@ -342,6 +43,11 @@ def format_list(items: Sequence[str]) -> str:
     text = io.StringIO()
     csv.writer(text).writerow(items)
     return text.getvalue().removesuffix("\r\n")
+
+
+def typed(program: str, tables: Sequence[str], qi: Sequence[str], sa: Sequence[str], *more: str) -> str:
+    """Write a command as a user types it."""
+    return shlex.join([*program.split(), *tables, "--qi", format_list(qi), "--sa", format_list(sa), *more])
 
 
 def counts(text: str) -> list[int]:
@@ -405,177 +111,461 @@ def safety(text: str) -> tuple[float, int]:
     return share(probability), int(number)
 
 
-def parser() -> Parser:
-    """The parser of all commands, in the order in which help lists them."""
-    example = "maxent-cvx demo\nmaxent-cvx quantify people.csv --qi age,sex --sa disease --l 3 --fail-above 0.5"
-    top = Parser(prog="maxent-cvx", description=DESCRIPTION, example=example)
-    top.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for add_command in (_add_demo, _add_quantify, _add_report, _add_publish, _add_attack, _add_compare, _add_solvers):
-        add_command(commands)
-    return top
+# ------------------------------------------------------------------------------------------------- the options of commands
 
 
-DESCRIPTION = """\
-What can an adversary infer about people from published data plus background knowledge?
+def option(group: str | None, metavar: str | None, help: str, default: Any = None, **settings: Any) -> Any:
+    """A field that is an option, in a group of the help; `settings` are what else argparse has to know."""
+    if default is False:
+        settings["action"] = "store_true"
+    elif metavar is not None:
+        settings["metavar"] = metavar
+    return field(default=default, metadata={"group": group, "help": help, **settings})
 
-Exit status: 0; 1 if somebody is exposed above --fail-above; 2 if there is no answer, for example because of bad input; \
-3 if the knowledge contradicts the published data; 4 if --fail-above cannot be decided (see --within)."""
 
-
-# ------------------------------------------------------------------------------------------ options that commands share
-
+#: What stands above groups of options in the help.
+GROUPS = {
+    "Anatomy": "Without --l and --bucket, people with equal --qi are a group.",
+    "the release": "If the table is a release already, in one of these forms:",
+    "exposure": "A person is exposed if a sensitive value is inferred with at least the threshold's probability, while "
+    "its baseline probability is below the threshold.",
+    "association rules": "If TABLE is a file of rules, and only rules are published:",
+}
+# Options in one of the groups, or in none: in_table("N", "use the first N rows only", type=int).
+in_table, in_anatomy, in_release = (partial(option, group) for group in ("the table", "Anatomy", "the release"))
+in_knowledge, in_exposure = partial(option, "background knowledge"), partial(option, "exposure")
+in_rules, in_answer = partial(option, "association rules"), partial(option, "the answer")
+in_report, ungrouped = partial(option, "the report"), partial(option, None)
 
 #: What a TABLE can be.
 TABLE = "a CSV, .xlsx or .parquet file with a header, - for standard input, or the built-in adult or hospital"
+# The help of options that several commands have.
+ESCAPE = (
+    "put an apostrophe before texts that begin with =, +, -, @, a tab or a line break, so that spreadsheets do not run "
+    "them as formulas"
+)
+SOLVER = "a solver that 'maxent-cvx solvers' lists (auto)"
+RESULT = "print the result as one JSON document, and nothing else"
+WRITTEN = "write the table that is printed, in full: .csv, or -"
 
 
-def _table_options(command: argparse.ArgumentParser, *, several: bool = False) -> None:
-    if several:
-        command.add_argument("table", metavar="TABLE", nargs="+", help=TABLE)
-    else:
-        command.add_argument("table", metavar="TABLE", help=TABLE)
-    group = command.add_argument_group("the table")
-    group.add_argument(
-        "--qi",
-        metavar="A,B,...",
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What every command has; `program` is the command as it is typed, and `command` the function that runs it."""
+
+    program: str
+    command: str
+    json: bool = False
+    out: str | None = None
+    plot: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(Options):
+    """A table of people, or several, and how Anatomy makes buckets of it."""
+
+    table: str = ungrouped("TABLE", TABLE, MISSING)
+    qi: tuple[str, ...] | None = in_table(
+        "A,B,...",
+        "quasi-identifier columns: what others know about a person (proposed, if it is not given)",
         type=names,
-        help="quasi-identifier columns: what others know about a person (proposed, if it is not given)",
     )
-    group.add_argument(
-        "--sa", metavar="S,...", type=names, help="the sensitive column; of several, each combination is a value"
+    sa: tuple[str, ...] | None = in_table(
+        "S,...", "the sensitive column; of several, each combination is a value", type=names
     )
-    group.add_argument("--rows", type=int, metavar="N", help="use the first N rows only")
-    group.add_argument(
-        "--sep", type=separator, metavar="SIGN", help="what separates the cells: ',', ';', tab or '|' (detected)"
-    )
-    group.add_argument("--encoding", metavar="NAME", help="the encoding, such as utf-8 or cp1252 (detected)")
-    group.add_argument("--decimal", choices=[".", ","], help="the decimal sign (detected)")
-    group.add_argument(
-        "--missing", choices=["drop", "error"], default="error",
-        help="rows with missing cells in these columns: drop them and report how many, or stop (error)",
+    rows: int | None = in_table("N", "use the first N rows only", type=int)
+    sep: str | None = in_table("SIGN", "what separates the cells: ',', ';', tab or '|' (detected)", type=separator)
+    encoding: str | None = in_table("NAME", "the encoding, such as utf-8 or cp1252 (detected)")
+    decimal: str | None = in_table(None, "the decimal sign (detected)", choices=[".", ","])
+    missing: str = in_table(
+        None, "rows with missing cells in these columns: drop them and report how many, or stop (error)", "error",
+        choices=["drop", "error"],
     )  # fmt: skip
-    group = command.add_argument_group("Anatomy", "Without --l and --bucket, people with equal --qi are a group.")
-    group.add_argument("--l", type=int, help="records, and distinct sensitive values, per bucket")
-    group.add_argument("--exempt", type=int, metavar="N", help="the N most frequent values may repeat in a bucket (0)")
-    group.add_argument("--seed", type=int, default=0, help="random seed of the assignment of records to buckets (0)")
+    l: Any = in_anatomy(None, "records, and distinct sensitive values, per bucket", type=int)
+    exempt: int | None = in_anatomy("N", "the N most frequent values may repeat in a bucket (0)", type=int)
+    seed: int = in_anatomy(None, "random seed of the assignment of records to buckets (0)", 0, type=int)
+    # Options of some of the commands.
+    more: tuple[str, ...] = ()
+    bucket: Any = None
+    id: str | None = None
+    count: str | None = None
+    safe: tuple[float, int] | None = None
+    escape_formulas: bool = False
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Everything that is read as a table."""
+        return self.table, *self.more
+
+    @property
+    def is_generalized(self) -> bool:
+        """Whether cells stand for several values."""
+        return False
 
 
-def _release_options(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("the release", "If the table is a release already, in one of these forms:")
-    group.add_argument("--bucket", metavar="B", help="column of the published buckets")
-    group.add_argument(
-        "--sa-table", metavar="FILE", action="append", help="the sensitive values, if TABLE has only QI and bucket"
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions(TableOptions):
+    """A release that exists already, in one of several forms."""
+
+    bucket: Any = in_release("B", "column of the published buckets")
+    sa_table: tuple[str, ...] = in_release(
+        "FILE", "the sensitive values, if TABLE has only QI and bucket", (), action="append"
     )
-    group.add_argument("--count", metavar="N", help="column with the number of people that a row stands for")
-    group.add_argument("--generalized", action="store_true", help="cells are 20-29, [20, 30), {a, b}, 130** or *")
-    group.add_argument(
-        "--hierarchy", metavar="A=CSV", action="append", type=pair_of_texts("ATTRIBUTE=FILE, such as age=age.csv"),
-        help="generalization hierarchy of A, as written by ARX: values in the first column, their generalizations in "
-        "the others (repeatable)",
+    count: str | None = in_release("N", "column with the number of people that a row stands for")
+    generalized: bool = in_release(None, "cells are 20-29, [20, 30), {a, b}, 130** or *", False)
+    hierarchy: tuple[tuple[str, str], ...] = in_release(
+        "A=CSV",
+        "generalization hierarchy of A, as written by ARX: values in the first column, their generalizations in the "
+        "others (repeatable)",
+        (), action="append", type=pair_of_texts("ATTRIBUTE=FILE, such as age=age.csv"),
     )  # fmt: skip
-    group.add_argument(
-        "--population", metavar="FILE", help="exact QI of everybody who may be in the release, such as a voter list"
+    population: str | None = in_release("FILE", "exact QI of everybody who may be in the release, such as a voter list")
+    id: str | None = in_release("I", "column of pseudonyms, which link the releases of a series")
+    counterfeits: bool = in_release(None, "buckets may contain more values than people (m-invariance)", False)
+
+    @property
+    def is_generalized(self) -> bool:
+        """Whether cells stand for several values: hierarchies and populations imply it."""
+        return self.generalized or bool(self.hierarchy) or self.population is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposureOptions(ReleaseOptions):
+    """What the adversary knows, and who counts as exposed."""
+
+    know: tuple[str, ...] = in_knowledge(
+        "TEXT", "a statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append"
     )
-    group.add_argument("--id", metavar="I", help="column of pseudonyms, which link the releases of a series")
-    group.add_argument(
-        "--counterfeits", action="store_true", help="buckets may contain more values than people (m-invariance)"
+    knowledge: str | None = in_knowledge("FILE", "a text file with one statement per line")
+    people: str | None = in_knowledge("FILE", "people known by name: names first, then the QI columns")
+    original: str | None = in_exposure(
+        "FILE",
+        "the original records, if TABLE is only what is published: how often the likeliest value is the true one",
     )
-
-
-def _formula_option(command: Command) -> None:
-    command.add_argument(
-        "--escape-formulas", action="store_true",
-        help="put an apostrophe before texts that begin with =, +, -, @, a tab or a line break, so that spreadsheets "
-        "do not run them as formulas",
+    threshold: float = in_exposure("P", "the threshold (0.8)", 0.8, type=share)
+    sensitive: tuple[str, ...] = in_exposure(
+        "VALUE", "a value that must not be inferred (repeatable; all); with several sensitive columns: S,T", (),
+        action="append",
     )  # fmt: skip
-
-
-def _knowledge_options(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    group = command.add_argument_group("background knowledge")
-    group.add_argument(
-        "--know", action="append", default=[], metavar="TEXT",
-        help="a statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)",
-    )  # fmt: skip
-    group.add_argument("--knowledge", metavar="FILE", help="a text file with one statement per line")
-    group.add_argument("--people", metavar="FILE", help="people known by name: names first, then the QI columns")
-    return group
-
-
-def _exposure_options(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group(
-        "exposure",
-        "A person is exposed if a sensitive value is inferred with at least the threshold's probability, while its "
-        "baseline probability is below the threshold.",
+    baseline: str | None = in_exposure(
+        "WHAT",
+        "overall: the share of each value in the release (the default, where it is published); 'without her': what is "
+        "inferred from the same release without the person's own record, for a TABLE of records; none; or a CSV file of "
+        "values with their P, or of QI with one column per value",
     )
-    group.add_argument("--threshold", type=share, default=0.8, metavar="P", help="the threshold (0.8)")
-    group.add_argument(
-        "--original", metavar="FILE",
-        help="the original records, if TABLE is only what is published: how often the likeliest value is the true one",
-    )  # fmt: skip
-    group.add_argument(
-        "--sensitive", action="append", metavar="VALUE",
-        help="a value that must not be inferred (repeatable; all); with several sensitive columns: S,T",
-    )  # fmt: skip
-    group.add_argument(
-        "--baseline", metavar="WHAT",
-        help="overall: the share of each value in the release (the default, where it is published); 'without her': "
-        "what is inferred from the same release without the person's own record, for a TABLE of records; none; or a CSV file "
-        "of values with their P, or of QI with one column per value",
-    )  # fmt: skip
-    group.add_argument(
-        "--within", metavar="R",
-        help="numbers and dates within R of each other count as equal: 500, '30 days'; 0 for equal values only (default: "
-        "a twentieth of their range); for other values a hierarchy, FILE.csv, whose nodes count too",
-    )  # fmt: skip
-    group.add_argument(
-        "--fail-above", type=limit, metavar="P",
-        help="exit with status 1 if somebody is exposed with a probability above P, and suggest changes; with status 4 "
-        "if nobody is, but the values cannot be compared as they are (see --within)",
-    )  # fmt: skip
-    group.add_argument(
-        "--population-size", type=int, metavar="N",
-        help="size of the population that the records are a random sample of, for the re-identification risk",
-    )  # fmt: skip
-
-
-def _rule_options(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group(
-        "association rules", "If TABLE is a file of rules, and only rules are published:"
+    within: str | None = in_exposure(
+        "R",
+        "numbers and dates within R of each other count as equal: 500, '30 days'; 0 for equal values only (default: a "
+        "twentieth of their range); for other values a hierarchy, FILE.csv, whose nodes count too",
     )
-    group.add_argument("--qi-table", metavar="FILE", help="everybody's quasi-identifiers, one row per person")
-    group.add_argument("--values", metavar="V,W,...", type=names, help="the possible values of the sensitive column")
-    group.add_argument(
-        "--distribution", metavar="FILE", help="number or share of people with each value: value, number"
+    fail_above: float | None = in_exposure(
+        "P",
+        "exit with status 1 if somebody is exposed with a probability above P, and suggest changes; with status 4 if "
+        "nobody is, but the values cannot be compared as they are (see --within)",
+        type=limit,
     )
-    group.add_argument(
-        "--scores", metavar="S,...", type=names, help="scores that are published too: confidence, support or both"
+    population_size: int | None = in_exposure(
+        "N", "size of the population that the records are a random sample of, for the re-identification risk", type=int
     )
-    group.add_argument("--decimals", type=int, metavar="N", help="decimals of the published scores")
-
-
-def _solver_option(command: Command) -> None:
-    command.add_argument(
-        "--solver", default="auto", metavar="S", help="a solver that 'maxent-cvx solvers' lists (auto)"
+    qi_table: str | None = in_rules("FILE", "everybody's quasi-identifiers, one row per person")
+    values: tuple[str, ...] | None = in_rules("V,W,...", "the possible values of the sensitive column", type=names)
+    distribution: str | None = in_rules("FILE", "number or share of people with each value: value, number")
+    scores: tuple[str, ...] | None = in_rules(
+        "S,...", "scores that are published too: confidence, support or both", type=names
     )
+    decimals: int | None = in_rules("N", "decimals of the published scores", type=int)
+    solver: str = "auto"
 
 
-# ---------------------------------------------------------------------------------------------------------- the commands
+@dataclass(frozen=True, kw_only=True)
+class QuantifyOptions(ExposureOptions):
+    """The options of ``quantify``."""
+
+    more: tuple[str, ...] = ungrouped("MORE", "further releases of a series, or Parquet files", (), nargs="*")
+    top: tuple[int, ...] = in_knowledge("K,K,...", "score Top-K associations: K+, K- and half of each", (), type=counts)
+    min_support: int = in_knowledge("N", "records behind an association (3)", 3, type=int)
+    solver: str = in_answer("S", SOLVER, "auto")
+    json: bool = in_answer(
+        None,
+        "print one JSON document and nothing else: release, knowledge, certificate, exposure, worst_disclosure, "
+        "fail_above, versions, status; the reference page of the command line explains its keys",
+        False,
+    )
+    out: str | None = in_answer(
+        "FILE",
+        "write P(s | q), with --people P(s | person), with --top the scores: .csv, or - for standard output; the "
+        "posterior: .parquet; for Parquet files P(q, s, b): a folder",
+    )
+    escape_formulas: bool = in_answer(None, ESCAPE, False)
+    plot: str | None = in_answer("FILE", "plot what is printed: .png, .pdf or .svg")
+    report: str | None = in_answer("FILE", "write a report for decision makers: .html")
+    cluster: str | None = in_answer("ADDRESS", "Parquet files: the scheduler of a Dask cluster, tcp://...")
+    workers: int | None = in_answer("N", "Parquet files: N Dask processes instead of threads", type=int)
 
 
-def _add_demo(commands: Commands) -> None:
-    command = commands.add_parser(
-        "demo",
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(ExposureOptions):
+    """The options of ``report``."""
+
+    more: tuple[str, ...] = ungrouped("MORE", "further releases: side by side, or with --id a series", (), nargs="*")
+    out: str = in_report("FILE", "where to write it, .html (report.html)", "report.html")
+    attack: tuple[str, ...] = in_report(
+        None, "add an attack (repeatable)", (), action="append", choices=["worst-case", "definetti"]
+    )
+    records: bool = in_report(None, "show original records of exposed people", False)
+    about: tuple[tuple[str, str], ...] = in_report(
+        "WHAT=TEXT", "information about the data for readers, e.g. 'source=ward 3, 2024' (repeatable)", (),
+        action="append", type=pair_of_texts("WHAT=TEXT, such as 'source=ward 3, 2024'"),
+    )  # fmt: skip
+    language: str = in_report("CODE", "the language of the page: en or de (en)", "en")
+    listed: int = in_report("N", "rows shown per table (25)", 25, type=int)
+    solver: str = in_report("S", SOLVER, "auto")
+
+
+in_mondrian = partial(option, "mondrian (and --l, distinct values per group)")
+in_republish = partial(option, "republish (and --id, --l)")
+in_similar = partial(option, "similar-linkage (and --exempt, --seed)")
+in_mining = partial(option, "rules")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishOptions(TableOptions):
+    """The options of ``publish``; those that a method needs are not None when it runs."""
+
+    method: str = ungrouped(
+        None,
+        "the method (anatomy)",
+        "anatomy",
+        choices=["anatomy", "mondrian", "republish", "similar-linkage", "rules"],
+    )
+    out: str = ungrouped("NAME", "beginning of the file names (published)", "published")
+    escape_formulas: bool = ungrouped(None, ESCAPE, False)
+    id: str | None = ungrouped("I", "column of pseudonyms to publish: anatomy, mondrian, republish")
+    safe: tuple[float, int] | None = ungrouped(
+        "C,K",
+        "anatomy, mondrian: after any K implications that an adversary knows, nobody's value has a probability of C or "
+        "more; for mondrian not if the adversary also knows the algorithm",
+        type=safety,
+    )
+    count: str | None = ungrouped("N", "column with the number of people that a row of TABLE stands for")
+    k: Any = in_mondrian(None, "least number of people per group", type=int)
+    before: Any = in_republish("FILE", "the previous release: people with pseudonym, QI and bucket")
+    before_sa: Any = in_republish("FILE", "its sensitive values by bucket")
+    bucket: str | None = in_republish("B", "the column of the buckets in both")
+    before_count: str | None = in_republish("N", "the column of counts in --before-sa")
+    strategy: str = in_republish(
+        None,
+        "independent: new buckets; history_guided: people stay in their buckets; m_invariant: buckets also keep their "
+        "values, with counterfeits if necessary (independent)",
+        "independent", choices=["independent", "history_guided", "m_invariant"],
+    )  # fmt: skip
+    r: Any = in_similar(None, "nobody's value may be surer than 1/R", type=float)
+    prior: str | None = in_similar(
+        "FILE",
+        "the adversary's prior: QI columns, and one column of P per sensitive value; by default the shares in the table "
+        "itself, with --smoothing records added to each",
+    )
+    smoothing: float = in_similar("N", "records added to each value (1)", 1.0, type=float)
+    condition: str = in_similar(None, "how groups are tested (sound)", "sound", choices=["sound", "exact", "delta"])
+    suppress: int = in_similar("N", "records that may be dropped (0)", 0, type=int)
+    support: Any = in_mining("P", "least share of all records that a rule is true of", type=float)
+    confidence: Any = in_mining("P", "least share of the records that it applies to", type=float)
+    attributes: int | None = in_mining("N", "number of QI attributes in a rule (any)", type=int)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstCaseOptions(ReleaseOptions):
+    """The options of ``attack worst-case``; the tables after the first are `more`."""
+
+    table: str = ungrouped("TABLE", TABLE, MISSING, nargs="+")
+    k: tuple[int, ...] = ungrouped("K,K,...", "pieces known (0,1,2,3)", (0, 1, 2, 3), type=counts)
+    sensitive: tuple[str, ...] = ungrouped(
+        "VALUE", "a value that must not be inferred (all); with several columns: S,T", (), action="append"
+    )
+    json: bool = ungrouped(None, RESULT, False)
+    out: str | None = ungrouped("FILE", WRITTEN)
+    escape_formulas: bool = ungrouped(None, ESCAPE, False)
+    plot: str | None = ungrouped("FILE", "plot the disclosure against k: .png, .pdf or .svg")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DefinettiOptions(ReleaseOptions):
+    """The options of ``attack definetti``."""
+
+    smoothing: float = ungrouped(None, "records added to each count of naive Bayes (1)", 1.0, type=float)
+    iterations: int = ungrouped("N", "largest number of iterations (60)", 60, type=int)
+    json: bool = ungrouped(None, RESULT, False)
+    out: str | None = ungrouped("FILE", WRITTEN)
+    escape_formulas: bool = ungrouped(None, ESCAPE, False)
+    plot: str | None = ungrouped("FILE", "plot how sure the likeliest values are: .png, .pdf or .svg")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconstructOptions(Options):
+    """The options of ``attack reconstruct``."""
+
+    table: str = ungrouped("TABLES", "the CSV file, or - for standard input", MISSING)
+    domain: str = ungrouped(
+        "A=V;...", "the possible values: 'age=0-125;sex=F|M', or 'degrees=-5-5'", MISSING, required=True
+    )
+    of: str | None = ungrouped("A", "the attribute of means and medians (the numeric one)")
+    decimals: int | None = ungrouped("N", "their decimals (as many as the longest has)", type=int)
+    limit: int = ungrouped("N", "solutions that are listed (10)", 10, type=int)
+    time_limit: float = ungrouped("S", "seconds (60)", 60.0, type=float)
+    json: bool = ungrouped(None, RESULT, False)
+    out: str | None = ungrouped("FILE", WRITTEN)
+    escape_formulas: bool = ungrouped(None, ESCAPE, False)
+    plot: str | None = ungrouped("FILE", "plot how sure the records are: .png, .pdf or .svg")
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The one file that is read."""
+        return (self.table,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(TableOptions):
+    """The options of ``compare``."""
+
+    bucket: str | None = ungrouped("B", "column of the published buckets (else Anatomy, --l)")
+    known: int = ungrouped("K", "known associations, half of each kind (0)", 0, type=natural)
+    min_support: int = ungrouped("N", "records behind an association (3)", 3, type=int)
+    solvers: tuple[str, ...] | None = ungrouped(
+        "A,B,...", "solvers that 'maxent-cvx solvers' lists (all installed)", type=names
+    )
+    no_presolve: bool = ungrouped(None, "solve the problem without presolve", False)
+    json: bool = ungrouped(None, "print the table as one JSON document, and nothing else", False)
+    out: str | None = ungrouped("FILE", "write the table: .csv, or - for standard output")
+    plot: str | None = ungrouped("FILE", "plot errors against seconds: .png, .pdf or .svg")
+
+
+# -------------------------------------------------------------------------------- defaults of the tables that come along
+
+
+#: Defaults of the tables that come with the package; the QI of Adult are those of :data:`maxent_cvx.datasets.ADULT_QI`.
+DATASET_DEFAULTS: dict[str, dict[str, Any]] = {
+    "adult": {"sa": ("education",), "rows": 14_210, "l": 5, "exempt": 2, "top": (0, 10, 50, 100, 200, 500)},
+    "hospital": {"qi": ("Gender", "Degree"), "sa": ("Disease",), "bucket": "Bucket"},
+}  # fmt: skip
+#: A default is not used where one of these options is given: whoever asks for Anatomy (--l) does not want the table's
+#: own buckets, and whoever asks for a verdict does not want scores.
+INSTEAD = {
+    "bucket": ("l", "generalized", "hierarchy", "population"),
+    "l": ("bucket", "generalized", "hierarchy", "population"),
+    "exempt": ("bucket",),
+    "top": (
+        "bucket", "json", "know", "knowledge", "people", "fail_above", "sensitive", "baseline", "within", "report",
+        "id", "qi_table",
+    ),
+}  # fmt: skip
+
+
+def with_dataset_defaults(options: T) -> T:
+    """The options of one table, with the defaults of a built-in one in the place of what is not given."""
+    if not isinstance(options, TableOptions) or options.more:
+        return options
+    known = DATASET_DEFAULTS.get(options.table, {})
+    if options.table == "adult":
+        from ..datasets.load import ADULT_QI  # which loads pandas
+
+        known = known | {"qi": ADULT_QI}
+    given = {field.name for field in fields(options) if getattr(options, field.name) != field.default}
+    defaults = {
+        name: value
+        for name, value in known.items()
+        if hasattr(options, name) and not given & {name, *INSTEAD.get(name, ())}
+    }
+    return replace(options, **defaults)
+
+
+# ------------------------------------------------------------------------------------------------------- the parser itself
+
+
+class UsageError(Exception):
+    """The options cannot be read."""
+
+
+class _Layout(argparse.HelpFormatter):
+    """Fills paragraphs, and leaves lines that begin with a space, such as examples, as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = (
+            part if part.startswith(" ") else super(_Layout, self)._fill_text(part, width, indent)
+            for part in text.split("\n")
+        )
+        return "\n".join(paragraphs)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, and whose help ends with an example."""
+
+    def __init__(self, *, example: str | None = None, **settings: Any) -> None:
+        if example is not None:
+            settings["epilog"] = "Example:\n" + "\n".join(f"  {line}" for line in example.split("\n"))
+        super().__init__(formatter_class=_Layout, argument_default=argparse.SUPPRESS, **settings)
+
+    def _print_message(self, message: str, file: Any = None) -> None:  # argparse ignores errors of writing
+        Output(file or sys.stdout).write(message)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise an error that says where to find help."""
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+class Version(argparse.Action):
+    """Print the version, which is looked up only when it is asked for, and exit."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print it."""
+        from importlib.metadata import version
+
+        print(f"maxent-cvx {version('maxent-cvx')} (Python {platform.python_version()})")
+        parser.exit()
+
+
+def is_json(arguments: Sequence[str]) -> bool:
+    """Whether --json is given, possibly abbreviated, even if the options cannot be read."""
+    return any(len(argument) > 2 and "--json".startswith(argument) for argument in arguments)
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """Parse the arguments of the command line into the options of a command."""
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(parser().parse_args(arguments)).items()
+    }
+    cls: type[Options] = given.pop("options")
+    if isinstance(given.get("table"), tuple):  # several of them
+        given["table"], *more = given["table"]
+        given["more"] = tuple(more)
+    options = cls(**given)
+    # publish refuses options that its method does not use, so it must see which ones the user has given.
+    return options if cls is PublishOptions else with_dataset_defaults(options)
+
+
+def parser() -> Parser:
+    """The parser of all commands, in the order in which help lists them."""
+    top = Parser(
+        prog="maxent-cvx", description=DESCRIPTION,
+        example="maxent-cvx demo\nmaxent-cvx quantify people.csv --qi age,sex --sa disease --l 3 --fail-above 0.5",
+    )  # fmt: skip
+    top.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, command: str, cls: type[Options], among: Any = commands, **settings: Any) -> None:
+        """Add a command: its function, which is loaded when it is needed, and its options."""
+        parser = among.add_parser(name, **settings)
+        _add_options(parser, cls)
+        parser.set_defaults(program=parser.prog, command=command, options=cls)
+
+    add(
+        "demo", "demo:run", Options,
         help="the hospital example of the paper, step by step",
         description="Shows what is inferred about ten patients in three buckets as more and more is known.",
         example="maxent-cvx demo",
-    )
-    command.set_defaults(command="demo:run", options=Options)
-
-
-def _add_quantify(commands: Commands) -> None:
-    command = commands.add_parser(
-        "quantify",
+    )  # fmt: skip
+    add(
+        "quantify", "quantify:quantify", QuantifyOptions,
         help="what an adversary infers from a release",
         description="Prints P(sensitive value | QI), inferred from the release and from background knowledge (--know, "
         "--knowledge), and who is exposed. With --top it prints the paper's (bound, score) for adversaries who know the "
@@ -588,40 +578,9 @@ def _add_quantify(commands: Commands) -> None:
         "cat people.csv | maxent-cvx quantify - --qi age,sex --sa disease --bucket ward --json | python -m json.tool\n"
         "maxent-cvx quantify open.csv --generalized --hierarchy age=age.csv --qi age,sex --sa disease",
         usage="%(prog)s [options] TABLE [MORE ...]",
-    )
-    _table_options(command)
-    command.add_argument("more", nargs="*", metavar="MORE", help="further releases of a series, or Parquet files")
-    _release_options(command)
-    known = _knowledge_options(command)
-    known.add_argument(
-        "--top", type=counts, metavar="K,K,...", help="score Top-K associations: K+, K- and half of each"
-    )
-    known.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
-    _exposure_options(command)
-    _rule_options(command)
-    group = command.add_argument_group("the answer")
-    _solver_option(group)
-    group.add_argument(
-        "--json", action="store_true",
-        help="print one JSON document and nothing else: release, knowledge, certificate, exposure, worst_disclosure, "
-        "fail_above, versions, status; the reference page of the command line explains its keys",
     )  # fmt: skip
-    group.add_argument(
-        "--out", metavar="FILE",
-        help="write P(s | q), with --people P(s | person), with --top the scores: .csv, or - for standard output; the "
-        "posterior: .parquet; for Parquet files P(q, s, b): a folder",
-    )  # fmt: skip
-    _formula_option(group)
-    group.add_argument("--plot", metavar="FILE", help="plot what is printed: .png, .pdf or .svg")
-    group.add_argument("--report", metavar="FILE", help="write a report for decision makers: .html")
-    group.add_argument("--cluster", metavar="ADDRESS", help="Parquet files: the scheduler of a Dask cluster, tcp://...")
-    group.add_argument("--workers", type=int, metavar="N", help="Parquet files: N Dask processes instead of threads")
-    command.set_defaults(command="quantify:quantify", options=QuantifyOptions)
-
-
-def _add_report(commands: Commands) -> None:
-    command = commands.add_parser(
-        "report",
+    add(
+        "report", "quantify:report", ReportOptions,
         help="a report for decision makers",
         description="Writes a standalone HTML page: how many people are exposed, what to change, who they are, what is "
         "certain and why, what is published and known, how exact the numbers are, and a glossary. If --fail-above is "
@@ -630,34 +589,9 @@ def _add_report(commands: Commands) -> None:
         example="maxent-cvx report people.csv --qi age,sex --sa disease --l 3 --know 'P(flu | sex=m) = 0.3' --out "
         "report.html\n"
         "maxent-cvx report draft.csv final.csv --qi age,sex --sa disease --bucket ward --attack worst-case",
-    )
-    _table_options(command)
-    command.add_argument(
-        "more", nargs="*", metavar="MORE", help="further releases: side by side, or with --id a series"
-    )
-    _release_options(command)
-    _knowledge_options(command)
-    _exposure_options(command)
-    _rule_options(command)
-    group = command.add_argument_group("the report")
-    group.add_argument("--out", default="report.html", metavar="FILE", help="where to write it, .html (report.html)")
-    group.add_argument(
-        "--attack", action="append", default=[], choices=["worst-case", "definetti"], help="add an attack (repeatable)"
-    )
-    group.add_argument("--records", action="store_true", help="show original records of exposed people")
-    group.add_argument(
-        "--about", action="append", default=[], type=pair_of_texts("WHAT=TEXT, such as 'source=ward 3, 2024'"),
-        metavar="WHAT=TEXT", help="information about the data for readers, e.g. 'source=ward 3, 2024' (repeatable)",
     )  # fmt: skip
-    group.add_argument("--language", default="en", metavar="CODE", help="the language of the page: en or de (en)")
-    group.add_argument("--listed", type=int, default=25, metavar="N", help="rows shown per table (25)")
-    _solver_option(group)
-    command.set_defaults(command="quantify:report", options=ReportOptions)
-
-
-def _add_publish(commands: Commands) -> None:
-    command = commands.add_parser(
-        "publish",
+    add(
+        "publish", "publish:run", PublishOptions,
         help="anonymize a table and write the release",
         description="Anonymizes a table of people, writes the release, and prints the command that reads it back and "
         "quantifies what it discloses. The order of the written rows reveals nothing.\n\n"
@@ -672,146 +606,70 @@ def _add_publish(commands: Commands) -> None:
         "maxent-cvx publish now.csv --qi age --sa disease --id person --method republish --strategy m_invariant --l 3 \\\n"
         "    --before open_qi.csv --before-sa open_sa.csv --bucket Bucket --before-count Count --out again",
         usage="%(prog)s [options] TABLE",
-    )
-    _table_options(command)
-    methods = ["anatomy", "mondrian", "republish", "similar-linkage", "rules"]
-    command.add_argument("--method", choices=methods, default="anatomy", help="the method (anatomy)")
-    command.add_argument("--out", metavar="NAME", default="published", help="beginning of the file names (published)")
-    _formula_option(command)
-    command.add_argument("--id", metavar="I", help="column of pseudonyms to publish: anatomy, mondrian, republish")
-    command.add_argument(
-        "--safe", type=safety, metavar="C,K",
-        help="anatomy, mondrian: after any K implications that an adversary knows, nobody's value has a probability of "
-        "C or more; for mondrian not if the adversary also knows the algorithm",
     )  # fmt: skip
-    command.add_argument("--count", metavar="N", help="column with the number of people that a row of TABLE stands for")
-    group = command.add_argument_group("mondrian (and --l, distinct values per group)")
-    group.add_argument("--k", type=int, help="least number of people per group")
-    group = command.add_argument_group("republish (and --id, --l)")
-    group.add_argument("--before", metavar="FILE", help="the previous release: people with pseudonym, QI and bucket")
-    group.add_argument("--before-sa", metavar="FILE", help="its sensitive values by bucket")
-    group.add_argument("--bucket", metavar="B", help="the column of the buckets in both")
-    group.add_argument("--before-count", metavar="N", help="the column of counts in --before-sa")
-    group.add_argument(
-        "--strategy", choices=["independent", "history_guided", "m_invariant"], default="independent",
-        help="independent: new buckets; history_guided: people stay in their buckets; m_invariant: buckets also keep "
-        "their values, with counterfeits if necessary (independent)",
-    )  # fmt: skip
-    group = command.add_argument_group("similar-linkage (and --exempt, --seed)")
-    group.add_argument("--r", type=float, help="nobody's value may be surer than 1/R")
-    group.add_argument(
-        "--prior", metavar="FILE",
-        help="the adversary's prior: QI columns, and one column of P per sensitive value; by default the shares in the "
-        "table itself, with --smoothing records added to each",
-    )  # fmt: skip
-    group.add_argument("--smoothing", type=float, default=1.0, metavar="N", help="records added to each value (1)")
-    group.add_argument(
-        "--condition", choices=["sound", "exact", "delta"], default="sound", help="how groups are tested (sound)"
-    )
-    group.add_argument("--suppress", type=int, default=0, metavar="N", help="records that may be dropped (0)")
-    group = command.add_argument_group("rules")
-    group.add_argument("--support", type=float, metavar="P", help="least share of all records that a rule is true of")
-    group.add_argument("--confidence", type=float, metavar="P", help="least share of the records that it applies to")
-    group.add_argument("--attributes", type=int, metavar="N", help="number of QI attributes in a rule (any)")
-    command.set_defaults(command="publish:run", options=PublishOptions)
-
-
-def _add_attack(commands: Commands) -> None:
-    command = commands.add_parser(
+    attack = commands.add_parser(
         "attack",
         help="attacks that need no sensitive background knowledge",
         description="Attacks that need nobody's sensitive value; 'maxent-cvx attack ATTACK --help' explains each.",
         example="maxent-cvx attack worst-case before.csv after.csv --qi age,sex --sa disease --bucket ward --k 0,1,2",
     )
-    attacks = command.add_subparsers(required=True, metavar="ATTACK")
-
-    worst = attacks.add_parser(
-        "worst-case",
+    attacks = attack.add_subparsers(required=True, metavar="ATTACK")
+    add(
+        "worst-case", "attack:worst_case", WorstCaseOptions, attacks,
         help="the most that k pieces of knowledge can disclose",
         description="The largest P(somebody has a value) after any k implications, for several releases side by side. "
         "All assignments of a bucket's values are equally likely beforehand; a prior may disclose more.",
         example="maxent-cvx attack worst-case a.csv b.csv --qi age,sex --sa disease --bucket ward --sensitive HIV",
-    )
-    _table_options(worst, several=True)
-    _release_options(worst)
-    worst.add_argument("--k", type=counts, default=[0, 1, 2, 3], metavar="K,K,...", help="pieces known (0,1,2,3)")
-    worst.add_argument(
-        "--sensitive", action="append", metavar="VALUE",
-        help="a value that must not be inferred (all); with several columns: S,T",
     )  # fmt: skip
-    _attack_outputs(worst, "the disclosure against k")
-    worst.set_defaults(command="attack:worst_case", options=AttackOptions)
-
-    definetti = attacks.add_parser(
-        "definetti",
+    add(
+        "definetti", "attack:definetti", DefinettiOptions, attacks,
         help="guess everybody's value by a model learned from all buckets",
         description="Infers who has what by a model that is learned from the release and its exact quasi-identifiers.",
         example="maxent-cvx attack definetti people.csv --qi age,sex --sa disease --l 5 --plot sure.png",
-    )
-    _table_options(definetti)
-    _release_options(definetti)
-    definetti.add_argument(
-        "--smoothing", type=float, default=1.0, help="records added to each count of naive Bayes (1)"
-    )
-    definetti.add_argument("--iterations", type=int, default=60, metavar="N", help="largest number of iterations (60)")
-    _attack_outputs(definetti, "how sure the likeliest values are")
-    definetti.set_defaults(command="attack:definetti", options=AttackOptions)
-
-    reconstruct = attacks.add_parser(
-        "reconstruct",
+    )  # fmt: skip
+    add(
+        "reconstruct", "attack:reconstruct", ReconstructOptions, attacks,
         help="all sets of records that are consistent with published tables",
         description="TABLES is a CSV file with one row per statistic: a column for each attribute of the domain (a value, "
         "0-4, a|b, or empty for all), and n, mean and median as they are printed; n may be suppressed, as <3.",
         example="maxent-cvx attack reconstruct tables.csv --domain 'age=0-115;sex=F|M' --out people.csv",
-    )
-    reconstruct.add_argument("table", metavar="TABLES", help="the CSV file, or - for standard input")
-    reconstruct.add_argument(
-        "--domain", required=True, metavar="A=V;...",
-        help="the possible values: 'age=0-125;sex=F|M', or 'degrees=-5-5'",
     )  # fmt: skip
-    reconstruct.add_argument("--of", metavar="A", help="the attribute of means and medians (the numeric one)")
-    reconstruct.add_argument("--decimals", type=int, metavar="N", help="their decimals (as many as the longest has)")
-    reconstruct.add_argument("--limit", type=int, default=10, metavar="N", help="solutions that are listed (10)")
-    reconstruct.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds (60)")
-    _attack_outputs(reconstruct, "how sure the records are")
-    reconstruct.set_defaults(command="attack:reconstruct", options=ReconstructOptions)
-
-
-def _attack_outputs(command: argparse.ArgumentParser, plotted: str) -> None:
-    command.add_argument("--json", action="store_true", help="print the result as one JSON document, and nothing else")
-    command.add_argument("--out", metavar="FILE", help="write the table that is printed, in full: .csv, or -")
-    _formula_option(command)
-    command.add_argument("--plot", metavar="FILE", help=f"plot {plotted}: .png, .pdf or .svg")
-
-
-def _add_compare(commands: Commands) -> None:
-    command = commands.add_parser(
-        "compare",
+    add(
+        "compare", "solvers:compare", CompareOptions,
         help="compare the solvers on one model",
         description="Solves one model with every solver: a release, and an adversary who knows strong associations.",
         example="maxent-cvx compare adult --rows 2000 --known 100 --solvers DUAL_NEWTON,CLARABEL --plot errors.png",
-    )
-    _table_options(command)
-    command.add_argument("--bucket", metavar="B", help="column of the published buckets (else Anatomy, --l)")
-    command.add_argument(
-        "--known", type=natural, default=0, metavar="K", help="known associations, half of each kind (0)"
-    )
-    command.add_argument("--min-support", type=int, default=3, metavar="N", help="records behind an association (3)")
-    command.add_argument(
-        "--solvers", type=names, metavar="A,B,...", help="solvers that 'maxent-cvx solvers' lists (all installed)"
-    )
-    command.add_argument("--no-presolve", action="store_true", help="solve the problem without presolve")
-    command.add_argument("--json", action="store_true", help="print the table as one JSON document, and nothing else")
-    command.add_argument("--out", metavar="FILE", help="write the table: .csv, or - for standard output")
-    command.add_argument("--plot", metavar="FILE", help="plot errors against seconds: .png, .pdf or .svg")
-    command.set_defaults(command="solvers:compare", options=CompareOptions)
-
-
-def _add_solvers(commands: Commands) -> None:
-    command = commands.add_parser(
-        "solvers",
+    )  # fmt: skip
+    add(
+        "solvers", "solvers:list_solvers", Options,
         help="list the solvers",
         description="Lists the solvers and which are installed; the first one is the default of --solver.",
         example="maxent-cvx solvers",
-    )
-    command.set_defaults(command="solvers:list_solvers", options=Options)
+    )  # fmt: skip
+    return top
+
+
+DESCRIPTION = """\
+What can an adversary infer about people from published data plus background knowledge?
+
+Exit status: 0; 1 if somebody is exposed above --fail-above; 2 if there is no answer, for example because of bad input; \
+3 if the knowledge contradicts the published data; 4 if --fail-above cannot be decided (see --within)."""
+
+
+def _add_options(command: Parser, cls: type[Options]) -> None:
+    """Add the fields of a class that are options, those of its base classes first, in the order of their declaration."""
+    declared = [
+        name
+        for owner in reversed(cls.__mro__)
+        for name in inspect.get_annotations(owner)
+        if owner.__dataclass_fields__[name].metadata  # type: ignore[attr-defined]
+    ]
+    groups: dict[str | None, Any] = {None: command}
+    for name in dict.fromkeys(declared):
+        settings = dict(cls.__dataclass_fields__[name].metadata)
+        group = settings.pop("group")
+        if group not in groups:
+            groups[group] = command.add_argument_group(group, GROUPS.get(group))
+        is_argument = name in ("table", "more")
+        # Only what is given is in argparse's result; the defaults are those of the class.
+        groups[group].add_argument(name if is_argument else f"--{name.replace('_', '-')}", **settings)

@@ -22,26 +22,13 @@ from ..measures.exposure import Exposure
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.generalized import label_of
-from .inputs import where_of
+from .inputs import printed, where_of
 from .streams import DASH, data_stream, left_out, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .quantify import Verdict
-
-__all__ = [
-    "PICTURES",
-    "check_output",
-    "draw",
-    "not_a_formula",
-    "without_formulas",
-    "write",
-    "write_failure",
-    "write_result",
-    "write_scores",
-    "write_tables",
-]
 
 #: The version of the JSON document; it changes if a key goes or changes its meaning, but not if a key is added.
 FORMAT = 1
@@ -135,10 +122,7 @@ def _as_tuple(label: object) -> tuple[object, ...]:
 
 def _release(view: Any) -> dict[str, object]:
     """What is published, without anybody's record."""
-    values: list[object] = [
-        ",".join(map(str, combination)) if isinstance(combination, tuple) else combination
-        for combination in view.sensitive_values
-    ]
+    values = [printed(value) if isinstance(value, tuple) else value for value in view.sensitive_values]
     counts = [None] * len(values) if view.n_s is None else np.asarray(view.n_s).tolist()
     return {
         "kind": type(view).__name__,

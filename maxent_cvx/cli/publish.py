@@ -16,15 +16,11 @@ from ..priors import QIDistribution
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..sources.rules import PublishedRules
-from .files import read_table
-from .inputs import Records, anatomize, as_dates, as_text, free_name, people_of, read_records, values_as_printed
+from .files import as_dates, read_table
+from .inputs import Records, anatomize, as_text, free_name, people_of, read_records, values_as_printed
 from .options import PublishOptions, format_list, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
-
-__all__ = [
-    "run",
-]
 
 #: Options that a method needs.
 NEEDED = {

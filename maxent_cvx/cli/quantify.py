@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,20 +31,15 @@ from .inputs import (
     check_buckets,
     located,
     numbers_by_value,
+    printed,
     read_input,
     read_people,
     statements_of,
     values_as_printed,
 )
-from .options import ExposureOptions, QuantifyOptions, ReportOptions, format_list, with_dataset_defaults
+from .options import ExposureOptions, QuantifyOptions, ReportOptions, typed, with_dataset_defaults
 from .output import PICTURES, check_output, draw, without_formulas, write, write_result, write_scores
 from .streams import EXPOSED, UNDECIDED, say, table_text
-
-__all__ = [
-    "Verdict",
-    "quantify",
-    "report",
-]
 
 #: What the columns of the worst disclosure mean.
 LEGEND = (
@@ -119,7 +113,6 @@ def quantify(options: QuantifyOptions) -> int:
         divergence = measures.overall_divergence(post, source.original)
         print(f"Divergence from the truth: {divergence:.6f} bits")
     risks = _other_risks(post, source.original, options)
-    _print_risks(risks)
     _print_limit(verdict)
     advice = list(question.advice(verdict))
     say(*advice)
@@ -137,7 +130,7 @@ def quantify(options: QuantifyOptions) -> int:
         write_report({"": post}, {"": source.original}, options, options.report)
     if options.json:
         write_result(
-            options, post, model.knowledge, verdict, advice=advice, risks=risks.to_dict("records"),
+            options, post, model.knowledge, verdict, advice=advice, risks=risks,
             divergence_bits=divergence,
             people=[] if named is None else [{"person": who, "P": p} for who, p in named.to_dict("index").items()],
         )  # fmt: skip
@@ -301,10 +294,10 @@ def _baseline(source: str | None, view: Any) -> Any:
 def _baseline_by_value(table: pd.DataFrame, view: Any, path: str) -> pd.Series:
     """P by value; the values as the release has them, whatever type the file gave them."""
     shares = numbers_by_value(table, list(view.sensitive), path, "a column of probabilities")
-    printed = [",".join(map(str, value if isinstance(value, tuple) else [value])) for value in shares.index]
-    values: Any = values_as_printed(printed, view.sensitive_values)
+    texts = [printed(value) for value in shares.index]
+    values: Any = values_as_printed(texts, view.sensitive_values)
     if len(lost := set(view.sensitive_values) - {*values}) == len(view.sensitive_values):
-        raise unknown_name(f"sensitive value (in {path!r})", next(iter(printed)), lost)
+        raise unknown_name(f"sensitive value (in {path!r})", texts[0], lost)
     return shares.set_axis(pd.MultiIndex.from_tuples(values) if len(view.sensitive) > 1 else pd.Index(values))
 
 
@@ -354,15 +347,6 @@ def _print_groups(exposure: Exposure) -> None:
         print(f"... and {len(exposure.who) - len(shown)} more groups; --json lists all of them")
 
 
-def _other_risks(post: Posterior, original: pd.DataFrame | None, options: QuantifyOptions) -> pd.DataFrame:
-    """Re-identification risk and utility; not for a series of releases."""
-    size = _population_size(post, options)
-    if isinstance(post.space.view, ReleaseSeries):
-        return pd.DataFrame(columns=["kind", "measure", "value", "unit", "says"])
-    table = measures.risk_utility(post, original, threshold=options.threshold, baseline=None, population=size)
-    return table.drop("inference risk", level="kind").reset_index()
-
-
 def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None:
     size = options.population_size
     if size is None:
@@ -374,7 +358,13 @@ def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None
     return size
 
 
-def _print_risks(risks: pd.DataFrame) -> None:
+def _other_risks(post: Posterior, original: pd.DataFrame | None, options: QuantifyOptions) -> list[Any]:
+    """Compute the re-identification risk and the utility, except of a series of releases; print the main ones."""
+    size = _population_size(post, options)
+    if isinstance(post.space.view, ReleaseSeries):
+        return []
+    table = measures.risk_utility(post, original, threshold=options.threshold, baseline=None, population=size)
+    risks = table.drop("inference risk", level="kind").reset_index()
     shown = risks[risks["measure"].isin(PRINTED)]
     if len(shown):
         print("\nOther measures (--json lists all of them):")
@@ -382,6 +372,7 @@ def _print_risks(risks: pd.DataFrame) -> None:
         for measure, value, unit, says in shown.drop(columns="kind").itertuples(index=False, name=None):
             rounded = 0.0 if abs(value) < 1e-12 else value  # rounding of sums of shares
             say(f"  {measure:<{width}}  {rounded:>9.4g} {unit:<11}  {says}")
+    return risks.to_dict("records")
 
 
 # ---------------------------------------------------------------------------------------------------------------- advice
@@ -423,12 +414,13 @@ def _larger_buckets(question: Question, verdict: Verdict) -> str:
 
 
 def _publish_command(options: ExposureOptions, source: CommandInput, l: int) -> str:
-    command = ["maxent-cvx", "publish", options.table, "--qi", format_list(source.qi), "--sa", format_list(source.sa)]
-    command += ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
+    more = ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
     for name in ("rows", "count"):
         if (value := getattr(options, name)) is not None:
-            command += [f"--{name}", str(value)]
-    return shlex.join([*command, *(["--missing", "drop"] if options.missing == "drop" else [])])
+            more += [f"--{name}", str(value)]
+    if options.missing == "drop":
+        more += ["--missing", "drop"]
+    return typed("maxent-cvx publish", [options.table], source.qi, source.sa, *more)
 
 
 def _withholding(above: Exposure, options: ExposureOptions) -> Iterator[str]:
@@ -540,7 +532,7 @@ def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | 
         raise TableError(f"cannot write {options.out!r}: it exists already; give the name of a new folder")
     check_output(options.report, PAGES)
     people = None if options.people is None else read_people(options.people)
-    with _workers(options) as client:
+    with _client(options) as client:
         release = Release.from_parquet(
             list(options.tables), qi=list(options.qi), sa=list(options.sa), bucket=options.bucket, count=options.count
         )
@@ -567,31 +559,24 @@ def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | 
     return verdict.status
 
 
-def _workers(options: QuantifyOptions) -> Any:
-    """The client of a cluster, or of processes of this machine, while it is needed; None for threads."""
-    if options.cluster is None and options.workers is None:
-        return nullcontext()
-    if options.cluster is not None and options.workers is not None:
-        raise TableError("--cluster uses existing workers, and --workers starts new ones; give one of them")
-    if options.workers is not None and options.workers < 1:
-        raise TableError(f"--workers {options.workers}: at least one process is needed")
-    return _client(options.cluster, options.workers)
-
-
 @contextmanager
-def _client(address: str | None, workers: int | None) -> Iterator[Any]:
-    """Connect to a scheduler, or start a cluster on this machine."""
+def _client(options: QuantifyOptions) -> Iterator[Any]:
+    """The client of a cluster, or of processes of this machine, while it is needed; None for threads."""
+    address, workers = options.cluster, options.workers
+    if address is None and workers is None:
+        yield None
+        return
+    if address is not None and workers is not None:
+        raise TableError("--cluster uses existing workers, and --workers starts new ones; give one of them")
+    if workers is not None and workers < 1:
+        raise TableError(f"--workers {workers}: at least one process is needed")
     try:
         from distributed import Client
     except ImportError:
         raise TableError("--cluster and --workers need Dask: pip install 'maxent-cvx[dask]'") from None
-    if workers is not None:
-        with local_client(workers) as client:
-            yield client
-        return
     try:
-        client = Client(address, timeout="10s")
+        started = local_client(workers) if workers is not None else Client(address, timeout="10s")
     except (OSError, ValueError) as error:  # ValueError for a wrong address, OSError if nobody answers
         raise TableError(f"--cluster {address}: no Dask scheduler answers at this address ({error})") from error
-    with client:
+    with started as client:
         yield client

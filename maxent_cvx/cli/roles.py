@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Sequence
 
 import pandas as pd
 
 from .._utils.errors import TableError, unknown_name
-from .options import format_list, names
+from .files import as_dates
+from .options import format_list, names, typed
 from .streams import say, table_text
-
-__all__ = [
-    "chosen_roles",
-    "proposed_roles",
-]
 
 #: Words in the names of columns, in English, German, French, Spanish and Italian.
 IDENTIFIERS = (
@@ -42,7 +37,7 @@ OTHER_SA = "sensitive, too: judge it by itself"
 
 
 def chosen_roles(
-    table: pd.DataFrame, name: str, command: str, qi: Sequence[str] | None, sa: Sequence[str] | None
+    table: pd.DataFrame, name: str, program: str, qi: Sequence[str] | None, sa: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
     """The quasi-identifiers and the sensitive columns: those given, and for the others what a user answers.
 
@@ -66,17 +61,9 @@ def chosen_roles(
             for role, given, question in ((QI, qi, "Quasi-identifiers"), (SA, sa, "Sensitive"))
         }
         return asked[QI], asked[SA]
-    arguments = [
-        "maxent-cvx",
-        *command.split(),
-        name,
-        "--qi",
-        format_list(proposed[QI]),
-        "--sa",
-        format_list(proposed[SA]),
-    ]
     missing = " and ".join(f"--{option}" for option, given in (("qi", qi), ("sa", sa)) if given is None)
-    raise TableError(f"{missing} must be given. If the proposals above are right, type:  {shlex.join(arguments)}")
+    command = typed(program, [name], proposed[QI], proposed[SA])
+    raise TableError(f"{missing} must be given. If the proposals above are right, type:  {command}")
 
 
 def is_terminal() -> bool:
@@ -98,15 +85,17 @@ def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str
     distinct, n = table.nunique(), len(table)
     roles = {}
     for column in table.columns:
-        is_unique = n >= FEWEST_ROWS and distinct[column] == n and not pd.api.types.is_float_dtype(table[column])
-        is_key = is_unique or (_is_called(column, IDENTIFIERS) and distinct[column] > MOST_DISTINCT * n)
-        is_text = distinct[column] > max(MOST_DISTINCT * n, FEWEST_ROWS) and not pd.api.types.is_numeric_dtype(
-            table[column]
-        )
-        is_known = _is_called(column, QUASI_IDENTIFIERS)
-        roles[column] = QI if is_known and not is_unique else KEY if is_key else TEXT if is_text else QI
-        if roles[column] == KEY and _is_called(column, SENSITIVE):  # all salaries may be different
-            roles[column] = TEXT
+        values, is_varied = table[column], distinct[column] > MOST_DISTINCT * n
+        is_unique = n >= FEWEST_ROWS and distinct[column] == n and not pd.api.types.is_float_dtype(values)
+        if pd.api.types.is_datetime64_any_dtype(as_dates(values)) or (
+            _is_called(column, QUASI_IDENTIFIERS) and not is_unique
+        ):
+            roles[column] = QI
+        elif is_unique or (_is_called(column, IDENTIFIERS) and is_varied):
+            roles[column] = TEXT if _is_called(column, SENSITIVE) else KEY  # all salaries may be different
+        else:
+            is_text = is_varied and distinct[column] > FEWEST_ROWS and not pd.api.types.is_numeric_dtype(values)
+            roles[column] = TEXT if is_text else QI
     candidates = [column for column in table.columns if roles[column] in (QI, TEXT) and column not in qi]
     called_sensitive = [column for column in candidates if _is_called(column, SENSITIVE)]
     called_sensitive.sort(key=lambda column: distinct[column] > MOST_DISTINCT * n)  # of two, one with values that recur

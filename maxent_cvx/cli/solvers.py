@@ -13,11 +13,6 @@ from .options import CompareOptions, Options
 from .output import PICTURES, check_output, draw, write, write_tables
 from .streams import say
 
-__all__ = [
-    "compare",
-    "list_solvers",
-]
-
 
 def compare(options: CompareOptions) -> None:
     """Print the answer of every solver; write and plot it as requested."""

@@ -19,31 +19,6 @@ if TYPE_CHECKING:
 
     from .options import Options
 
-__all__ = [
-    "CONTRADICTORY",
-    "DASH",
-    "DEFECT",
-    "EXPOSED",
-    "INTERRUPTED",
-    "NO_READER",
-    "UNDECIDED",
-    "UNUSABLE",
-    "MessageStream",
-    "Output",
-    "Unwritable",
-    "check_files",
-    "data_stream",
-    "discard",
-    "left_out",
-    "output_files",
-    "read_bytes",
-    "read_text",
-    "redirect_messages",
-    "say",
-    "source_name",
-    "table_text",
-]
-
 # Exit statuses, which scripts rely on.
 
 #: Somebody is exposed above --fail-above.

@@ -26,13 +26,6 @@ from .state import Answer, Assumptions, NoAnswer, State, answered, assumptions_o
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Exploration",
-    "Explorer",
-    "explore",
-    "heat_map",
-]
-
 #: The colours of P = 0, 0.5 and 1, red, green, blue; those between are mixed of them.
 COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
 #: From this P on white letters are read more easily than dark ones: the contrast of either is above 4 there.
@@ -48,13 +41,13 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
     view, columns = answer.post.space.view, possible(answer)
     people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
     limits = np.where(answer.exposing(threshold), threshold, np.inf)
-    heads = "".join(f'<th scope="col">{escaped(named(answer.shown.columns[j]))}</th>' for j in columns)
+    heads = "".join(f'<th scope="col">{escaped(as_label(answer.shown.columns[j]))}</th>' for j in columns)
     rows = []
     for i, q in enumerate(answer.shown.index):
         ends = [() if answer.interval is None else answer.interval[:, i, j] for j in columns]
         cells = "".join(_cell(p[i, j], limits[j], *end) for j, end in zip(columns, ends, strict=True))
-        rows.append(f'<tr><th scope="row">{escaped(named(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
-    who, values = named(tuple(answer.shown.index.names)), named(view.sensitive)
+        rows.append(f'<tr><th scope="row">{escaped(as_label(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
+    who, values = as_label(tuple(answer.shown.index.names)), as_label(view.sensitive)
     name = escape(isolated(f"P({values} | {who})"))
     return (
         f'<div class="maxent-map{"" if is_current else " maxent-old"}"><p>{_caption(answer, threshold, is_current)}</p>'
@@ -72,7 +65,7 @@ def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
     below = "" if answer.interval is None else interval
     n_left_out = shown.shape[1] - len(possible(answer))
     left_out = f" {n_left_out} values that are impossible for these groups are omitted." if n_left_out else ""
-    values = escaped(named(answer.post.space.view.sensitive))
+    values = escaped(as_label(answer.post.space.view.sensitive))
     return (
         f"{before}P({values}){groups}: the maximum-entropy probability{below}. Red frame: inferred with P &gt;= "
         f"{threshold:g}.{left_out}"
@@ -111,11 +104,6 @@ def short(p: float) -> str:
         return f"{p:.0f}"
     text = f"{p:.2f}"
     return {"0.00": "&lt;.01", "1.00": "&gt;.99"}.get(text, text.removeprefix("0"))
-
-
-def named(label: object) -> str:
-    """Write a QI tuple, or a sensitive value."""
-    return ", ".join(map(as_label, label)) if isinstance(label, tuple) else as_label(label)
 
 
 @dataclass(eq=False)
@@ -195,13 +183,6 @@ def picture(answer: Answer | NoAnswer, sentences: list[str], max_rows: int) -> F
     else:
         figure.text(0.02, 0.9, words, va="top")
     return figure
-
-
-def as_png(figure: Figure) -> bytes:
-    """Draw a figure into the bytes of a picture."""
-    target = BytesIO()
-    figure.savefig(target, format="png", dpi=90)
-    return target.getvalue()
 
 
 #: What the page is made of, beyond what the package needs.
@@ -319,7 +300,9 @@ class Explorer:
             note = "This is a static picture; the sliders need a running notebook"
             bundle |= self.widget._repr_mimebundle_()
             bundle["text/plain"] = repr(self)
-        bundle["image/png"] = b64encode(as_png(self._drawn(note))).decode()
+        picture = BytesIO()
+        self._drawn(note).savefig(picture, format="png", dpi=90)
+        bundle["image/png"] = b64encode(picture.getvalue()).decode()
         return bundle
 
     def __repr__(self) -> str:

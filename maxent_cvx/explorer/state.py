@@ -22,32 +22,11 @@ from ..model.bounds import LinearQuery, bounds_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.base import OUTSIDE
-from ..solvers.monitor import Iteration
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
 from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
 from ..sources.statements import Probability, Statement
-
-__all__ = [
-    "MOST_STATEMENTS",
-    "Adjustable",
-    "Answer",
-    "Assumptions",
-    "Contradiction",
-    "NoAnswer",
-    "Scale",
-    "Setting",
-    "State",
-    "adjustable",
-    "answered",
-    "assumptions_of",
-    "contradiction",
-    "intervals",
-    "solved",
-    "typed",
-    "verdict",
-]
 
 
 @dataclass(frozen=True)
@@ -192,30 +171,22 @@ def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
 PATIENCE = 16
 
 
-class Contradiction(Exception):
-    """The knowledge is contradictory, by the table that :meth:`maxent_cvx.MaxEnt.diagnose` gives."""
-
-    def __init__(self, conflict: pd.DataFrame) -> None:
-        super().__init__("contradictory")
-        self.conflict = conflict
-
-
 def solved(model: MaxEnt, seconds: float) -> Posterior:
     """Solve a model, or find a contradiction early."""
-    try:  # a problem of rows for each guess of a multiplier takes many iterations
-        return model.solve(time_limit=seconds, callback=None if model.convex else _takes_long)
+    # With convex constraints, which are solved as a problem of rows for each guess of a multiplier, many iterations are
+    # usual.
+    callback = None if model.convex else lambda iteration: iteration.iteration >= PATIENCE
+    try:
+        return model.solve(time_limit=seconds, callback=callback)
     except (Infeasible, SolverError) as error:
         if getattr(error, "conflict", None) is not None:
             raise
-    conflicts = model.diagnose(time_limit=seconds)
-    if len(conflicts):
-        raise Contradiction(conflicts)
-    return model.solve(time_limit=seconds)
-
-
-def _takes_long(iteration: Iteration) -> bool:
-    """Whether the solve takes long enough to test for contradictions."""
-    return iteration.iteration >= PATIENCE
+    conflict = model.diagnose(time_limit=seconds)
+    if conflict.empty:
+        return model.solve(time_limit=seconds)
+    contradictory = Infeasible("the knowledge is contradictory")
+    contradictory.conflict = conflict
+    raise contradictory
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +243,6 @@ def answered(
     """Solve a model, and find the intervals of what is shown."""
     try:
         post = solved(model, seconds)
-    except Contradiction as error:
-        return NoAnswer(error.conflict, str(error))
     except Infeasible as error:
         return NoAnswer(error.conflict, str(error))
     except MaxEntError as error:

@@ -17,14 +17,6 @@ from .state import Adjustable, Assumptions, NoAnswer, Scale, State
 if TYPE_CHECKING:
     from .explorer import Exploration
 
-__all__ = [
-    "Controls",
-    "CopiedCode",
-    "LiveText",
-    "Page",
-    "Slider",
-]
-
 
 class Slider(anywidget.AnyWidget):
     """A number between two ends, moved by mouse or keyboard; its name is read aloud."""

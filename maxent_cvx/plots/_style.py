@@ -19,25 +19,6 @@ from .._utils.validation import check_dataframe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "AGAINST",
-    "BARS",
-    "COLOURS",
-    "FAINT",
-    "FOR",
-    "LINES",
-    "MARKERS",
-    "READABLE",
-    "STYLES",
-    "as_floats",
-    "axes_for",
-    "check_table",
-    "legend_beside",
-    "line_style",
-    "name_points",
-    "shortened",
-]
-
 #: Characters of a line of a title or of a label below, of a label on the left, and of a legend.
 WRAPPED_ACROSS, WRAPPED_UPWARDS, WRAPPED_LEGEND = 56, 42, 34
 #: Lines of text in a column of a legend, which is then about as high as the axes.
@@ -134,6 +115,15 @@ def legend_beside(ax: Axes) -> None:
     )  # fmt: skip
 
 
+def describe(ax: Axes, x: str, y: str, *, has_legend: bool = True) -> None:
+    """Name the axes, draw a grid, and put a legend beside them."""
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.grid(alpha=0.3)
+    if has_legend:
+        legend_beside(ax)
+
+
 def _keep_legend(ax: Axes) -> None:
     """Move the legend of given axes inside them if their figure has no space for it beside them."""
     figure, legend = ax.get_figure(root=True), ax.get_legend()
@@ -147,9 +137,14 @@ def _keep_legend(ax: Axes) -> None:
         legend.set_frame_on(True)
 
 
+def joined(name: object) -> str:
+    """Write a name, a combination with commas."""
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
 def shortened(name: object, longest: int = LONGEST) -> str:
-    """Write a name; of a long one the beginning and the end, which often distinguishes two names."""
-    text = " ".join(str(name).split())
+    """Write a name, or a combination; of a long one the beginning and the end, which often distinguishes two names."""
+    text = " ".join(joined(name).split())
     if len(text) <= longest:
         return text
     end = (longest - 1) // 3

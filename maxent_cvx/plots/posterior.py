@@ -22,6 +22,8 @@ from ._style import (
     as_floats,
     axes_for,
     check_table,
+    describe,
+    joined,
     legend_beside,
     line_style,
     shortened,
@@ -45,7 +47,12 @@ LENGTH, EACH = 5.0, 0.32
 
 
 def draw_dumbbells(
-    ax: Axes | None, rows: Sequence[object], first: np.ndarray, second: np.ndarray, labels: tuple[str, str], title: str
+    ax: Axes | None,
+    rows: Sequence[object] | pd.Index,
+    first: np.ndarray,
+    second: np.ndarray,
+    labels: tuple[str, str],
+    title: str,
 ) -> Axes:
     """Plot a row for each pair of probabilities, the first row on top."""
     place = np.arange(len(rows))
@@ -54,14 +61,19 @@ def draw_dumbbells(
         hollow: dict[str, Any] = {"facecolor": "white", "edgecolor": AGAINST, "linewidth": 1.8}
         drawn.scatter(first, place, marker="o", s=52, label=labels[0], zorder=3, clip_on=False, **hollow)
         drawn.scatter(second, place, marker="D", s=30, color=FOR, label=labels[1], zorder=4, clip_on=False)
-        drawn.set_yticks(place, [shortened(row) for row in rows], parse_math=False)
-        drawn.set_ylim(len(rows) - 0.5, -0.5)
         drawn.set_xlim(0.0, 1.0)
-        drawn.set_xlabel("probability")
         drawn.set_title(title)
-        drawn.grid(axis="x", alpha=0.3)
-        legend_beside(drawn)
+        _rows_of_probabilities(drawn, rows)
     return drawn
+
+
+def _rows_of_probabilities(ax: Axes, rows: Sequence[object] | pd.Index) -> None:
+    """Name the rows, the first one on top, and the axis of probabilities below them."""
+    ax.set_yticks(range(len(rows)), [shortened(row) for row in rows], parse_math=False)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xlabel("probability")
+    ax.grid(axis="x", alpha=0.3)
+    legend_beside(ax)
 
 
 #: Values that are drawn by default.
@@ -140,10 +152,9 @@ def before_and_after(
     table = table.sort_values(["second", "first"], ascending=False, kind="stable")
     whom = ", ".join(f"{name}={value}" for name, value in who.items()) if isinstance(who, Mapping) else str(who)
     of_all = f" (the {max_rows} values of {len(values)} that change most)" if cut else ""
-    rows = [", ".join(map(str, value)) if isinstance(value, tuple) else value for value in table.index]
     title = f"P({', '.join(attributes)} | {whom}){of_all}"
     pair = (str(labels[0]), str(labels[1]))
-    return draw_dumbbells(ax, rows, table["first"].to_numpy(), table["second"].to_numpy(), pair, title)
+    return draw_dumbbells(ax, table.index, table["first"].to_numpy(), table["second"].to_numpy(), pair, title)
 
 
 def _inferred(post: Posterior, who: object) -> pd.Series:
@@ -201,7 +212,7 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     order = np.argsort(-np.abs(p[:, 1] - p[:, 0]), kind="stable")[:max_rows]
     alone, together = p[order].T
     rows = [
-        f"{person}: {', '.join(map(str, value)) if isinstance(value, tuple) else value} (release {release})"
+        f"{person}: {joined(value)} (release {release})"
         for person, value, release in table.iloc[order][["person", "value", "release"]].itertuples(index=False)
     ]
     of_all = f" (the {max_rows} largest of {len(table)})" if len(table) > max_rows else ""
@@ -267,7 +278,12 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     check_instance(post, Posterior, "post")
     check_int(max_rows, "max_rows", 1)
     every, view = post.conditional(), post.space.view
-    table = every if sensitive is None else every.loc[:, _values_to_show(sensitive, every.columns)]
+    table = every
+    if sensitive is not None:
+        values = list(sensitive) if is_several(sensitive) and not isinstance(sensitive, tuple) else [sensitive]
+        if unknown := [value for value in values if value not in every.columns]:
+            raise unknown_name("sensitive value", unknown[0], every.columns)
+        table = every.loc[:, values]
     sizes = np.ones(len(table), dtype=int)
     if len(table) > max_rows:
         table, sizes = _most_exposed(table, max_rows)
@@ -276,9 +292,10 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     if sensitive is None and len(is_seen) > FEW_VALUES and is_seen.any() and not is_seen.all():
         remarks.append(f"{(~is_seen).sum()} values below {SMALLEST_SHOWN:g} left out")
         table = table.iloc[:, np.flatnonzero(is_seen)]
-    columns = [_label(s) for s in table.columns]
+    columns = [shortened(s) for s in table.columns]
     rows = [
-        f"{_label(q)}{f' and {n - 1} more' if n > 1 else ''}" for q, n in zip(table.index, sizes.tolist(), strict=True)
+        f"{shortened(q)}{f' and {n - 1} more' if n > 1 else ''}"
+        for q, n in zip(table.index, sizes.tolist(), strict=True)
     ]
     numbers = len(columns) <= NUMBERED
     width, height = len(columns) * (CELL[0] if numbers else BARE), max(len(table), LEAST) * CELL[1]
@@ -288,8 +305,8 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         across = numbers and all(len(name) <= ACROSS for name in columns)
         turned: dict[str, Any] = {} if across else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
         drawn.set_xticks(range(len(columns)), columns, parse_math=False, **turned)
-        drawn.set_ylabel(_label(tuple(every.index.names)))
-        drawn.set_xlabel(_label(tuple(view.sensitive)))
+        drawn.set_ylabel(shortened(tuple(every.index.names)))
+        drawn.set_xlabel(shortened(tuple(view.sensitive)))
         if numbers:
             _write(drawn, table.to_numpy())
         remark = f" ({'; '.join(remarks)})" if remarks else ""
@@ -303,26 +320,12 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     return drawn
 
 
-def _values_to_show(sensitive: object, values: pd.Index) -> list[object]:
-    """The sensitive values that a user asks for, as a list."""
-    several = list(sensitive) if is_several(sensitive) and not isinstance(sensitive, tuple) else [sensitive]
-    for value in several:
-        if value not in values:
-            raise unknown_name("sensitive value", value, values)
-    return several
-
-
 def _most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
     """The distinct rows with the largest probabilities, each under its first tuple, and how many tuples have it."""
     p = table.to_numpy()
     _, first, sizes = np.unique(p.round(SAME_PLACES), axis=0, return_index=True, return_counts=True)
     order = np.lexsort((first, -p[first].max(axis=1)))[:max_rows]
     return table.iloc[first[order]], sizes[order]
-
-
-def _label(labels: object) -> str:
-    """The name of a row or a column."""
-    return shortened(", ".join(map(str, labels)) if isinstance(labels, tuple) else labels)
 
 
 def _write(ax: Axes, p: np.ndarray) -> None:
@@ -375,51 +378,30 @@ def intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['P(Flu | Gender=male)', 'P(HIV | Gender=male)']
     """
-    ends = _read(bounds)
-    check_int(max_rows, "max_rows", 1)
-    point = None if estimates is None else _estimated(bounds.index, estimates)
-    order = np.arange(len(bounds))
-    if cut := len(bounds) > max_rows:
-        order = np.argsort(-ends[:, 0], kind="stable")[:max_rows]
-    with axes_for(ax, LENGTH, EACH * (len(order) + 0.5)) as drawn:
-        _draw(drawn, ends[order], None if point is None else point[order])
-        drawn.set_yticks(range(len(order)), [_written(label) for label in bounds.index[order]], parse_math=False)
-        if cut:
-            drawn.set_title(f"the {max_rows} with the largest lower ends of {len(bounds)}")
-        legend_beside(drawn)
-    return drawn
-
-
-def _read(bounds: object) -> np.ndarray:
-    """The ends of the intervals, shape (n, 2)."""
     check_table(bounds, ("low", "high"), "MaxEnt.bounds")
-    assert isinstance(bounds, pd.DataFrame)
     if bounds.empty:
         raise TableError("the table of bounds is empty; give the result of MaxEnt.bounds")
     ends = as_floats(bounds[["low", "high"]], "low and high")
     if (ends[:, 0] > ends[:, 1]).any():
         raise TableError("low must not be above high")
-    return ends
-
-
-def _draw(ax: Axes, ends: np.ndarray, point: np.ndarray | None) -> None:
-    """Plot lines with ticks at their ends, and points."""
-    place, (low, high) = np.arange(len(ends)), ends.T
-    ax.hlines(place, low, high, color=FOR, linewidth=2.5, label="interval: what is certain", zorder=2)
-    ticks: dict[str, Any] = {"color": FOR, "marker": "|", "s": 70, "linewidth": 1.8, "clip_on": False, "zorder": 2}
-    ax.scatter(np.append(low, high), np.append(place, place), **ticks)
-    if point is not None:
-        shape: dict[str, Any] = {"color": AGAINST, "marker": "D", "s": 26, "clip_on": False, "zorder": 3}
-        ax.scatter(point, place, label="estimate: maximum entropy", **shape)
-    ax.set_ylim(len(ends) - 0.5, -0.5)
-    ax.set_xlim(min(0.0, float(low.min())), max(1.0, float(high.max())))
-    ax.set_xlabel("probability")
-    ax.grid(axis="x", alpha=0.3)
-
-
-def _written(label: object) -> str:
-    """The name of an interval: what was asked, or the values of q and s."""
-    return shortened(", ".join(map(str, label)) if isinstance(label, tuple) else label)
+    check_int(max_rows, "max_rows", 1)
+    point = None if estimates is None else _estimated(bounds.index, estimates)
+    order = np.arange(len(bounds))
+    if cut := len(bounds) > max_rows:
+        order = np.argsort(-ends[:, 0], kind="stable")[:max_rows]
+    place, (low, high) = np.arange(len(order)), ends[order].T
+    with axes_for(ax, LENGTH, EACH * (len(order) + 0.5)) as drawn:
+        drawn.hlines(place, low, high, color=FOR, linewidth=2.5, label="interval: what is certain", zorder=2)
+        ticks: dict[str, Any] = {"color": FOR, "marker": "|", "s": 70, "linewidth": 1.8, "clip_on": False, "zorder": 2}
+        drawn.scatter(np.append(low, high), np.append(place, place), **ticks)
+        if point is not None:
+            shape: dict[str, Any] = {"color": AGAINST, "marker": "D", "s": 26, "clip_on": False, "zorder": 3}
+            drawn.scatter(point[order], place, label="estimate: maximum entropy", **shape)
+        drawn.set_xlim(min(0.0, float(low.min())), max(1.0, float(high.max())))
+        _rows_of_probabilities(drawn, bounds.index[order])
+        if cut:
+            drawn.set_title(f"the {max_rows} with the largest lower ends of {len(bounds)}")
+    return drawn
 
 
 def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
@@ -484,10 +466,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
         for number, (name, (probability, share)) in enumerate(lines.items()):
             drawn.step(probability, share, where="pre", label=str(name), **line_style(number, len(share)))
         drawn.set(xlim=(0.0, 1.01), ylim=(0.0, 1.02))
-        drawn.set_xlabel("probability of the likeliest value, at least")
-        drawn.set_ylabel("share of the records")
-        drawn.grid(alpha=0.3)
-        legend_beside(drawn)
+        describe(drawn, "probability of the likeliest value, at least", "share of the records")
     return drawn
 
 
@@ -618,9 +597,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
             ordered = part.sort_values(along)
             label = f"{each} = {setting:.4g}"
             drawn.plot(ordered[along], ordered[measured].astype(float), label=label, **line_style(number, len(part)))
-        drawn.set_xlabel({"eps": "vagueness, eps", "value": "the value that is known"}[along])
-        drawn.set_ylabel({"entropy": "entropy, nats"}.get(measured, measured))
-        drawn.grid(alpha=0.3)
-        if table[each].nunique() > 1:
-            legend_beside(drawn)
+        x = {"eps": "vagueness, eps", "value": "the value that is known"}[along]
+        y = {"entropy": "entropy, nats"}.get(measured, measured)
+        describe(drawn, x, y, has_legend=table[each].nunique() > 1)
     return drawn

@@ -28,7 +28,7 @@ from ._style import (
     as_floats,
     axes_for,
     check_table,
-    legend_beside,
+    describe,
     line_style,
     name_points,
     shortened,
@@ -91,10 +91,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
             drawn.step(eps, entropy, where="post", label=_labelled(name, cae), **line_style(i, len(eps)))
         drawn.set_xlim(0, 1.05 * max(cae.eps_max for cae in named.values()) or 1.0)
         drawn.set_ylim(0, 1.1 * max(cae.initial for cae in named.values()) or 1.0)
-        drawn.set_xlabel("eps, the width of the window")
-        drawn.set_ylabel("H(eps), bits")
-        drawn.grid(alpha=0.3)
-        legend_beside(drawn)
+        describe(drawn, "eps, the width of the window", "H(eps), bits")
     return drawn
 
 
@@ -169,11 +166,7 @@ def exposure(
             drawn.step(threshold, people, where="pre", label=name, clip_on=False, **line_style(number, len(people)))
         drawn.set_xlim(0.0, 1.0)
         drawn.set_ylim(bottom=0.0)
-        drawn.set_xlabel("threshold t of the probability")
-        drawn.set_ylabel("people exposed at t")
-        drawn.grid(alpha=0.3)
-        if list(lines) != [""]:
-            legend_beside(drawn)
+        describe(drawn, "threshold t of the probability", "people exposed at t", has_legend=list(lines) != [""])
     return drawn
 
 
@@ -277,11 +270,8 @@ def risk_utility(
         faint: dict[str, Any] = {"color": FAINT, "linestyle": "--", "linewidth": 1.2, "zorder": 2}
         if len(path) > 1:
             drawn.plot(*path.T, label="efficient frontier", **faint)
-        drawn.set_xlabel(f"{utility} ({'less' if loss else 'more'} is better)")
-        drawn.set_ylabel(f"{risk} (less is better)")
         drawn.margins(0.15)
-        drawn.grid(alpha=0.3)
-        legend_beside(drawn)
+        describe(drawn, f"{utility} ({'less' if loss else 'more'} is better)", f"{risk} (less is better)")
     name_points(drawn, np.c_[x, y], [shortened(name, LONGEST_NAME) for name in table.index])
     return drawn
 
@@ -354,10 +344,7 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         drawn.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
         if ax is not None:
             drawn.set_aspect("equal")  # the box of a new figure is square
-        drawn.set_xlabel("false positives: share of people without the value")
-        drawn.set_ylabel("true positives: share of people with it")
-        drawn.grid(alpha=0.3)
-        legend_beside(drawn)
+        describe(drawn, "false positives: share of people without the value", "true positives: share of people with it")
     return drawn
 
 
@@ -403,10 +390,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     with axes_for(ax, *LINES) as drawn:
         for number, (name, table) in enumerate(curves.items()):
             drawn.plot(table["K+"] + table["K-"], table["score"], label=str(name), **line_style(number, len(table)))
-        drawn.set_xlabel("associations the adversary knows, K = K+ + K-")
-        drawn.set_ylabel(f"divergence from the truth ({unit})")
-        drawn.grid(alpha=0.3)
-        legend_beside(drawn)
+        describe(drawn, "associations the adversary knows, K = K+ + K-", f"divergence from the truth ({unit})")
     return drawn
 
 
@@ -507,11 +491,8 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
             drawn.plot(k, disclosure, label=str(name), clip_on=False, **line_style(number, len(k)))
         drawn.set_ylim(0.0, 1.0)
         drawn.xaxis.set_major_locator(MaxNLocator(integer=True))
-        drawn.set_xlabel("pieces of knowledge, k")
-        drawn.set_ylabel("largest probability that can be inferred")
-        drawn.grid(alpha=0.3)
-        if list(lines) != [""]:
-            legend_beside(drawn)
+        y = "largest probability that can be inferred"
+        describe(drawn, "pieces of knowledge, k", y, has_legend=list(lines) != [""])
     return drawn
 
 

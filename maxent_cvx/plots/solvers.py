@@ -9,7 +9,7 @@ import pandas as pd
 
 from .._utils.errors import StatementError, TableError
 from ..solvers.certificate import ACCURACY
-from ._style import AGAINST, FAINT, FOR, LINES, axes_for, check_table, legend_beside, line_style, name_points, shortened
+from ._style import AGAINST, FAINT, FOR, LINES, axes_for, check_table, describe, line_style, name_points, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,15 +65,13 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
             ordered = part.sort_values("tau")
             tau, fraction = [*ordered["tau"], end], [*ordered["fraction"], ordered["fraction"].iloc[-1]]
             drawn.step(tau, fraction, where="post", label=str(solver), clip_on=False, **line_style(number, len(tau)))
-        drawn.set(xlim=(1.0, end), ylim=(0.0, 1.02), xlabel="tau: cost, as a multiple of the best solver's")
-        drawn.set_ylabel("fraction of models solved and certified")
+        drawn.set(xlim=(1.0, end), ylim=(0.0, 1.02))
         if end > 10:
             drawn.set_xscale("log")
             drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if end < 1000 else (1,)))
             drawn.xaxis.set_major_formatter("{x:g}")
             drawn.xaxis.set_minor_formatter(NullFormatter())
-        drawn.grid(alpha=0.3)
-        legend_beside(drawn)
+        describe(drawn, "tau: cost, as a multiple of the best solver's", "fraction of models solved and certified")
     return drawn
 
 

@@ -20,15 +20,6 @@ from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.release import Release
 
-__all__ = [
-    "Attack",
-    "Attempt",
-    "ReportData",
-    "Settings",
-    "merge_buckets",
-    "solve_again",
-]
-
 #: From a release to what an attack infers from it: a result of :mod:`maxent_cvx.attacks`, or a table.
 Attack: TypeAlias = Callable[[Any], Any]
 #: Why some questions have no answer for a release in partitions.
@@ -119,7 +110,12 @@ class ReportData:
     @property
     def sa(self) -> str:
         """The sensitive attribute in a sentence: "Disease", or "Disease, Salary"."""
-        return ", ".join(map(as_label, self.view.sensitive))
+        return as_label(self.view.sensitive)
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The sensitive attributes whose values count, all of them or some."""
+        return tuple(map(str, self.exposure.values.index.names))
 
     @property
     def is_compared(self) -> bool:
@@ -144,8 +140,9 @@ class ReportData:
     @property
     def is_judged_plainly(self) -> bool:
         """Whether all values count, by the default distance, and the baseline is one of the whole release."""
-        settings = self.settings
-        return settings.sensitive is None and settings.within is None and settings.baseline in (None, "overall")
+        settings, baseline = self.settings, self.settings.baseline
+        is_of_all = baseline is None or (isinstance(baseline, str) and baseline == "overall")
+        return is_of_all and settings.sensitive is None and settings.within is None
 
     @cached_property
     def exposure(self) -> Exposure:
@@ -232,10 +229,10 @@ def _joined(release: Release, into: np.ndarray) -> Release:
     parts, place = np.unique(into, return_inverse=True)
     n = len(into)
     join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(parts)))
-    return replace(
-        release, buckets=release.buckets[parts], n_qb=sp.csr_array(release.n_qb @ join),
-        n_sb=sp.csr_array(release.n_sb @ join), persons=None,
-    )  # fmt: skip
+    n_qb, n_sb = (sp.csr_array(counts @ join) for counts in (release.n_qb, release.n_sb))
+    for counts in (n_qb, n_sb):
+        counts.sort_indices()  # a product is not sorted, as the tables of a release are
+    return replace(release, buckets=release.buckets[parts], n_qb=n_qb, n_sb=n_sb, persons=None)
 
 
 def solve_again(model: MaxEnt, release: Release) -> Posterior:

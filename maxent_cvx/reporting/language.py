@@ -20,15 +20,6 @@ from typing import Any
 from .._utils.formatting import Message
 from .._utils.validation import check_in
 
-__all__ = [
-    "Language",
-    "current_language",
-    "languages",
-    "localized",
-    "speaking",
-    "text",
-]
-
 #: A number as Python writes it, "1,234.5" or "12.3%".
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?\s?%?")
 
@@ -41,10 +32,6 @@ class Language:
     decimal_sign: str = "."
     thousands_sign: str = ","
     messages: Mapping[str, str] = field(default_factory=dict)
-
-    def write_number(self, number: str) -> str:
-        """Exchange the signs of a number that Python has written."""
-        return number.translate({ord(","): self.thousands_sign, ord("."): self.decimal_sign})
 
 
 ENGLISH = Language()
@@ -87,7 +74,8 @@ def current_language() -> Language:
 
 def localized(number: str) -> str:
     """Write a number, which Python has written, in the current language."""
-    return _CURRENT.get().write_number(number)
+    language = _CURRENT.get()
+    return number.translate({ord(","): language.thousands_sign, ord("."): language.decimal_sign})
 
 
 class _Formatter(string.Formatter):

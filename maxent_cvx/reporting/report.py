@@ -56,10 +56,6 @@ from .data import Attack, Attempt, ReportData, Settings, merge_buckets, solve_ag
 from .language import current_language, languages, speaking, text
 from .tables import percent
 
-__all__ = [
-    "report",
-]
-
 #: Attacks that can be requested by name.
 KNOWN: dict[str, Attack] = {"worst_case": worst_case, "definetti": definetti}
 #: Values, groups and statements that are named in a sentence.
@@ -90,7 +86,7 @@ def _answer(data: ReportData) -> dict[str, Any]:
     if len(values):
         p, people = who["P"].to_numpy(float), int(who["people"].iloc[0])
         surest = {
-            "group": tables.group_name(who.index, 0), "value": tables.value_name(data.view.sensitive, values[0]),
+            "group": tables.group_name(who.index, 0), "value": tables.value_name(data.judged, values[0]),
             "people": people, "p": p[0], "ties": len(p) > 1 and p[1] >= p[0] - data.exact,
             "baseline": who["baseline"].iloc[0] if "baseline" in who else None,
         }  # fmt: skip
@@ -99,7 +95,7 @@ def _answer(data: ReportData) -> dict[str, Any]:
         "caveat": bool((exposure.warnings and not exposure.people) or not certificate_holds),
         "surest": surest,
         "excluded": [
-            (tables.value_name(data.view.sensitive, value), int(row["anyway"]), row["baseline"])
+            (tables.value_name(data.judged, value), int(row["anyway"]), row["baseline"])
             for value, row in excluded.head(NAMED).iterrows()
         ],
     }  # fmt: skip
@@ -557,12 +553,14 @@ def report(
     {'knows nothing': 0, 'knows medicine': 1}
     """
     named, file = _named(posts), None if path is None else path_of(path)
+    if population is not None and not isinstance(population, pd.DataFrame | QITable):
+        check_int(population, "population", 1)
     settings = Settings(
         threshold=check_float(threshold, "threshold", 0.0, 1.0),
         sensitive=sensitive,
         baseline=baseline,
         within=within,
-        population=_population(population),
+        population=population,
         records=check_bool(records, "records"),
         attacks=_read_attacks(attacks),
         about={
@@ -612,13 +610,6 @@ def _originals(original: object, named: Mapping[str, object]) -> dict[str, pd.Da
     for name in original:
         check_label(name, "name of a posterior (in original)", named)
     return {name: check_dataframe(table, f"the original records of {name!r}") for name, table in original.items()}
-
-
-def _population(population: object) -> object:
-    """Read the population, or its size."""
-    if population is None or isinstance(population, pd.DataFrame | QITable):
-        return population
-    return check_int(population, "population", 1)
 
 
 def _read_attacks(attacks: object) -> dict[str, Attack]:

@@ -6,13 +6,14 @@ import base64
 import io
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from .._utils.errors import short_repr
 from .._utils.formatting import as_label, isolated
@@ -29,39 +30,6 @@ from .language import localized, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "SPACE",
-    "Cell",
-    "Column",
-    "Picture",
-    "Table",
-    "at_most",
-    "attack_result_table",
-    "below",
-    "certain_table",
-    "certificate_table",
-    "count",
-    "exposed_tables",
-    "from_on",
-    "group_name",
-    "heat_map",
-    "interval_tables",
-    "label",
-    "measures_table",
-    "number",
-    "percent",
-    "plain_table",
-    "price_table",
-    "provenance_table",
-    "records_table",
-    "statements_of",
-    "summary_table",
-    "table_of",
-    "threshold_curve",
-    "value_name",
-    "who_values",
-]
 
 #: Probabilities this close to 0 or 1 are written as such, since solvers consider them exact.
 NEAR = 1e-9
@@ -202,60 +170,53 @@ def number(x: float, digits: int = 3) -> Cell:
     return Cell(localized(f"{x:.{digits}g}"), float(x))
 
 
-def label(value: object) -> str:
-    """Write a value, or a combination of values."""
-    return ", ".join(map(as_label, value)) if isinstance(value, tuple) else as_label(value)
-
-
 def value_name(sensitive: Sequence[str], value: object) -> str:
     """Write a sensitive value with its attribute: "Disease = Flu"."""
     values = value if isinstance(value, tuple) and len(sensitive) > 1 else (value,)
     return ", ".join(f"{as_label(name)} = {as_label(part)}" for name, part in zip(sensitive, values, strict=True))
 
 
-def _levels(index: pd.Index, at: int) -> tuple[object, ...]:
-    return index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
-
-
 def group_name(index: pd.Index, at: int) -> str:
     """Write a group: "Gender = female, Degree = junior", or "Iris" for a named person."""
-    pairs = [
-        (name, part)
-        for name, part in zip(index.names, _levels(index, at), strict=True)
-        if (name, part) != ("who", OTHERS)
-    ]
+    labels = index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
     return ", ".join(
-        as_label(part) if name == "who" else f"{as_label(name)} = {as_label(part)}" for name, part in pairs
+        as_label(label) if name == "who" else f"{as_label(name)} = {as_label(label)}"
+        for name, label in zip(index.names, labels, strict=True)
+        if (name, label) != ("who", OTHERS)
     )
 
 
-def _group_columns(index: pd.Index) -> list[Column]:
-    names = [text("Name") if name == "who" else str(name) for name in index.names]
-    return [Column(name) for name in names] if len(names) <= MOST_COLUMNS else [Column(" \u00b7 ".join(names), "group")]
+def column(name: str, cells: Iterable[Cell | str], kind: str = "text") -> tuple[Column, list[Cell]]:
+    """A column, and its cells."""
+    return Column(name, kind), [cell if isinstance(cell, Cell) else Cell(cell) for cell in cells]
 
 
-def _group_cells(index: pd.Index, at: int) -> list[Cell]:
-    levels = _levels(index, at)
-    if index.nlevels <= MOST_COLUMNS:
-        return [Cell(label(level)) for level in levels]
-    return [Cell(" \u00b7 ".join(map(label, levels)))]
+def counts(name: str, numbers: Iterable[float]) -> tuple[Column, list[Cell]]:
+    """A column of numbers of people or things."""
+    return column(name, map(count, numbers), "number")
+
+
+def probabilities(name: str, p: Iterable[float], exact: float = 0.0) -> tuple[Column, list[Cell]]:
+    """A column of probabilities."""
+    return column(name, [probability(x, exact) for x in p], "number")
+
+
+def group_columns(index: pd.Index, at: Any) -> list[tuple[Column, list[Cell]]]:
+    """The columns that name some groups; more than MOST_COLUMNS are joined in one."""
+    shown = index[at]
+    names = [text("Name") if name == "who" else str(name) for name in shown.names]
+    levels = [[as_label(label) for label in shown.get_level_values(i)] for i in range(shown.nlevels)]
+    if len(names) <= MOST_COLUMNS:
+        return [column(name, labels) for name, labels in zip(names, levels, strict=True)]
+    return [column(" \u00b7 ".join(names), map(" \u00b7 ".join, zip(*levels, strict=True)), "group")]
 
 
 def table_of(
-    caption: str,
-    columns: Iterable[Sequence[str]],
-    rows: Sequence[Sequence[Cell]],
-    *,
-    total: int | None = None,
-    order: str = "the first",
+    caption: str, *columns: tuple[Column, list[Cell]], total: int | None = None, order: str = "the first"
 ) -> Table:
-    """A table; a column is its name, if its cells are texts, or a :class:`Column`."""
-    typed = [Column(column) if isinstance(column, str) else Column(*column) for column in columns]
-    return Table(caption, typed, rows, len(rows) if total is None else total, text(order))
-
-
-def _n(name: str) -> Column:
-    return Column(name, "number")
+    """A table of columns; `total` is the number of its rows if only some are shown."""
+    rows = list(zip(*(cells for _, cells in columns), strict=True))
+    return Table(caption, [heading for heading, _ in columns], rows, len(rows) if total is None else total, text(order))
 
 
 # -------------------------------------------------------------------------------------------------------------- pictures
@@ -273,8 +234,8 @@ def heat_map(data: ReportData) -> Picture | None:
     alt = text(
         "Heat map of the probability of each {attribute} for the {n} groups with the largest probabilities; the largest is "
         "{p}, for {value} and {group}.",
-        attribute=data.sa, n=n, p=percent(float(p.to_numpy()[q, s]), data.exact), value=label(p.columns[s]),
-        group=label(p.index[q]),
+        attribute=data.sa, n=n, p=percent(float(p.to_numpy()[q, s]), data.exact), value=as_label(p.columns[s]),
+        group=as_label(p.index[q]),
     )  # fmt: skip
     ax.set_title("")  # the caption says the same
     caption = text("Inferred probabilities by group ({n} groups); darker is likelier.", n=n)
@@ -358,69 +319,55 @@ def _close(ax: Axes) -> None:
 
 
 def who_values(data: ReportData) -> list[object]:
-    """The inferred value of each row of ``exposure.who``, whose first columns are the sensitive attributes."""
-    n, who = len(data.view.sensitive), data.exposure.who
-    columns = [who.iloc[:, i] for i in range(n)]
-    return list(columns[0]) if n == 1 else list(zip(*columns, strict=True))
+    """The inferred value of each row of ``exposure.who``, whose first columns are the attributes that are judged."""
+    columns = [data.exposure.who.iloc[:, i] for i in range(len(data.judged))]
+    return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
 def exposed_tables(data: ReportData) -> list[Table]:
     """The exposed groups, the values that expose them, and everybody by the largest probability."""
-    exposure, settings = data.exposure, data.settings
-    who, values = exposure.who.iloc[:, len(data.view.sensitive) :], who_values(data)
-    is_compared = "baseline" in who
+    exposure, rows, attribute = data.exposure, data.settings.rows, as_label(data.judged)
     tables = []
-    if len(who):
-        heading = data.sa
+    if len(exposure.who):
+        who = exposure.who.iloc[:rows, len(data.judged) :]
+        heading = attribute
         if exposure.closeness:
-            heading = text("{attribute}, to within {distance}", attribute=data.sa, distance=exposure.closeness)
+            heading = text("{attribute}, to within {distance}", attribute=attribute, distance=exposure.closeness)
         columns = [
-            *_group_columns(who.index), heading, _n(text("Probability")), *[_n(text("Baseline"))] * is_compared,
-            _n(text("People")),
-        ]  # fmt: skip
-        p, people = who["P"].to_numpy(float), who["people"].to_numpy(float)
-        rows = [
-            [
-                *_group_cells(who.index, at), Cell(label(values[at])), probability(p[at], data.exact),
-                *([probability(float(who["baseline"].iloc[at]))] if is_compared else []), count(people[at]),
-            ]
-            for at in range(min(len(who), settings.rows))
-        ]  # fmt: skip
+            *group_columns(who.index, slice(None)),
+            column(heading, map(as_label, who_values(data)[:rows])),
+            probabilities(text("Probability"), who["P"], data.exact),
+        ]
+        if "baseline" in who:
+            columns.append(probabilities(text("Baseline"), who["baseline"]))
         caption = (
             text("Exposed groups, 1 person in all")
             if exposure.people == 1
             else text("Exposed groups, {n:,} people in all", n=exposure.people)
         )
-        order = "the largest probabilities first"
-        tables.append(table_of(caption, columns, rows, total=len(who), order=order))
+        columns.append(counts(text("People"), who["people"]))
+        tables.append(table_of(caption, *columns, total=len(exposure.who), order="the largest probabilities first"))
     by_value = exposure.values[(exposure.values["exposed"] > 0) | (exposure.values["not_counted"] > 0)]
     if len(by_value) and not exposure.closeness:  # intervals overlap, so that their people would be counted repeatedly
-        by_value = by_value.sort_values(["exposed", "anyway"], ascending=False, kind="stable")
-        rows = [
-            [
-                Cell(label(name)),
-                probability(row["baseline"]),
-                *(count(row[c]) for c in ("exposed", "certain", "anyway")),
-            ]
-            for name, row in by_value.head(settings.rows).iterrows()
-        ]
-        columns = [
-            data.sa, _n(text("Baseline")), _n(text("Exposed people")), _n(text("With certainty")),
-            _n(text("Likely, but expected from the baseline")),
-        ]  # fmt: skip
-        order = "the most frequent first"
-        tables.append(table_of(text("Inferred values"), columns, rows, total=len(by_value), order=order))
-    tenths = exposure.histogram
-    total = float(max(tenths.sum(), 1))
-    rows = [
-        [
-            Cell(_from_to(percent(step.left), percent(step.right)), float(step.left)), count(float(people)),
-            Cell(percent(people / total), people / total, 0.0, people / total),
-        ]
-        for step, people in zip(tenths.index.array, tenths, strict=True)
-    ]  # fmt: skip
-    columns = [_n(text("Largest probability")), _n(text("People")), Column(text("Share"), "bar")]
-    return [*tables, table_of(text("All people, by the largest probability of a value that counts"), columns, rows)]
+        shown = by_value.sort_values(["exposed", "anyway"], ascending=False, kind="stable").head(rows)
+        tables.append(
+            table_of(
+                text("Inferred values"), column(attribute, map(as_label, shown.index)),
+                probabilities(text("Baseline"), shown["baseline"]), counts(text("Exposed people"), shown["exposed"]),
+                counts(text("With certainty"), shown["certain"]),
+                counts(text("Likely, but expected from the baseline"), shown["anyway"]),
+                total=len(by_value), order="the most frequent first",
+            )
+        )  # fmt: skip
+    tenths, steps = exposure.histogram, exposure.histogram.index.array
+    shares = tenths / max(tenths.sum(), 1)
+    largest = [Cell(_from_to(percent(step.left), percent(step.right)), float(step.left)) for step in steps]
+    everybody = table_of(
+        text("All people, by the largest probability of a value that counts"),
+        column(text("Largest probability"), largest, "number"), counts(text("People"), tenths),
+        column(text("Share"), [Cell(percent(share), share, 0.0, share) for share in shares], "bar"),
+    )  # fmt: skip
+    return [*tables, everybody]
 
 
 def _from_to(low: str, high: str) -> str:
@@ -437,26 +384,33 @@ def records_table(data: ReportData) -> Table:
     inferred = dict(zip(pd.MultiIndex.from_arrays(levels), who_values(data), strict=True))
     code, tuples = sort_distinct(original[list(view.qi)])
     at = np.flatnonzero(np.array([key in inferred for key in tuples])[code])
-    rows = []
-    for i in at[: data.settings.rows]:
-        truth: Any = tuple(original[list(view.sensitive)].iloc[i])
-        truth = truth if len(truth) > 1 else truth[0]
-        value = inferred[tuples[code[i]]]
-        is_right = text("yes" if same_value(data.exposure, value, truth) else "no")
-        cells = [original.index[i], *tuples[code[i]], label(value), label(truth), is_right]
-        rows.append([Cell(str(cell)) for cell in cells])
-    true = text("True {attribute}", attribute=data.sa)
-    columns = [text("Row"), *map(str, view.qi), text("Inferred"), true, text("Right")]
-    return table_of(text("Original records of exposed groups, as requested"), columns, rows, total=len(at))
+    shown = at[: data.settings.rows]
+    groups = tuples[code[shown]]
+    values = [inferred[group] for group in groups]
+    truths: list[Any] = list(original.iloc[shown][list(data.judged)].itertuples(index=False, name=None))
+    if len(data.judged) == 1:
+        truths = [truth for (truth,) in truths]
+    are_right = [same_value(data.exposure, value, truth) for value, truth in zip(values, truths, strict=True)]
+    return table_of(
+        text("Original records of exposed groups, as requested"),
+        column(text("Row"), map(str, original.index[shown])),
+        *(column(str(name), map(str, groups.get_level_values(i))) for i, name in enumerate(view.qi)),
+        column(text("Inferred"), map(as_label, values)),
+        column(text("True {attribute}", attribute=as_label(data.judged)), map(as_label, truths)),
+        column(text("Right"), [text("yes" if is_right else "no") for is_right in are_right]),
+        total=len(at),
+    )
 
 
 def measures_table(caption: str, table: pd.DataFrame) -> Table:
     """Measures with their values and what they say."""
-    rows = [
-        [Cell(text(str(name))), _measured(float(row["value"]), str(row["unit"])), Cell(text(row["says"]))]
-        for name, row in table.iterrows()
-    ]
-    return table_of(caption, [text("Measure"), _n(text("Value")), text("Meaning")], rows)
+    values = [_measured(float(value), unit) for value, unit in zip(table["value"], table["unit"], strict=True)]
+    return table_of(
+        caption,
+        column(text("Measure"), [text(str(name)) for name in table.index]),
+        column(text("Value"), values, "number"),
+        column(text("Meaning"), map(text, table["says"])),
+    )
 
 
 def _measured(value: float, unit: str) -> Cell:
@@ -473,58 +427,53 @@ def _measured(value: float, unit: str) -> Cell:
 
 def summary_table(cases: Sequence[ReportData], people: Sequence[int]) -> Table:
     """The key figures of several posteriors side by side."""
-
-    def largest(data: ReportData) -> Cell:
-        if data.figures.value is None:
-            return Cell(text("not known"))
-        return probability(float(data.figures.value["value"]["inference risk", "largest probability"]), data.exact)
-
     unknown = Cell(text("not known"))
-    rows = [
-        [Cell(text("people")), *map(count, people)],
-        [Cell(text("people exposed")), *(count(float(data.exposure.people)) for data in cases)],
-        [Cell(text("largest inferred probability")), *map(largest, cases)],
-        [
-            Cell(text("statements that the adversary knows")),
-            *(unknown if data.n_statements is None else count(data.n_statements) for data in cases),
-        ],
-        [
-            Cell(text("inferences made certain by statements")),
-            *(unknown if data.certain.value is None else count(len(data.certain.value)) for data in cases),
-        ],
-    ]
-    if not any(data.n_named for data in cases):  # named people are distinguishable, which alone adds entropy
-        rows.append(
-            [Cell(text("remaining uncertainty (entropy), nats")), *(number(data.post.entropy, 6) for data in cases)]
-        )
-    rows.append(
-        [Cell(text("certified error of every probability")), *(at_most(data.post.certificate.bound) for data in cases)]
-    )
-    return table_of(text("Side by side"), [text("Figure"), *(_n(data.name) for data in cases)], rows)
+
+    def figures(data: ReportData, n: int) -> Iterator[Cell]:
+        yield count(n)
+        yield count(data.exposure.people)
+        measures = data.figures_of("inference risk")
+        yield unknown if measures is None else probability(measures["value"]["largest probability"], data.exact)
+        yield unknown if data.n_statements is None else count(data.n_statements)
+        yield unknown if data.certain.value is None else count(len(data.certain.value))
+        if not is_any_named:
+            yield number(data.post.entropy, 6)
+        yield at_most(data.post.certificate.bound)
+
+    # Named people are distinguishable, which alone adds entropy.
+    is_any_named = any(data.n_named for data in cases)
+    names = [
+        text("people"), text("people exposed"), text("largest inferred probability"),
+        text("statements that the adversary knows"), text("inferences made certain by statements"),
+        *([] if is_any_named else [text("remaining uncertainty (entropy), nats")]),
+        text("certified error of every probability"),
+    ]  # fmt: skip
+    columns = [column(data.name, figures(data, n), "number") for data, n in zip(cases, people, strict=True)]
+    return table_of(text("Side by side"), column(text("Figure"), names), *columns)
 
 
 def published_values_table(data: ReportData) -> Table:
     """How many people have each sensitive value."""
     n_s = np.asarray(data.view.n_s)
-    share = n_s / n_s.sum()
-    rows = [
-        [Cell(label(data.view.sensitive_values[at])), count(float(n_s[at])), probability(float(share[at]))]
-        for at in np.argsort(-n_s, kind="stable")[: data.settings.rows]
-    ]
-    caption = text("Published number of people with each {attribute}", attribute=data.sa)
-    columns = [data.sa, _n(text("People")), _n(text("Share"))]
-    return table_of(caption, columns, rows, total=len(n_s), order="the most frequent first")
+    shown = np.argsort(-n_s, kind="stable")[: data.settings.rows]
+    return table_of(
+        text("Published number of people with each {attribute}", attribute=data.sa),
+        column(data.sa, map(as_label, data.view.sensitive_values[shown])),
+        counts(text("People"), n_s[shown]), probabilities(text("Share"), n_s[shown] / n_s.sum()),
+        total=len(n_s), order="the most frequent first",
+    )  # fmt: skip
 
 
 def named_people_table(data: ReportData) -> Table:
     """The people that the adversary knows by name."""
     people, tuples = data.post.space.people, data.view.quasi_identifiers  # type: ignore[union-attr]
-    rows = [
-        [Cell(str(name)), *(Cell(str(value)) for value in tuples[q])]
-        for name, q in zip(people.names[: data.settings.rows], people.q, strict=False)
-    ]
-    columns = [text("Name"), *map(str, data.view.qi)]
-    return table_of(text("People whom the adversary knows by name"), columns, rows, total=len(people))
+    groups = tuples[people.q[: data.settings.rows]]
+    return table_of(
+        text("People whom the adversary knows by name"),
+        column(text("Name"), map(str, people.names[: data.settings.rows])),
+        *(column(str(name), map(str, groups.get_level_values(i))) for i, name in enumerate(data.view.qi)),
+        total=len(people),
+    )
 
 
 def statements_of(model: Any) -> list[tuple[str, str]]:
@@ -554,26 +503,26 @@ def _sides(low: float, high: float) -> str:
 def statements_table(data: ReportData, statements: Sequence[tuple[str, str]]) -> Table:
     """The adversary's statements, with a column of labels if some have one."""
     shown = statements[: max(data.settings.rows, MOST_STATEMENTS)]
-    labelled = any(name for _, name in shown)
-    rows = [[Cell(text), *[Cell(name)] * labelled] for text, name in shown]
-    columns = [Column(text("Statement"), "code"), *[text("Label")] * labelled]
-    return table_of(text("Knowledge that the adversary is assumed to have"), columns, rows, total=len(statements))
+    columns = [column(text("Statement"), [statement for statement, _ in shown], "code")]
+    if any(name for _, name in shown):
+        columns.append(column(text("Label"), [name for _, name in shown]))
+    return table_of(text("Knowledge that the adversary is assumed to have"), *columns, total=len(statements))
 
 
 def certain_table(data: ReportData, table: pd.DataFrame) -> Table:
     """Certain inferences and the statements that they follow from, certainties to have a value first."""
     order = np.lexsort((-table["people"].to_numpy(), table["probability"].to_numpy() != 1))
-    rows = []
-    for at in order[: data.settings.rows]:
-        row = table.iloc[at]
-        because = "; ".join(row["because"]) or text("the release alone")
-        p, people = probability(float(row["probability"])), count(float(row["people"]))
-        rows.append([Cell(str(table.index[at])), p, people, Cell(because)])
-    columns = [
-        Column(text("Inference"), "code"), _n(text("Probability")), _n(text("People")), Column(text("Because"), "code"),
-    ]  # fmt: skip
-    order_text = "certainties to have a value first"
-    return table_of(text("Certain inferences and their reasons"), columns, rows, total=len(table), order=order_text)
+    shown = table.iloc[order[: data.settings.rows]]
+    reasons = ["; ".join(because) or text("the release alone") for because in shown["because"]]
+    return table_of(
+        text("Certain inferences and their reasons"),
+        column(text("Inference"), map(str, shown.index), "code"),
+        probabilities(text("Probability"), shown["probability"]),
+        counts(text("People"), shown["people"]),
+        column(text("Because"), reasons, "code"),
+        total=len(table),
+        order="certainties to have a value first",
+    )
 
 
 def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
@@ -591,23 +540,23 @@ def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
     order = np.flatnonzero(counted & ~is_fixed)
     order = order[np.argsort(-estimate[order], kind="stable")]
     index = view.quasi_identifiers
-    rows = [
-        [
-            *_group_cells(index, int(q[at])), Cell(label(view.sensitive_values[s[at]])),
-            probability(estimate[at], data.exact), Cell(_interval(low[at], high[at]), estimate[at], low[at], high[at]),
-        ]
-        for at in order[: data.settings.rows]
-    ]  # fmt: skip
-    columns = [*_group_columns(index), data.sa, _n(text("Estimate")), Column(text("Possible"), "range")]
+    shown = order[: data.settings.rows]
+    possible_values = [Cell(_interval(low[i], high[i]), estimate[i], low[i], high[i]) for i in shown]
+    table = table_of(
+        text("Estimates and their intervals"),
+        *group_columns(index, q[shown]),
+        column(data.sa, map(as_label, view.sensitive_values[s[shown]])),
+        probabilities(text("Estimate"), estimate[shown], data.exact),
+        column(text("Possible"), possible_values, "range"),
+        total=len(order),
+        order="the largest estimates first",
+    )
     n_q = np.asarray(view.n_q)
     certain, possible = (
         int(n_q[np.unique(q[counted][end[counted] >= threshold - NARROW])].sum()) for end in (low, high)
     )
     return {
-        "table": table_of(
-            text("Estimates and their intervals"), columns, rows, total=len(order),
-            order="the largest estimates first",
-        ),
+        "table": table,
         "people": int(n_q.sum()), "certain": certain, "possible": possible,
         "n": int(counted.sum()), "fixed": int((counted & is_fixed).sum()),
         "zeros": int((counted & is_fixed & (high <= NARROW)).sum()),
@@ -643,51 +592,48 @@ def _listed(values: Any) -> list[object]:
 
 def price_table(data: ReportData, table: pd.DataFrame) -> Table:
     """The prices of statements, largest first; the sign would say only in which direction the value would move."""
-    rows = [
-        [
-            Cell(str(table.index[at])),
-            Cell(text(SIDES[str(table["side"].iloc[at])])),
-            number(abs(float(table["price"].iloc[at]))),
-        ]
-        for at in range(min(len(table), data.settings.rows))
-    ]
-    columns = [Column(text("Statement"), "code"), text("It"), _n(text("Price, nats per unit"))]
-    return table_of(text("Prices of the statements"), columns, rows, total=len(table), order="the largest first")
+    shown = table.head(data.settings.rows)
+    return table_of(
+        text("Prices of the statements"),
+        column(text("Statement"), map(str, shown.index), "code"),
+        column(text("It"), [text(SIDES[str(side)]) for side in shown["side"]]),
+        column(text("Price, nats per unit"), map(number, shown["price"].abs()), "number"),
+        total=len(table),
+        order="the largest first",
+    )
 
 
 def attack_result_table(result: AttackResult, rows: int) -> Table:
     """The most certain inferences of an attack."""
-    p, baseline, index = result.table.to_numpy(), result.baseline.to_numpy(), result.table.index
-    at = p.argmax(axis=1)
-    cells = [
-        [
-            *_group_cells(index, int(i)), Cell(label(result.table.columns[at[i]])), probability(float(p[i, at[i]])),
-            probability(float(baseline[i, at[i]])), count(float(result.records.iloc[i])),
-        ]
-        for i in np.argsort(-p.max(axis=1), kind="stable")[:rows]
-    ]  # fmt: skip
-    columns = [
-        *_group_columns(index), text("Likeliest"), _n(text("Probability")), _n(text("Without the attack")),
-        _n(text("People")),
-    ]  # fmt: skip
-    order = "the largest probabilities first"
-    return table_of(text("Inferences of the attack"), columns, cells, total=len(p), order=order)
+    p = result.table.to_numpy()
+    i = np.argsort(-p.max(axis=1), kind="stable")[:rows]
+    j = p[i].argmax(axis=1)
+    return table_of(
+        text("Inferences of the attack"),
+        *group_columns(result.table.index, i),
+        column(text("Likeliest"), map(as_label, result.table.columns[j])),
+        probabilities(text("Probability"), p[i, j]),
+        probabilities(text("Without the attack"), result.baseline.to_numpy()[i, j]),
+        counts(text("People"), result.records.iloc[i]),
+        total=len(p),
+        order="the largest probabilities first",
+    )
 
 
 def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
     """The worst case for each number of pieces of knowledge."""
-    cells = [
-        [
-            count(int(row["k"])), probability(float(row["disclosure"])), Cell(str(row["person"])),
-            Cell(label(row["value"])), Cell("; ".join(row["sentences"]) or text("nothing")),
-        ]
-        for _, row in table.head(rows).iterrows()
-    ]  # fmt: skip
-    columns = [
-        _n(text("Pieces of knowledge")), _n(text("Largest probability")), text("Person"), sa,
-        Column(text("Example of such knowledge"), "code"),
-    ]  # fmt: skip
-    return table_of(text("The worst case"), columns, cells, total=len(table))
+    shown = table.head(rows)
+    return table_of(
+        text("The worst case"),
+        counts(text("Pieces of knowledge"), shown["k"]),
+        probabilities(text("Largest probability"), shown["disclosure"]),
+        column(text("Person"), map(str, shown["person"])),
+        column(sa, map(as_label, shown["value"])),
+        column(
+            text("Example of such knowledge"), ["; ".join(s) or text("nothing") for s in shown["sentences"]], "code"
+        ),
+        total=len(table),
+    )
 
 
 def plain_table(table: pd.DataFrame, rows: int) -> Table:
@@ -702,9 +648,11 @@ def plain_table(table: pd.DataFrame, rows: int) -> Table:
             return Cell("; ".join(map(str, value)))
         return Cell("" if value is None else str(value))
 
-    columns = [Column(str(name), "number" if pd.api.types.is_numeric_dtype(table[name]) else "text") for name in table]
-    cells = [[cell(value) for value in row] for row in table.head(rows).itertuples(index=False)]
-    return table_of(text("Results of the attack"), columns, cells, total=len(table))
+    columns = [
+        column(str(name), map(cell, table[name].head(rows)), "number" if is_numeric_dtype(table[name]) else "text")
+        for name in table
+    ]
+    return table_of(text("Results of the attack"), *columns, total=len(table))
 
 
 def certificate_table(data: ReportData) -> Table:
@@ -723,11 +671,8 @@ def certificate_table(data: ReportData) -> Table:
     cells[text("solver and its status")] = Cell(
         f"{getattr(post, 'solver', 'DUAL_NEWTON in partitions')}, {post.status}"
     )
-    return table_of(
-        text("The certificate"),
-        [text("Figure"), _n(text("Value"))],
-        [[Cell(name), cell] for name, cell in cells.items()],
-    )
+    figures = column(text("Figure"), cells), column(text("Value"), cells.values(), "number")
+    return table_of(text("The certificate"), *figures)
 
 
 def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
@@ -762,8 +707,8 @@ def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
     }
     if "seed" not in {name.lower() for name in settings.about}:
         facts[text("seed")] = text("none given; solving is deterministic")
-    rows = [[Cell(str(name)), Cell(str(value))] for name, value in facts.items()]
-    return table_of(text("Settings and versions"), [text("Item"), text("Value")], rows)
+    items = column(text("Item"), map(str, facts)), column(text("Value"), map(str, facts.values()))
+    return table_of(text("Settings and versions"), *items)
 
 
 def _version(name: str) -> str:

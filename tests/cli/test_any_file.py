@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from maxent_cvx.cli.files import Format, read_csv, read_table
-from maxent_cvx.cli.inputs import as_dates
+from maxent_cvx.cli.files import Format, as_dates, read_csv, read_table
 from maxent_cvx.cli.main import main
 from maxent_cvx.cli.roles import KEY, OTHER_SA, QI, SA, proposed_roles
 
@@ -93,6 +92,14 @@ def test_other_scripts(encoding, word):
     table = pd.DataFrame({"n": range(40), column: [word, other] * 20})
     table.to_csv("people.csv", index=False, encoding=encoding)
     pd.testing.assert_frame_equal(read_table("people.csv"), table, check_dtype=False)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_ends_of_lines(end):
+    """Those of Unix, of Windows, and of Excel for Mac."""
+    with open("people.csv", "wb") as file:
+        file.write(end.join(["age,sex", "30,f", "31,m", ""]).encode())
+    assert read_table("people.csv").to_dict("list") == {"age": [30, 31], "sex": ["f", "m"]}
 
 
 def test_what_is_detected_is_said_in_a_line(people, capsys):
@@ -255,7 +262,9 @@ def test_roles_are_proposed_by_values_and_names():
     assert proposed_roles(table).to_dict() == {
         "customer_id": KEY, "birthYear": QI, "Geschlecht": QI, "salary": SA, "department": QI,
     }  # fmt: skip
-    # All salaries may be different, as names are.
+    # Dates are quasi-identifiers, although all may be different, as names are; and so may salaries be.
+    dates = pd.Series(pd.date_range("1950-01-13", periods=n, freq="37D"))
+    assert proposed_roles(table.assign(day=dates.dt.strftime("%d.%m.%Y")))["day"] == QI
     assert proposed_roles(table.assign(salary=[f"{i} EUR" for i in range(n)]))["salary"] == SA
     # Of two sensitive columns the one whose values recur is judged first; the other one identifies nobody.
     two = proposed_roles(table.assign(diagnosis=["flu", "cold"] * (n // 2)))

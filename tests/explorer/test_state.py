@@ -14,7 +14,6 @@ from maxent_cvx.explorer import state as solving
 from maxent_cvx.explorer.explorer import heat_map, short
 from maxent_cvx.explorer.state import (
     MOST_STATEMENTS,
-    Contradiction,
     Setting,
     adjustable,
     answered,
@@ -269,7 +268,7 @@ def test_consistent_knowledge_has_its_answer(monkeypatch, patience):
 def test_contradictions_are_told_as_they_are_diagnosed():
     """What Newton's method does not see at once is diagnosed, and nobody waits for it to give up."""
     model = mx.MaxEnt(RELEASE).add(*NEARLY)
-    with pytest.raises(Contradiction) as told:
+    with pytest.raises(mx.Infeasible) as told:
         solved(model, 60.0)
     assert told.value.conflict.equals(model.diagnose())
     assert sorted(told.value.conflict.index) == sorted(NEARLY)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pandas as pd
 import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx.releases.partitioned import divided
+from maxent_cvx.reporting.data import merge_buckets
 from maxent_cvx.reporting.tables import SPACE, percent
 from support.helpers import refused
 from support.reports import read
@@ -131,6 +135,48 @@ def test_merging_does_not_help_where_knowledge_says_it_all(release):
     """Where the adversary knows somebody's value itself, no way of publishing helps, and none is advised."""
     post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=female, Degree=junior) = 1").solve()
     assert "Merging buckets does not help" in read(mx.report(post).html).text
+
+
+@pytest.fixture(scope="module")
+def two_attributes():
+    """The posterior of 200 people with two sensitive attributes, and their records."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, [4, 3, 4, 6, 2], (200, 5)), columns=["a", "b", "c", "disease", "job"])
+    roles = {"qi": ["a", "b", "c"], "sa": ["disease", "job"]}
+    table["bucket"] = mx.anonymize.anatomy_buckets(table, **roles, l=4)
+    return mx.MaxEnt(mx.Release.from_buckets(table, **roles, bucket="bucket")).solve(), table
+
+
+def test_merged_buckets_are_a_release_like_any_other(two_attributes):
+    """The posterior of a release with merged buckets is that of the same table with other buckets."""
+    post, table = two_attributes
+    merged, names = merge_buckets(post.view, range(0, 40, 5))
+    assert len(names) == 8
+    buckets = dict(re.fullmatch(r"bucket (\d+) with bucket (\d+)", name).groups() for name in names)
+    other = table.assign(bucket=table["bucket"].replace({int(one): int(with_) for one, with_ in buckets.items()}))
+    expected = mx.Release.from_buckets(other, qi=["a", "b", "c"], sa=["disease", "job"], bucket="bucket")
+    answers = [mx.MaxEnt(release).solve() for release in (merged, expected)]
+    pd.testing.assert_frame_equal(*(answer.conditional() for answer in answers))
+
+
+def test_values_of_one_of_two_attributes_are_judged(two_attributes):
+    """The tables are about the attribute whose values count."""
+    post, table = two_attributes
+    report = mx.report(post, threshold=0.3, sensitive={"disease": [0, 1]}, original=table, records=True, rows=100)
+    page = read(report.html)
+    people = report.exposures[""].people
+    assert people > 0
+    assert len(page.table("Original records of exposed groups")) == people
+    shown = page.table("Exposed groups")
+    assert {row[3][0] for row in shown} <= {"0", "1"}
+    assert sum(row[-1][1] for row in shown) == people
+
+
+def test_the_baseline_is_given_as_a_table(release):
+    """A report says what would happen if one in ten knew it only for the baseline of the release."""
+    post = mx.MaxEnt(release).add(MEDICINE).solve()
+    shares = pd.Series(0.2, index=release.sensitive_values)
+    assert mx.report(post, baseline=shares, progress=False).exposures[""].people == 1
 
 
 def test_side_by_side(release):
