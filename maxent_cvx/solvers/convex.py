@@ -253,9 +253,12 @@ def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarr
 
 
 def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
-    """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x."""
+    """The first-order expansions of those parts of ``expression <= 0`` that x violates by more than `smallest` records.
+
+    Where that is negative, they are those of the parts that nearly bind, too.
+    """
     value = violation(constraint, variable, x)
-    if not (value > 0).any():
+    if smallest >= 0 and not (value > 0).any():
         return []
     cut = tangent(constraint, variable, x, name)
     assert cut.scale is not None

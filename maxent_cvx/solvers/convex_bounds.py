@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,7 +26,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
 from .backends import constraints, cost_of_missing, solve_by_clarabel
-from .convex import Budget, cuts_at, read_budget, tangent, violation
+from .convex import Budget, cuts_at, read_budget
 from .convex_solve import refuted
 from .extension import AddedRows, Extension, extended
 from .form import Convex, Groups, LinearForm, Problem
@@ -47,6 +48,8 @@ NARROW = 0.1
 OUTWARDS = 1e-12
 #: Records: a smaller violation of a constraint is one of rounding.
 SMALLEST = 1e-10
+#: Records: a constraint that is so nearly active may bind.
+BINDS = 1e-3
 #: Relative: a slope below is that of a constraint that does not bind.
 UNUSED = 1e-9
 
@@ -210,25 +213,9 @@ class ConicProgram:
             if price > UNUSED:
                 self.cuts += supporting(budget, -np.asarray(is_value.dual_value) / price * by)
         for name, constraint in self.others:
-            self._add_tangent(name, constraint, x)
+            with suppress(SolverError):  # some functions have no gradient at 0
+                self.cuts += cuts_at(constraint, self.convex.variable, x, name, -BINDS)
         return x
-
-    def _add_tangent(self, name: str, constraint: Any, x: np.ndarray) -> None:
-        """Make the rows of those entries of a constraint that bind at x."""
-        try:
-            cut = tangent(constraint, self.convex.variable, x, name)
-        except SolverError:  # some functions have no gradient at 0
-            return
-        assert cut.scale is not None
-        at = np.flatnonzero(violation(constraint, self.convex.variable, x) * cut.scale > -BINDS)
-        if len(at):
-            self.cuts.append(
-                AddedRows(sp.csr_array(cut.matrix[at]), cut.low[at], cut.high[at], name, scale=cut.scale[at])
-            )
-
-
-#: Records: a constraint that is so nearly active may bind.
-BINDS = 1e-3
 
 
 def supporting(budget: Budget, slopes: np.ndarray) -> Sequence[AddedRows]:

@@ -43,16 +43,15 @@ from .explain import conflict, contradiction, irreducible
 from .extension import AddedRows, Extension, extended
 from .form import Convex, LinearForm, Problem
 from .monitor import check_time, seconds_left
-from .parameters import FEASIBLE
 from .presolve import Reduced
 
 __all__ = ["ConvexRelaxation", "conflict_table", "elastic_convex_relaxation", "refuted", "solve_convex"]
 
 #: Rounds of cuts, and of budgets one after the other.
 ROUNDS = 100
-#: Relative to the number of records: smaller violations of cuts stay; the second where the first is too little.
-RESOLVED = (1e-14, 1e-15)
-#: Relative to the number of records: a violation that the last cuts have not halved, and is no larger, stays.
+#: Relative to the number of records: smaller violations of cuts stay.
+RESOLVED = 1e-14
+#: Relative to the number of records: a violation that the last cuts have not halved, and is no larger, is rounding.
 STALLED = 1e-9
 #: Relative: the multipliers of several budgets have settled if a round changes none by more.
 SETTLED = 1e-9
@@ -66,12 +65,8 @@ FIRST = 0.01
 LARGEST = 1e12
 #: Problems that are solved to find the multiplier of a budget.
 EVALUATIONS = 100
-#: Relative to the limit: a budget that a large multiplier does not change by more is determined by other rows.
-FIXED = 1e-11
 #: Relative to the limit: how nearly a budget is spent where what rows lack to hold exactly matters, too.
 NEAR = 1e-7
-#: Multiple of the first multiplier, beyond which it is asked whether the budget can be kept at all.
-DOUBTFUL = 500.0
 #: Further problems that are solved to say how far a limit that cannot be kept is from one that can.
 SHARPER = 8
 #: By how much the multiplier grows from one of these problems to the next.
@@ -116,21 +111,20 @@ class Step:
 
         Rows at the kinks of their costs are met, too: there what is spent is known up to rounding only.
         """
-        form, x = self.extension.form, self.x
-        low, high = form.low, form.high
-        if form.penalties is not None:
-            value, is_soft = form.matvec(x), np.arange(form.shape[0]) >= form.n_hard
-            is_absolute = is_soft.copy()
-            is_absolute[form.n_hard :] = (form.penalties.variance == 0) & ~form.penalties.is_divergence
-            side = np.where(np.abs(value - form.low) <= np.abs(value - form.high), form.low, form.high)
+        form, penalties = self.extension.form, self.extension.form.penalties
+        low, high = form.low.copy(), form.high.copy()
+        if penalties is not None:
+            soft = slice(form.n_hard, None)
+            value = form.matvec(self.x)[soft]
+            side = np.where(np.abs(value - low[soft]) <= np.abs(value - high[soft]), low[soft], high[soft])
+            is_absolute = (penalties.variance == 0) & ~penalties.is_divergence
             at_kink = is_absolute & (np.abs(value - side) <= KINK)
-            low = np.where(at_kink, side, np.where(is_soft, -np.inf, form.low))
-            high = np.where(at_kink, side, np.where(is_soft, np.inf, form.high))
-        near = project(replace(form, low=low, high=high, penalties=None), x, self.reduced.fixed)
-        return x if near is None else near
+            low[soft], high[soft] = np.where(at_kink, side, -np.inf), np.where(at_kink, side, np.inf)
+        near = project(replace(form, low=low, high=high, penalties=None), self.x, self.reduced.fixed)
+        return self.x if near is None else near
 
 
-@dataclass
+@dataclass(eq=False)
 class Lagrangian:
     """The problems whose objective has the costs of budgets at given multipliers, and whose rows include all cuts."""
 
@@ -163,7 +157,7 @@ class Lagrangian:
                 f"{self.request.backend.name} was stopped {monitor.stopped} before it had an answer to the convex "
                 "constraints; give it more time"
             )
-        extension = self._extended(multipliers, self.cuts)
+        extension = self._extended(multipliers)
         posed = replace(self.problem, convex=None).with_rows(extension.form)
         quiet = replace(self.request, start=self._start(extension), monitor=monitor.quietly())
         request = quiet.at_full_precision()
@@ -239,10 +233,13 @@ class Lagrangian:
 
     def _start(self, extension: Extension) -> np.ndarray:
         """Multipliers to start from: those of the last answer, and 0 for new rows."""
-        if self.last is not None:
-            return _moved(self.last, extension)
-        start = np.zeros(extension.form.shape[0])
-        start[extension.original] = self.request.start
+        start, last = np.zeros(extension.form.shape[0]), self.last
+        if last is None:
+            start[extension.original] = self.request.start
+            return start
+        start[extension.original] = last.m[last.extension.original]
+        for key in last.extension.added.keys() & extension.added.keys():
+            start[extension.added[key]] = last.m[last.extension.added[key]]
         return start
 
     def _in_the_users_words(self, error: Infeasible) -> Infeasible:
@@ -255,7 +252,7 @@ class Lagrangian:
         balls = [(budget.ball, t) for budget, t in zip(self.budgets, multipliers.tolist(), strict=True)]
         return 1 + sum(t * ball[0] for ball, t in balls if ball is not None)
 
-    def _extended(self, multipliers: np.ndarray, cuts: Sequence[AddedRows]) -> Extension:
+    def _extended(self, multipliers: np.ndarray) -> Extension:
         """The rows of the problem, the cuts, and the costs of the budgets, all divided by the temperature.
 
         A divergence of every term, t sum (x log(x / T) - x + T), changes the weights of the objective: with the
@@ -280,28 +277,10 @@ class Lagrangian:
             t > 0 and (budget.ball or budget.linear.any()) for budget, t in zip(self.budgets, multipliers, strict=True)
         ):
             weights = np.exp(log_weights / temperature + 1)
-        added.update({("cut", cut): cut for cut in cuts})
+        added.update({("cut", cut): cut for cut in self.cuts})
         if form.penalties is not None and temperature != 1:
             form = replace(form, penalties=form.penalties.times(1 / temperature))
         return extended(form, added, weights)
-
-    def at_tangents(self, step: Step) -> Step:
-        """The same answer with one tangent a constraint in place of its cuts, whose multipliers it takes.
-
-        Near the answer the tangent of a smooth constraint is the same as its cuts to first order, and is not violated
-        to second order where they are.
-        """
-        total = {name: float(step.m[rows] @ step.extension.form.scale[rows]) for name, rows in step.cut_rows.items()}
-        cuts = [
-            tangent(constraint, self.convex.variable, step.x, name) for name, constraint in self.others if name in total
-        ]
-        extension = self._extended(step.multipliers, cuts)
-        m = _moved(step, extension)
-        for cut in cuts:
-            rows = extension.added["cut", cut]
-            m[rows] = total[cut.name] / extension.form.scale[rows]
-        answer = replace(step.answer, multipliers=m, proofs=())
-        return replace(step, cuts=cuts, extension=extension, answer=answer, m=m)
 
     def convex_multipliers(self, step: Step) -> dict[str, ConvexMultipliers]:
         """The multipliers of all convex constraints at an answer, and subgradients.
@@ -351,15 +330,6 @@ class Lagrangian:
             step.answer.proofs,
             convex=terms,
         )
-
-
-def _moved(step: Step, extension: Extension) -> np.ndarray:
-    """The multipliers of an answer for another extension of the same problem, 0 for rows that are new."""
-    m, before = np.zeros(extension.form.shape[0]), step.extension
-    m[extension.original] = step.m[before.original]
-    for key in before.added.keys() & extension.added.keys():
-        m[extension.added[key]] = step.m[before.added[key]]
-    return m
 
 
 def _best(posed: Problem, request: Request) -> Answer:
@@ -413,34 +383,27 @@ def _solved(lagrangian: Lagrangian) -> Solution:
     if lagrangian.others:
         lagrangian.cuts = _first_cuts(lagrangian)
     step = lagrangian.solve(np.zeros(len(lagrangian.budgets)))
-    solutions: list[Solution] = []
-    for resolved in RESOLVED:  # the more exactly, the more cuts are alike
-        step = _settled(lagrangian, step, resolved * lagrangian.problem.n_records)
-        solutions.append(_certified(lagrangian, step))
-        if not lagrangian.others or solutions[-1].certificate.bound <= PRECISE:
-            break
-    return min(solutions, key=lambda solution: solution.certificate.bound)
+    return _certified(lagrangian, _settled(lagrangian, step))
 
 
-def _settled(lagrangian: Lagrangian, step: Step, smallest: float) -> Step:
+def _settled(lagrangian: Lagrangian, step: Step) -> Step:
     """Spend one budget after the other and make cuts, until nothing changes."""
-    variable, furthest = lagrangian.convex.variable, math.inf
+    variable, n, furthest = lagrangian.convex.variable, lagrangian.problem.n_records, math.inf
     for _ in range(ROUNDS):  # then the certificate says how good the last answer is
         before = step.multipliers
         for i in range(len(lagrangian.budgets)):
             step = _spend(lagrangian, step, i)
-        settled = len(before) < 2 or np.allclose(step.multipliers, before, rtol=SETTLED, atol=0)
-        new = [
+        cuts = [
             cut
             for name, constraint in lagrangian.others
-            for cut in cuts_at(constraint, variable, step.x, name, smallest)
+            for cut in cuts_at(constraint, variable, step.x, name, RESOLVED * n)
         ]
-        last, furthest = furthest, max((cut.violation for cut in new), default=0.0)
-        # Rounding prevents any progress.
-        stalls = furthest > last / 2 and furthest <= STALLED * lagrangian.problem.n_records
-        if settled and (not new or stalls):
+        last, furthest = furthest, max((cut.violation for cut in cuts), default=0.0)
+        stalls = furthest > last / 2 and furthest <= STALLED * n
+        is_settled = len(before) < 2 or np.allclose(step.multipliers, before, rtol=SETTLED, atol=0)
+        if is_settled and (not cuts or stalls):
             break
-        lagrangian.cuts = [*step.active_cuts, *new]
+        lagrangian.cuts = [*step.active_cuts, *cuts]
         step = lagrangian.solve(step.multipliers)
     return step
 
@@ -456,18 +419,12 @@ def _spend(lagrangian: Lagrangian, step: Step, i: int) -> Step:
     start = last or FIRST * n / max(abs(budget.spent(step.x)), budget.magnitude)
     # What was found last for the others may keep it without a multiplier.
     without = at(0.0) if last else step
-    over = budget.spent(without.x) - budget.limit
-    if over <= tolerance:
+    if budget.spent(without.x) - budget.limit <= tolerance:
         return without
-    if over <= FEASIBLE * budget.magnitude:
-        # Perhaps the other rows determine what is spent, and the limit is that but for rounding.
-        change = budget.spent(at(DOUBTFUL * start).x) - budget.spent(without.x)
-        if abs(change) <= FIXED * budget.magnitude:
-            return without
 
     def excess(t: float) -> float:
         step = at(t)
-        lagrangian.check_attainable(step, thoroughly=t > DOUBTFUL * start)
+        lagrangian.check_attainable(step, thoroughly=False)
         value = budget.spent(step.x) - budget.limit
         # at which the certificate is made
         return value if abs(value) > NEAR * budget.magnitude else budget.spent(step.projected()) - budget.limit
@@ -485,18 +442,13 @@ def _spend(lagrangian: Lagrangian, step: Step, i: int) -> Step:
 
 
 def _certified(lagrangian: Lagrangian, step: Step) -> Solution:
-    """Certify an answer, or what is near it if that is certified better, and give it the rows of the problem."""
+    """Certify an answer, or the point near it that satisfies all hard rows, and give it the rows of the problem."""
     certificate = lagrangian.certificate(step)
-
-    def nearer(other: Step) -> tuple[Step, Certificate]:
-        of_other = lagrangian.certificate(other)
-        return (other, of_other) if of_other.bound < certificate.bound else (step, certificate)
-
     if not certificate.bound <= PRECISE and step.multipliers.any():
-        step, certificate = nearer(replace(step, x=step.projected()))
-    is_scalar = all(constraint.expr.size == 1 for _, constraint in lagrangian.others)
-    if not certificate.bound <= PRECISE and step.cuts and is_scalar:
-        step, certificate = nearer(lagrangian.at_tangents(step))
+        nearer = replace(step, x=step.projected())
+        of_nearer = lagrangian.certificate(nearer)
+        if of_nearer.bound < certificate.bound:
+            step, certificate = nearer, of_nearer
     original = step.extension.original
     answer = replace(
         step.answer,
