@@ -12,9 +12,9 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -299,12 +299,10 @@ def _scaled(constraint: Any, variable: cp.Variable, counts: cp.Expression, unit:
     It is divided by what the share of an average term changes in it: interior-point methods stall where multipliers are
     of very unlike size.
     """
-    try:
+    size = 1.0
+    with suppress(NotImplementedError):  # CVXPY has no gradient there
         matrix, _ = linearise(constraint.expr, variable, unit / 2)
-        size = float(np.abs(matrix.multiply(unit)).data.mean()) if matrix.nnz else 0.0
-    except (NotImplementedError, AttributeError, TypeError, ValueError):  # CVXPY has no gradient there
-        size = 0.0
-    size = size if 0 < size < np.inf else 1.0
+        size = float(np.abs(matrix.multiply(unit)).data.mean()) if matrix.data.any() else 1.0
     return constraint, size, constraint.expr.tree_copy({id(variable): counts}) / size <= 0
 
 
@@ -318,7 +316,7 @@ def least_violation(
     """
     import cvxpy as cp
 
-    backend, unit = CvxpyBackend("CLARABEL", {}, ("time_limit",)), form.count_scale
+    unit = form.count_scale
     counts = cp.multiply(unit, cp.Variable(len(unit), nonneg=True))
     kept = [block[2] for block in constraints(form, counts)]
     # By identity: the equality of CVXPY's objects is another constraint.
@@ -328,15 +326,22 @@ def least_violation(
     largest = cp.Variable()
     limits = [value <= largest for value in values]
     problem = cp.Problem(cp.Minimize(largest), kept + limits)
+    if solve_by_clarabel(problem, seconds) != "optimal":
+        return np.nan, None, []
+    return float(problem.value), np.asarray(counts.value), [float(one.dual_value) for one in limits]
+
+
+def solve_by_clarabel(problem: cp.Problem, seconds: float) -> str:
+    """Solve a problem in so many seconds; return its status, of which "optimal" may be inaccurate, or an error's words."""
+    backend = CvxpyBackend("CLARABEL", {}, ("time_limit",))
+    options = limited(backend.options_with({}), backend.seconds, seconds)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            problem.solve(solver=backend.name, **limited(backend.options_with({}), backend.seconds, seconds))
-    except Exception:  # what solvers raise is theirs to choose
-        return np.nan, None, []
-    if problem.status not in ("optimal", "optimal_inaccurate"):
-        return np.nan, None, []
-    return float(problem.value), np.asarray(counts.value), [float(one.dual_value) for one in limits]
+            problem.solve(solver=backend.name, **options)
+    except Exception as error:  # what solvers raise is theirs to choose
+        return _in_one_line(error)
+    return "optimal" if problem.status == "optimal_inaccurate" else problem.status
 
 
 def _tolerance(name: str, options: Mapping[str, Any]) -> float:
@@ -415,7 +420,10 @@ def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -
 
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
-    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine."""
+    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine.
+
+    NotImplementedError is raised where CVXPY has no finite gradient.
+    """
     if not any(part.id == variable.id for part in expression.variables()):
         value = value_at(expression, variable, at)
         return sp.csr_array((len(value), variable.size)), value
@@ -433,9 +441,12 @@ def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) 
 
 
 def _gradient(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> Any:
-    """CVXPY's gradient at a point; None if it is not defined there."""
+    """CVXPY's gradient at a point; None if it is not defined there, or not written."""
     with _valued(variable, at), np.errstate(all="ignore"):
-        return expression.grad[variable]
+        try:
+            return expression.grad[variable]
+        except (NotImplementedError, AttributeError, TypeError, ValueError):  # ValueError: that of cummax
+            return None
 
 
 # The adapter for solvers from outside the package: an object with a name and a ``solve``; the rest has defaults.
@@ -538,8 +549,8 @@ def _from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray | None:
 
 def as_backend(backend: object) -> Backend:
     """A backend as it is, or an adapter of an object from outside the package."""
-    if isinstance(backend, DualBackend | CvxpyBackend | OwnBackend):
-        return cast(Backend, backend)
+    if isinstance(backend, Backend):
+        return backend
     name = getattr(backend, "name", None)
     if isinstance(backend, type) or not isinstance(name, str) or not name.strip() or name == "auto":
         raise SolverError(
@@ -555,7 +566,7 @@ def as_backend(backend: object) -> Backend:
         raise SolverError(
             f"solver {name!r} has solve{signature}, and solve(form, start=None, **options) is expected: {error}"
         ) from None
-    return cast(Backend, OwnBackend(backend))
+    return OwnBackend(backend)
 
 
 # The dual methods of this package as backends: a function of a linear form, and its name.
@@ -745,60 +756,9 @@ class BoundedDual:
         return float(np.abs(projected).max(initial=0.0))
 
 
-class Backend(Protocol):
-    """What a solver offers: its name, its capabilities, and the maximum of sum x log(w / x) over rows.
-
-    Attributes
-    ----------
-    name : str
-    installed : bool
-        Whether it can be called on this machine.
-    trouble : str
-        Why it cannot be used although it is installed; empty if it can.
-    takes_inequalities : bool
-        Whether rows may have a low side, a high side, or two that differ.
-    takes_convex : bool
-        Whether it takes convex constraints on the counts: as ``convex=``, or DUAL_NEWTON as problems of rows.
-    takes_time_limit : bool
-        Whether it stops when the time is over.
-    takes_callback : bool
-        Whether it reports every iteration while it runs.
-    takes_soft_rows : bool
-        Whether it subtracts ``form.penalties``, the costs of missing the last rows, from the objective.
-
-    Examples
-    --------
-    >>> import maxent_cvx as mx
-    >>> backend = mx.solvers.find("DUAL_NEWTON")
-    >>> backend.name, backend.installed, backend.takes_inequalities, backend.takes_convex
-    ('DUAL_NEWTON', True, True, True)
-    """
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def installed(self) -> bool: ...  # noqa: D102
-    @property
-    def trouble(self) -> str: ...  # noqa: D102
-    @property
-    def takes_inequalities(self) -> bool: ...  # noqa: D102
-    @property
-    def takes_convex(self) -> bool: ...  # noqa: D102
-    @property
-    def takes_time_limit(self) -> bool: ...  # noqa: D102
-    @property
-    def takes_callback(self) -> bool: ...  # noqa: D102
-    @property
-    def takes_soft_rows(self) -> bool: ...  # noqa: D102
-
-    def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the solver does not have, before any work."""
-
-    def solve(
-        self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
-    ) -> Answer:
-        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``, from multipliers `start` if it can use them."""
-        ...
+#: What offers a solver: its name, its capabilities, ``check(options)``, and ``solve(form, start, **options)``, which
+#: maximises sum x log(w / x) over the rows of a form from multipliers `start`, if it can use them.
+Backend = DualBackend | CvxpyBackend | OwnBackend
 
 
 #: Every solver by name, the default first. Of Clarabel's factorisations, "faer" is the most precise on these problems.
@@ -912,23 +872,21 @@ def find(name: str | object) -> Backend:
     ...
     maxent_cvx.UnknownName: 'Clarabel' is not a solver; did you mean 'CLARABEL'?
     """
+    entry: object = name
     if isinstance(name, str):
         entry = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name) or _of_cvxpy(name)
         if entry is None and name.upper() in _without_exponential_cones():
-            raise UnknownName(
-                f"{name} has no exponential cone, so that it cannot maximise entropy; choose one of "
-                f"{[backend.name for backend in registered() if backend.installed]}"
-            )
-        if entry is None:
-            raise unknown_name("solver", name, ["auto", *SOLVERS])
-        name = entry
-    solver = as_backend(name)
+            raise UnknownName(f"{name} has no exponential cone, so that it cannot maximise entropy; {_others()}")
+    if entry is None:
+        raise unknown_name("solver", str(name), ["auto", *SOLVERS])
+    solver = as_backend(entry)
     if not solver.installed:
-        raise SolverError(
-            f"solver {solver.name} is not installed; install it, or choose one of "
-            f"{[backend.name for backend in registered() if backend.installed]}"
-        )
+        raise SolverError(f"solver {solver.name} is not installed; install it, or {_others()}")
     return solver
+
+
+def _others() -> str:
+    return f"choose one of {[backend.name for backend in registered() if backend.installed]}"
 
 
 def registered() -> list[Backend]:
@@ -947,11 +905,9 @@ def _of_cvxpy(name: str) -> Backend | None:
 
 def _without_exponential_cones() -> set[str]:
     """CVXPY's solvers that cannot maximise entropy."""
-    from cvxpy.constraints import ExpCone
     from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC, SOLVER_MAP_QP
 
-    able = {name for name, solver in SOLVER_MAP_CONIC.items() if ExpCone in solver.SUPPORTED_CONSTRAINTS}
-    return {*SOLVER_MAP_CONIC, *SOLVER_MAP_QP} - able
+    return {name for name in [*SOLVER_MAP_CONIC, *SOLVER_MAP_QP] if _of_cvxpy(name) is None}
 
 
 def available() -> pd.DataFrame:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._utils.errors import Infeasible, NotDecided, SolverError
+from .._utils.errors import Infeasible, SolverError
 from .answer import ConvexMultipliers
 from .backends import linearise, value_at
 from .certificate import Excess
@@ -124,6 +124,17 @@ class Budget:
         slope = np.abs(self.penalties.multiplier(self.low, self.high, value))
         return EPS * float(np.where(value == 0, 0.0, slope) @ np.abs(value) + np.abs(self.linear) @ x)
 
+    def support(self, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Slopes y that the costs have somewhere, near those given, and y v and the conjugates c*(y) at the sides v.
+
+        The costs are at least y (matrix @ x) less the sum of both.
+        """
+        slopes = np.clip(slopes, -self.penalties.slope, self.penalties.slope)
+        side = np.where(slopes > 0, self.high, self.low)
+        slopes = np.where(np.isfinite(side), slopes, 0.0)
+        of_sides = slopes * np.where(np.isfinite(side), side, 0.0)
+        return slopes, of_sides, self.penalties.conjugates(-slopes)
+
     @cached_property
     def ball(self) -> tuple[float, np.ndarray] | None:
         """The temperature and the target of each term, if the costs are divergences of all terms, one per term.
@@ -189,12 +200,8 @@ def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.nda
     cost, cost_error = np.zeros(form.shape[1]), np.zeros(form.shape[1])
     constants: list[float] = []
     for budget, price, slopes in priced:
-        slopes = np.clip(slopes, -budget.penalties.slope, budget.penalties.slope)
-        side = np.where(slopes > 0, budget.high, budget.low)
-        slopes = np.where(np.isfinite(side), slopes, 0.0)
-        of_side = slopes * np.where(np.isfinite(side), side, 0.0)
-        conjugate = budget.penalties.conjugates(-slopes)
-        constants += [-price * budget.limit, *(-price * of_side), *(-price * conjugate)]
+        slopes, of_sides, conjugates = budget.support(slopes)
+        constants += [-price * budget.limit, *(-price * of_sides), *(-price * conjugates)]
         constants.append(-price * budget.error)
         cost += price * (budget.matrix.T @ slopes + budget.linear)
         n_products = np.bincount(budget.matrix.indices, minlength=form.shape[1]) + 4
@@ -205,10 +212,9 @@ def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.nda
     if multipliers is None:
         multipliers = np.zeros(form.shape[0])
         if size > 0:
-            with suppress(NotDecided):
+            with suppress(Infeasible, SolverError):
                 minimum = next(Minima(form).of(cost / size))
-                if minimum.found:
-                    multipliers = form.project_to_dual_cone(minimum.multipliers * size)
+                multipliers = form.project_to_dual_cone(minimum.multipliers * size)
     change, error = exact_rmatvec(form, multipliers)
     nothing = np.zeros(form.shape[1])
     least = consequence(form, multipliers, change - cost, error + cost_error, nothing > 0, nothing)
@@ -247,9 +253,12 @@ def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarr
 
 
 def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
-    """The first-order expansions of those parts of a constraint ``expression <= 0`` that are violated at x."""
+    """The first-order expansions of those parts of ``expression <= 0`` that x violates by more than `smallest` records.
+
+    Where that is negative, they are those of the parts that nearly bind, too.
+    """
     value = violation(constraint, variable, x)
-    if not (value > 0).any():
+    if smallest >= 0 and not (value > 0).any():
         return []
     cut = tangent(constraint, variable, x, name)
     assert cut.scale is not None
@@ -270,7 +279,7 @@ def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
     at = np.maximum(x, SMALLEST_COUNT)
     try:
         matrix, constant = linearise(constraint.expr, variable, at)
-    except (NotImplementedError, AttributeError, TypeError, ValueError):  # ValueError: CVXPY's of cummax
+    except NotImplementedError:
         raise SolverError(
             f"CVXPY has no gradient of {name!r}, {constraint}; solve the model by solver='CLARABEL', or write the "
             "constraint in other words"

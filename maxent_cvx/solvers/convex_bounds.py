@@ -16,17 +16,17 @@ Mathematics 8, 703-712).
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._utils.errors import Infeasible, SolverError
-from .backends import CvxpyBackend, constraints, cost_of_missing, limited
-from .convex import Budget, cuts_at, read_budget, tangent, violation
+from .._utils.errors import Infeasible, NotDecided, SolverError
+from .backends import constraints, cost_of_missing, solve_by_clarabel
+from .convex import Budget, cuts_at, read_budget
 from .convex_solve import refuted
 from .extension import AddedRows, Extension, extended
 from .form import Convex, Groups, LinearForm, Problem
@@ -48,6 +48,8 @@ NARROW = 0.1
 OUTWARDS = 1e-12
 #: Records: a smaller violation of a constraint is one of rounding.
 SMALLEST = 1e-10
+#: Records: a constraint that is so nearly active may bind.
+BINDS = 1e-3
 #: Relative: a slope below is that of a constraint that does not bind.
 UNUSED = 1e-9
 
@@ -166,8 +168,11 @@ class ConicProgram:
         for _ in range(ROUNDS):
             check_time()
             extension = self.with_cuts(cuts)
-            optimum = next(iter(Minima(extension.form).of(cost)))
-            if not optimum.found:
+            try:
+                optimum = next(Minima(extension.form).of(cost))
+            except NotDecided:
+                raise
+            except (Infeasible, SolverError):  # the rows of tangents are too much alike
                 return value
             new = [
                 cut
@@ -197,17 +202,10 @@ class ConicProgram:
 
     def _solved(self, cost: np.ndarray) -> np.ndarray | None:
         """The point that a conic solver finds; also makes the rows that support the feasible set there."""
-        backend = CvxpyBackend("CLARABEL", {}, ("time_limit",))
         self.cost.value = cost * self.form.count_scale
-        options = limited(backend.options_with({}), backend.seconds, seconds_left())
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self.problem.solve(solver=backend.name, **options)
-        except Exception:  # CVXPY and its solvers raise errors of many types
-            return None
-        self.is_infeasible |= self.problem.status == "infeasible"
-        if self.problem.status not in ("optimal", "optimal_inaccurate") or self.counts.value is None:
+        status = solve_by_clarabel(self.problem, seconds_left())
+        self.is_infeasible |= status == "infeasible"
+        if status != "optimal":
             return None
         x = np.maximum(np.asarray(self.counts.value), 0.0)
         for budget, is_value, limit, by in self.budgets:
@@ -215,25 +213,9 @@ class ConicProgram:
             if price > UNUSED:
                 self.cuts += supporting(budget, -np.asarray(is_value.dual_value) / price * by)
         for name, constraint in self.others:
-            self._add_tangent(name, constraint, x)
+            with suppress(SolverError):  # some functions have no gradient at 0
+                self.cuts += cuts_at(constraint, self.convex.variable, x, name, -BINDS)
         return x
-
-    def _add_tangent(self, name: str, constraint: Any, x: np.ndarray) -> None:
-        """Make the rows of those entries of a constraint that bind at x."""
-        try:
-            cut = tangent(constraint, self.convex.variable, x, name)
-        except SolverError:  # some functions have no gradient at 0
-            return
-        assert cut.scale is not None
-        at = np.flatnonzero(violation(constraint, self.convex.variable, x) * cut.scale > -BINDS)
-        if len(at):
-            self.cuts.append(
-                AddedRows(sp.csr_array(cut.matrix[at]), cut.low[at], cut.high[at], name, scale=cut.scale[at])
-            )
-
-
-#: Records: a constraint that is so nearly active may bind.
-BINDS = 1e-3
 
 
 def supporting(budget: Budget, slopes: np.ndarray) -> Sequence[AddedRows]:
@@ -244,11 +226,8 @@ def supporting(budget: Budget, slopes: np.ndarray) -> Sequence[AddedRows]:
         slopes = slopes / max(largest, 1.0)
         constants, limit = slopes @ budget.low, math.sqrt(max(budget.limit, 0.0))
     else:
-        slopes = np.clip(slopes, -budget.penalties.slope, budget.penalties.slope)
-        side = np.where(slopes > 0, budget.high, budget.low)
-        slopes = np.where(np.isfinite(side), slopes, 0.0)
-        of_side = slopes * np.where(np.isfinite(side), side, 0.0)
-        constants, limit = float((of_side + budget.penalties.conjugates(-slopes)).sum()), budget.limit
+        slopes, of_sides, conjugates = budget.support(slopes)
+        constants, limit = float((of_sides + conjugates).sum()), budget.limit
     row = budget.matrix.T @ slopes + budget.linear
     most = float(np.abs(row).max(initial=0.0))
     if not 0 < most < math.inf or not math.isfinite(constants):

@@ -44,7 +44,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._utils.errors import Infeasible, SolverError
+from .._utils.errors import Infeasible
 from .answer import Status
 from .attempts import MUCH_KNOWLEDGE, presolved
 from .blocks import BATCH_DOUBLES, BucketInverse, single_thread
@@ -236,11 +236,15 @@ def many_bounds(
 class Polyhedron:
     """Whole components of a problem, over which one linear program after another is solved."""
 
-    form: LinearForm  # their rows and terms
     terms: np.ndarray  # the terms, by their numbers in the problem
     of_row: np.ndarray  # the component of every row,
     of_term: np.ndarray  # and of every term
-    minima: Minima
+    minima: Minima  # over their rows and terms
+
+    @property
+    def form(self) -> LinearForm:
+        """Their rows and terms."""
+        return self.minima.form
 
     @classmethod
     def of(cls, form: LinearForm, questions: Questions, components: np.ndarray) -> Polyhedron:
@@ -249,32 +253,19 @@ class Polyhedron:
         smaller = form
         if not rows.all() or len(terms) < form.shape[1]:
             smaller = form.select(rows).select_terms(terms)
-        return cls(smaller, terms, questions.of_row[rows], questions.of_term[terms], Minima(smaller))
+        return cls(terms, questions.of_row[rows], questions.of_term[terms], Minima(smaller))
 
     def component(self, number: int) -> LinearForm:
         """One component."""
         return self.form.select(self.of_row == number).select_terms(np.flatnonzero(self.of_term == number))
 
     def feasible_optimum(self, cost: np.ndarray) -> tuple[Polyhedron, Optimum]:
-        """Minimise; also return the polyhedron, whose rows may have been widened."""
+        """Minimise by the first method that finds something; also return the polyhedron, whose rows may be widened."""
         try:
-            return self, self._optimum(cost)
+            return self, next(self.minima.of(cost))
         except Infeasible:  # bounds over widened rows are valid as well
-            tolerance = self.form.tolerance
-            wider = replace(self.form, low=self.form.low - tolerance, high=self.form.high + tolerance)
-            polyhedron = replace(self, form=wider, minima=Minima(wider))
-            return polyhedron, polyhedron._optimum(cost)
-
-    def _optimum(self, cost: np.ndarray) -> Optimum:
-        """Minimise cost @ x, by the first method that finds something."""
-        message = ""
-        for optimum in self.minima.of(cost):
-            if optimum.infeasible:
-                raise Infeasible("the rows contradict each other")
-            if optimum.found:
-                return optimum
-            message = optimum.message
-        raise SolverError(f"HiGHS found no bound: {message}")
+            wider = replace(self, minima=self.minima.widened())
+            return wider, next(wider.minima.of(cost))
 
 
 def _choose(

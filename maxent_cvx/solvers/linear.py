@@ -204,11 +204,22 @@ class Minima:
     def of(self, cost: np.ndarray) -> Iterator[Optimum]:
         """Minimise a cost, at most 1 in absolute value, by one method after the other; the caller verifies each.
 
-        Of a large problem the entropic penalty comes first, if it converges; then HiGHS.
+        Of a large problem the entropic penalty comes first, if it converges; then HiGHS, which may find the rows
+        infeasible, or nothing: Infeasible or SolverError is raised.
         """
         if self.form.shape[1] >= LARGE and (optimum := by_entropic_penalty(self.form, cost)).found:
             yield optimum
-        yield self._program.minimum(cost)
+        optimum = self._program.minimum(cost)
+        if optimum.infeasible:
+            raise Infeasible("the rows contradict each other")
+        if not optimum.found:
+            raise SolverError(f"HiGHS found no optimum: {optimum.message}")
+        yield optimum
+
+    def widened(self) -> Minima:
+        """The same over rows widened by their tolerances, which may contradict each other by less than these."""
+        form = self.form
+        return Minima(replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance), self._precision)
 
 
 def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
@@ -256,11 +267,11 @@ def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float
     if size == 0:
         return 0.0, 0.0
     directions = (objective / size, -objective / size)
+    minima = Minima(form)
     try:
-        minima = Minima(form)
         least, most = (_least(minima, direction) for direction in directions)
-    except Infeasible:  # perhaps by less than the feasibility tolerance: bounds over widened rows are valid as well
-        minima = Minima(replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance))
+    except Infeasible:  # bounds over widened rows are valid as well
+        minima = minima.widened()
         least, most = (_least(minima, direction) for direction in directions)
     return least * size, -most * size
 
@@ -269,10 +280,6 @@ def _least(minima: Minima, objective: np.ndarray) -> float:
     """The least value of an expression whose largest coefficient is 1."""
     form = minima.form
     for optimum in minima.of(objective):
-        if optimum.infeasible:
-            raise Infeasible("the rows contradict each other")
-        if not optimum.found:
-            raise SolverError(f"HiGHS found no bound: {optimum.message}")
         attained, bound = float(objective @ optimum.x), dual_bound(form, objective, optimum.multipliers)
         if abs(attained - bound) <= GAP:
             return bound - float(error_of_sides(form, optimum.multipliers).sum())
@@ -316,10 +323,6 @@ def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> E
     largest_multiplier = np.full(n_rows, np.inf)
     largest_multiplier[rows] = cost[n_terms : n_terms + n]
     for optimum in Minima(elastic, float(precision)).of(cost):
-        if optimum.infeasible:
-            raise Infeasible("the hard constraints contradict each other")
-        if not optimum.found:
-            raise SolverError(f"HiGHS could not tell whether the knowledge is consistent: {optimum.message}")
         direction = np.clip(optimum.multipliers, -largest_multiplier, largest_multiplier)
         attained = float(cost @ optimum.x)
         if attained - dual_bound(form, np.zeros(n_terms), direction) <= GAP * max(attained, 1.0):

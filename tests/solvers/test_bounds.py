@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from maxent_cvx.solvers import intervals
 from maxent_cvx.solvers.duality import dual_bound, dual_bounds
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.intervals import ExtremeBuckets, Questions, attain_locally, many_bounds
-from maxent_cvx.solvers.linear import LinearProgram, Minima, Optimum, linear_bounds
+from maxent_cvx.solvers.linear import LinearProgram, Optimum, linear_bounds
 from support.solving import examples
 
 N = 20.0
@@ -108,19 +109,17 @@ def test_a_solver_that_fails_or_lies(monkeypatch: pytest.MonkeyPatch):
     truth = many_bounds(form, expressions, N, lambda ends: None).value
     np.testing.assert_allclose(truth, [[0] * 5, [2] * 5], atol=1e-6)
 
-    def nothing(minima: Minima, cost: np.ndarray) -> list[Optimum]:
-        return [Optimum(False, False, "lost", np.empty(0), np.empty(0))]
+    nothing = Optimum(False, False, "lost", np.empty(0), np.empty(0))
+    with monkeypatch.context() as patched:
+        patched.setattr(LinearProgram, "minimum", lambda program, cost: nothing)
+        with pytest.raises(SolverError, match="lost"):
+            many_bounds(form, expressions, N, lambda ends: None)
 
-    monkeypatch.setattr(Minima, "of", nothing)
-    with pytest.raises(SolverError, match="lost"):
-        many_bounds(form, expressions, N, lambda ends: None)
+    def beyond(polyhedron: Any, cost: np.ndarray) -> tuple[Any, Optimum]:  # far outside
+        answer = next(polyhedron.minima.of(cost))
+        return polyhedron, answer._replace(x=answer.x + 7)
 
-    def beyond(polyhedron: intervals.Polyhedron, cost: np.ndarray) -> Optimum:  # far outside
-        answer = LinearProgram(polyhedron.form.matrix, polyhedron.form.low, polyhedron.form.high).minimum(cost)
-        return answer._replace(x=answer.x + 7)
-
-    monkeypatch.undo()
-    monkeypatch.setattr(intervals.Polyhedron, "_optimum", beyond)
+    monkeypatch.setattr(intervals.Polyhedron, "feasible_optimum", beyond)
     np.testing.assert_allclose(many_bounds(form, expressions, N, lambda ends: None).value, truth, atol=1e-6)
 
     def unproved(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:

@@ -196,7 +196,7 @@ class SolutionDerivatives:
         [-0.0143, -0.0086, -0.0029, 0.0029, 0.0086, 0.0143]
         """
         deltas = {p.id: np.zeros(p.shape) if p.delta is None else np.asarray(p.delta) for p in self._parameters}
-        moved = self._moved(self._vector(_through(self._chain.reductions, "param_forward", deltas)))
+        moved = self._moved(deltas)
         for variable in self._problem.variables():
             variable.delta = moved[variable.id]  # type: ignore[assignment]
 
@@ -268,25 +268,20 @@ class SolutionDerivatives:
         for entry in range(parameter.size):
             deltas = {p.id: np.zeros(p.shape) for p in self._parameters}
             deltas[parameter.id] = np.eye(1, parameter.size, entry).reshape(parameter.shape, order="F")
-            moved = self._moved(self._vector(_through(self._chain.reductions, "param_forward", deltas)))
-            jacobian[:, entry] = np.ravel(moved[variable.id], order="F")
+            jacobian[:, entry] = np.ravel(self._moved(deltas)[variable.id], order="F")
         return jacobian.reshape(variable.shape + parameter.shape, order="F")
 
     @property
     def _parameters(self) -> list[cp.Parameter]:
         return list(self._problem.parameters())
 
-    def _vector(self, deltas: dict[int, np.ndarray]) -> np.ndarray:
-        """Changes of parameters as one vector, in the order of CVXPY's tensors."""
-        vector = np.zeros(self._n)
-        for number, column in self._program.param_id_to_col.items():
+    def _moved(self, deltas: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+        """How variables move, by their ids, if parameters move by so much."""
+        deltas, entries = _through(self._chain.reductions, "param_forward", deltas), np.zeros(self._n)
+        for number, column in self._program.param_id_to_col.items():  # the order of CVXPY's tensors
             if number in deltas:
                 delta = np.ravel(deltas[number], order="F")
-                vector[column : column + len(delta)] = delta
-        return vector
-
-    def _moved(self, entries: np.ndarray) -> dict[int, np.ndarray]:
-        """How variables move, by their ids, if entries of parameters move."""
+                entries[column : column + len(delta)] = delta
         with refusing():
             moved = self._sensitivity.solve(self._right @ entries)
         parts = self._program.split_solution(moved[: self._sensitivity.n])

@@ -74,8 +74,6 @@ LARGEST_CORRECTION = 2.0
 PATIENCE = 12
 #: Relative: a term of the point and the one that the multipliers give are the same if they differ by less.
 SAME = 1e-6
-#: Multiple of the tolerance at which an answer is accepted that rounding does not let improve.
-STALLED = 1e2
 #: Relative to the largest right-hand side: the smallest violation that is required.
 SMALLEST_VIOLATION = 1e-13
 #: Nats per term: the largest sum of residuals times multipliers of an answer.
@@ -407,8 +405,7 @@ class _PrimalDual:
                 return Status.LIMIT, best, iteration
             trial = None if waited > PATIENCE else self.step(state, residuals, mu)
             if trial is None:
-                is_near = least <= STALLED * self.tolerance
-                return Status.OPTIMAL if is_near else Status.FAILED, best, iteration
+                return Status.FAILED, best, iteration
             state = trial
         raise AssertionError
 

@@ -47,9 +47,6 @@ GAP = 1e-7
 #: Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0: it is
 #: what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does.
 SHARE = 0.1
-#: The side of a row without variables, absolute, and the cost of a variable in no row, relative to the largest, that
-#: count as 0: CLARABEL's tolerance for what has nothing to be compared with.
-NO_SIDE = 1e-8
 #: A proof that there is no solution refutes those that are less than about 1 / `PROOF` units large.
 PROOF = 1e-4
 #: Largest logarithm of the sum of weights that y is scaled by: exp does not overflow there.
@@ -131,23 +128,6 @@ class ConeProgram:
         """The three parts of values of rows that belong to exponential cones."""
         first = self.linear.stop
         return values[first::3], values[first + 1 :: 3], values[first + 2 :: 3]
-
-    @cached_property
-    def contradiction(self) -> int | None:
-        """The first equation or inequality without variables that does not hold, such as 0 = 1; rounding is none."""
-        sides, is_equation = self.b[self.linear], np.arange(self.linear.stop) < self.n_zero
-        is_empty = np.diff(self.A.indptr)[self.linear] == 0
-        wrong = np.flatnonzero(is_empty & (np.where(is_equation, np.abs(sides), -sides) > NO_SIDE))
-        return int(wrong[0]) if len(wrong) else None
-
-    @cached_property
-    def unlimited(self) -> np.ndarray:
-        """Columns that have a cost, more than rounding beside the largest, and stand in no row or quadratic term."""
-        is_free = np.abs(self.c) > NO_SIDE * np.abs(self.c).max(initial=0.0)
-        is_free[self.A.indices] = False
-        if self.P is not None:
-            is_free[self.P.indices] = False
-        return np.flatnonzero(is_free)
 
     def value(self, z: np.ndarray) -> float:
         """The objective."""

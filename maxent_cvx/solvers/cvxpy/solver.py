@@ -308,13 +308,6 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start
 
 def _solve(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
     """Solve a cone program by the first way that answers; "unbounded" is concluded without regard to the constraints."""
-    z, dual = np.zeros(len(program.c)), np.zeros(len(program.b))
-    if (row := program.contradiction) is not None:
-        dual[row] = -np.sign(program.b[row])
-        return ConeAnswer(s.INFEASIBLE, z, dual, program.distance(z, dual), 0)
-    if len(free := program.unlimited):
-        z[free] = -np.sign(program.c[free])
-        return ConeAnswer(s.UNBOUNDED, z, dual, program.distance(z, dual), 0)
     if (smaller := without_zero_references(program)) is not None:
         answer = _solve(smaller.program, options, start)
         z, dual = smaller.restore(answer.z, answer.dual, len(program.b))
