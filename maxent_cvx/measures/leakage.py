@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,8 +17,11 @@ from ..releases.base import OUTSIDE
 from .disclosure import NEGLIGIBLE, distances, of_those_inside, published
 
 __all__ = [
+    "in_order",
     "inferred",
     "leakage",
+    "of_posterior",
+    "tuples",
 ]
 
 # P(s | q) before and after, row by row of the same people, and how far each probability may be off.
@@ -75,21 +78,28 @@ def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
 def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
     """Read what was believed before, in any form, about the people and values of the rows."""
     if isinstance(prior, Posterior):
-        return _of_posterior(prior, post, rows)
+        if len(prior.space.people) and not prior.space.people.names.equals(post.space.people.names):
+            raise StatementError(
+                "the prior names other people than the posterior; make both models with the same people, or give "
+                "prior.conditional()"
+            )
+        if len(odd := prior.space.view.sensitive_values[prior.view.inside].symmetric_difference(rows.columns)):
+            raise StatementError(f"the prior and the posterior have different sensitive values: {join_names(odd)}")
+        return of_posterior(prior, rows.index, rows.columns)
     if isinstance(prior, str) and prior == "overall":
-        return _same_for_all(_overall(post), rows)
-    if isinstance(prior, pd.Series):
-        return _same_for_all(_labelled(prior, rows.columns), rows)
-    if isinstance(prior, pd.DataFrame):
-        prior = QIDistribution(prior)
-    if not isinstance(prior, QIDistribution):
+        p = np.broadcast_to(_overall(post), rows.shape)
+    elif isinstance(prior, pd.Series):
+        p = np.broadcast_to(_labelled(prior, rows.columns), rows.shape)
+    elif isinstance(prior, pd.DataFrame | QIDistribution):
+        distribution = QIDistribution(prior) if isinstance(prior, pd.DataFrame) else prior
+        p = distribution.of_tuples(tuples(rows.index), rows.columns)
+        if strangers := [value for value in distribution.values if value not in rows.columns]:
+            raise StatementError(f"the prior has values that the posterior does not have: {join_names(strangers)}")
+    else:
         raise StatementError(
             f"prior={short_repr(prior)}: expected a Posterior, a QIDistribution, a DataFrame of P(s | q), a Series of P(s), "
             'or "overall"'
         )
-    p = prior.of_tuples(_tuples(rows.index), rows.columns)
-    if strangers := [value for value in prior.values if value not in rows.columns]:
-        raise StatementError(f"the prior has values that the posterior does not have: {join_names(strangers)}")
     return Beliefs(p, np.zeros(p.shape))
 
 
@@ -118,29 +128,30 @@ def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
     return table.to_numpy()[0, table.columns.get_indexer(values)]
 
 
-def _same_for_all(p: np.ndarray, rows: pd.DataFrame) -> Beliefs:
-    """The same distribution for every row."""
-    return Beliefs(np.broadcast_to(p, rows.shape), np.zeros(rows.shape))
-
-
-def _of_posterior(prior: Posterior, post: Posterior, rows: pd.DataFrame) -> Beliefs:
-    """The beliefs of another posterior about the same people; by QI for names that only one of them knows."""
+def of_posterior(prior: Posterior, index: pd.Index, values: pd.Index) -> Beliefs:
+    """The beliefs of another posterior about some people and values; by QI tuple for those whom it does not name."""
     table, _, beliefs = inferred(prior)
-    key: tuple[str, ...] = prior.space.view.qi
-    if len(prior.space.people):
-        if not prior.space.people.names.equals(post.space.people.names):
-            raise StatementError(
-                "the prior names other people than the posterior; make both models with the same people, or give "
-                "prior.conditional()"
-            )
-        key = ("who", *key)
-    if len(odd := table.columns.symmetric_difference(rows.columns)):
-        raise StatementError(f"the prior and the posterior have different sensitive values: {join_names(odd)}")
-    at, columns = positions(_tuples(table.index), _tuples(rows.index), key), table.columns.get_indexer(rows.columns)
+    if {*table.columns.names} != {*values.names}:
+        raise TableError(
+            f"its sensitive attributes are {join_names(table.columns.names)}, not {join_names(values.names)}"
+        )
+    columns = in_order(table.columns, values.names).get_indexer(values)
+    if (columns < 0).any():
+        raise TableError(f"it has no probability for {join_names(values[columns < 0])}")
+    key: tuple[str, ...] = ("who", *prior.space.view.qi) if len(prior.space.people) else prior.space.view.qi
+    at = positions(tuples(table.index), tuples(index), key)
     return Beliefs(beliefs.p[at][:, columns], beliefs.off[at][:, columns])
 
 
-def _tuples(index: pd.Index) -> pd.MultiIndex:
+def in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
+    """Put the levels of labels in the order of some names, if they have exactly these names."""
+    order = list(names)
+    if index.nlevels > 1 and None not in index.names and {*index.names} == {*order}:
+        return index.reorder_levels(order)  # type: ignore[attr-defined]
+    return index
+
+
+def tuples(index: pd.Index) -> pd.MultiIndex:
     """An index as a MultiIndex, even with one level."""
     return index if isinstance(index, pd.MultiIndex) else pd.MultiIndex.from_arrays([index], names=[index.name])
 
