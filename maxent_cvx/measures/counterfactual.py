@@ -27,7 +27,7 @@ from scipy.sparse.linalg import splu
 
 from .._utils.errors import MaxEntError, StatementError, TableError, one_line
 from .._utils.progress import progress_bar
-from .._utils.tables import Microdata, ranges
+from .._utils.tables import Microdata, group_codes, ranges
 from .._utils.validation import check_dataframe, check_instance, check_int
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
@@ -292,15 +292,16 @@ def _kinds(post: Posterior, original: pd.DataFrame) -> Counterfactual:
                 f"the original records lack the column {bucket!r}, and people with the same {', '.join(view.qi)} are in "
                 "several buckets; pass the table with its buckets"
             )
+    p = post.table / view.n_q[:, None]
     is_known = (q >= 0) & (s >= 0) & ((b >= 0) | (not isinstance(view, BucketView)))
     if len(original) != view.n_records or not is_known.all() or not _has_counts(view, q, s, b):
         raise TableError(
             f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the table "
             "that was published, with its buckets"
         )
-    _, first, kind = np.unique(np.column_stack([q, s, b]), axis=0, return_index=True, return_inverse=True)
-    p = post.table / view.n_q[:, None]
-    return Counterfactual(view, kind.ravel(), first, q[first], s[first], b[first], p[q[first]])
+    kind = group_codes([q, s, b + 1], [len(view.n_q), p.shape[1], int(b.max()) + 2])  # b = -1 without buckets
+    first = np.unique(kind, return_index=True)[1]
+    return Counterfactual(view, kind, first, q[first], s[first], b[first], p[q[first]])
 
 
 def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool:
@@ -502,17 +503,14 @@ def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRow
     space, view = model.space, model.view
     if not isinstance(view, BucketView) or view.with_counterfeits.any() or model.convex:
         return None
-    low: list[float] = []
-    high: list[float] = []
-    row: list[int] = []
-    a: list[float] = []
+    bounds: list[tuple[float, float]] = []  # of every row
     names: list[str] = []
+    events: list[tuple[int, float]] = []  # the row of every event, and its coefficient
     members, terms = [sp.csr_array((0, len(view.n_q)))], [sp.csr_array((0, len(space)))]
     for source in knowledge.values():
         if isinstance(source, KeptAssociations):
-            row += range(len(low), len(low) + len(source.shares))
-            low, high = [*low, *source.shares], [*high, *source.shares]
-            a += [1.0] * len(source.shares)
+            events += [(len(names) + i, 1.0) for i in range(len(source.names))]
+            bounds += [(share, share) for share in source.shares.tolist()]
             names += source.names.tolist()
             members.append(source.members)
             terms.append(_ones(space.joint(source.members, source.values)))
@@ -520,19 +518,17 @@ def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRow
             for event, coefficient in source.terms:
                 if type(event) is not Event or event.who is not None:
                     return None
-                row.append(len(low))
-                a.append(coefficient)
+                events.append((len(names), coefficient))
                 members.append(sp.csr_array(space.described(dict(event.given))[None].astype(float)))
                 terms.append(_ones(event.row(space)))
-            low.append(source.low)
-            high.append(source.high)
+            bounds.append((source.low, source.high))
             names.append(source.label)
         else:
             return None
-    return StatementRows(
-        np.array(low, dtype=float), np.array(high, dtype=float), np.array(row, dtype=int), np.array(a, dtype=float),
-        sp.csr_array(sp.vstack(members)), sp.csr_array(sp.vstack(terms)), names,
-    )  # fmt: skip
+    low, high = np.array(bounds, dtype=float).reshape(-1, 2).T
+    row, a = np.array(events, dtype=float).reshape(-1, 2).T
+    every = sp.csr_array(sp.vstack(members)), sp.csr_array(sp.vstack(terms))
+    return StatementRows(low, high, row.astype(int), a, *every, names)
 
 
 def _ones(matrix: sp.csr_array) -> sp.csr_array:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from scipy.special import xlogy
 
 from .._utils.errors import BadProbability, GroupTooLarge, TableError, short_repr
 from .._utils.formatting import ReprMixin
-from .._utils.tables import as_numbers, numbers_of, one_or_several
+from .._utils.tables import as_list, as_numbers, numbers_of
 from .._utils.validation import check_instance, check_int, check_number
 from ..model.posterior import Posterior
 from .disclosure import NEGLIGIBLE, of_those_inside
@@ -233,6 +234,11 @@ class Units:
             return math.floor(float(f"{width:.{DIGITS}g}"))
         return round(width * 10.0**self.digits if self.digits > 0 else width / 10.0**-self.digits)
 
+    def window(self, eps: float, span: int) -> int:
+        """The width of a window in units, at most as wide as all values."""
+        # Far beyond the span eps in units may be too large for an integer.
+        return span if eps > 2 * float(self.width(np.array([span]))[0]) else min(self.of(eps), span)
+
     def width(self, units: np.ndarray) -> np.ndarray:
         """Multiples of the unit as numbers, each the float nearest to the decimal."""
         return units / 10.0**self.digits if self.digits > 0 else units * 10.0**-self.digits
@@ -243,15 +249,13 @@ def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarra
     numbers = as_numbers(values, what)
     if not len(numbers):
         raise TableError(f"{what} must contain at least one number")
-    if numbers.dtype == float and (numbers == np.rint(numbers)).all() and np.abs(numbers).max() <= EXACT:
-        return numbers, (numbers - numbers.min()).astype(np.int64), Units(0)
     if numbers.dtype != float:
         least, most = int(numbers.min()), int(numbers.max())
         if most - least > np.iinfo(np.int64).max:
             raise TableError(f"{what} range from {least} to {most}, too far for exact differences; round them")
-        if numbers.dtype == np.int64 and abs(least) < EXACT:
-            return numbers, numbers - least, Units(0)
-        return numbers, np.array([int(number) - least for number in numbers], dtype=np.int64), Units(0)
+        return numbers, (numbers - least).astype(np.int64), Units(0)
+    if (numbers == np.rint(numbers)).all() and np.abs(numbers).max() <= EXACT:
+        return numbers, (numbers - numbers.min()).astype(np.int64), Units(0)
     size = np.abs(numbers[numbers != 0])
     if size.min() < SMALLEST or size.max() > LARGEST:
         raise TableError(
@@ -271,11 +275,14 @@ MOST_DIFFERENCES = 20_000
 
 def widths_asked(at: object) -> list[float]:
     """Read the eps for which H(eps) is wanted."""
-    listed = one_or_several(at)
-    for eps in listed:
-        if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
-    return list({_name(eps): eps for eps in listed}.values())
+    return list({_name(eps): eps for eps in map(_checked, as_list(at))}.values())
+
+
+def _checked(eps: Any) -> Any:
+    """Check the width of a window."""
+    if check_number(eps, "eps") < 0:
+        raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
+    return eps
 
 
 def _name(eps: float) -> str:
@@ -287,9 +294,7 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
     """H(0), the exact area, eps_max, 1 / H(0), and H(eps) where it is asked for."""
     order = np.argsort(units, kind="stable")
     distinct, start = np.unique(units[order], return_index=True)
-    p = p[:, order]
-    if len(distinct) < len(units):  # several values stand for one number
-        p = np.add.reduceat(p, start, axis=1)
+    p = np.add.reduceat(p[:, order], start, axis=1)  # several values may stand for one number
     distinct, p = distinct[p.any(axis=0)], p[:, p.any(axis=0)]
     support = (p > 0).sum(axis=1)
     every = differences(distinct, MOST_DIFFERENCES)
@@ -299,9 +304,7 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
             f"the equivocation of {len(p)} people, of {len(distinct)} values, means {runs:.1e} runs to try, of which "
             f"{MOST_RUNS:.0e} are allowed; round the values, values={{value: number}}"
         )
-    span = int(np.ptp(distinct))
-    widest = 2 * float(unit.width(np.array([span]))[0])
-    of_eps = [span if eps > widest else min(unit.of(eps), span) for eps in at]
+    of_eps = [unit.window(eps, int(np.ptp(distinct))) for eps in at]
     measured = np.empty((len(p), 3 + len(at)))
     if together <= own_runs(support):
         assert every is not None
@@ -497,7 +500,7 @@ class Equivocation(ReprMixin):
         >>> cae.at([0, 2.9, 3, 30]).round(3)
         array([1.5  , 1.5  , 0.811, 0.   ])
         """
-        listed = one_or_several(eps)
+        listed = as_list(eps)
         widths, at = np.unique([self._width(width) for width in listed], return_inverse=True)
         self._afford(widths)
         entropies = self._entropy(widths)[at]
@@ -558,12 +561,8 @@ class Equivocation(ReprMixin):
         return int(self._units[-1] - self._units[0])
 
     def _width(self, eps: object) -> int:
-        """How many units wide a window is, at most as wide as all values."""
-        if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
-        if eps > 2 * self.eps_max:  # type: ignore[operator]
-            return self._span
-        return min(self._unit.of(eps), self._span)  # type: ignore[arg-type]
+        """How many units wide a window is."""
+        return self._unit.window(_checked(eps), self._span)
 
     def _entropy(self, widths: np.ndarray) -> np.ndarray:
         """H of increasing widths."""

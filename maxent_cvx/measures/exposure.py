@@ -40,7 +40,7 @@ from ..solvers.certificate import ACCURACY
 from ..sources.invariants import PriorZeros
 from .accuracy import original_counts
 from .counterfactual import FIRST_ORDER, SOLVED, Counterfactual, without_each
-from .disclosure import NEGLIGIBLE, add_up, of_those_inside, published
+from .disclosure import NEGLIGIBLE, add_up, of_those_inside, overall, published
 from .events import (
     ROUNDING,
     Intervals,
@@ -576,13 +576,7 @@ def read_baseline(
         return Baseline(p, off, "in the baseline")
     view = post.view
     if isinstance(baseline, str) and baseline == "overall":
-        n_s = published(view)
-        if n_s is None:
-            raise StatementError(
-                f'baseline="overall": the {view.noun} does not publish how many people have each value; '
-                "give P(s) as a Series"
-            )
-        p, called = events.of(n_s)[None] / n_s.sum(), "overall"
+        p, called = events.of(overall(view, "baseline"))[None], "overall"
     elif isinstance(baseline, pd.Series):
         values = view.sensitive_values if rows is None else rows.columns
         p, called = _baseline_by_value(baseline, events, values)[None], "in the baseline"
@@ -726,17 +720,17 @@ class ExposureRule:
 
     def surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The largest P that counts in every row, and the position of its event."""
-        surest = [rule._surest(p[rows]) for rows, rule in self.chunks(len(p))]
-        return np.concatenate([largest for largest, _ in surest]), np.concatenate([which for _, which in surest])
-
-    def _surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        counted, windows = self._counted(p), self.windows
-        largest = counted.max(axis=1, initial=-1.0)
-        if windows is None:
-            return largest, counted.argmax(axis=1)
-        # Several intervals may have the same probability: take the one whose centre is nearest to the median.
-        far = np.abs(windows.scale.position[windows.centres] - windows.medians(windows.values.of(p))[:, None])
-        return largest, np.where(counted >= largest[:, None] - ROUNDING, far, np.inf).argmin(axis=1)
+        largest, which, windows = np.empty(len(p)), np.empty(len(p), dtype=np.int64), self.windows
+        for rows, rule in self.chunks(len(p)):
+            counted = rule._counted(p[rows])
+            largest[rows] = counted.max(axis=1, initial=-1.0)
+            if windows is None:
+                which[rows] = counted.argmax(axis=1)
+                continue
+            # Several intervals may have the same probability: take the one whose centre is nearest to the median.
+            far = np.abs(windows.scale.position[windows.centres] - windows.medians(windows.values.of(p[rows]))[:, None])
+            which[rows] = np.where(counted >= largest[rows, None] - ROUNDING, far, np.inf).argmin(axis=1)
+        return largest, which
 
     def counted_at(self, p: np.ndarray, which: np.ndarray) -> np.ndarray:
         """P of one event in every row, -1 where it does not count."""

@@ -14,7 +14,7 @@ from .._utils.validation import check_float, check_in, check_instance, check_num
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, checked, positions
 from ..releases.base import OUTSIDE
-from .disclosure import NEGLIGIBLE, distances, of_those_inside, published
+from .disclosure import NEGLIGIBLE, distances, of_those_inside, overall
 
 __all__ = [
     "in_order",
@@ -87,7 +87,7 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
             raise StatementError(f"the prior and the posterior have different sensitive values: {join_names(odd)}")
         return of_posterior(prior, rows.index, rows.columns)
     if isinstance(prior, str) and prior == "overall":
-        p = np.broadcast_to(_overall(post), rows.shape)
+        p = np.broadcast_to(overall(post.view, "prior"), rows.shape)
     elif isinstance(prior, pd.Series):
         p = np.broadcast_to(_labelled(prior, rows.columns), rows.shape)
     elif isinstance(prior, pd.DataFrame | QIDistribution):
@@ -101,17 +101,6 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
             'or "overall"'
         )
     return Beliefs(p, np.zeros(p.shape))
-
-
-def _overall(post: Posterior) -> np.ndarray:
-    """P(s) among all people of the release."""
-    n_s = published(post.space.view)
-    if n_s is None:
-        raise StatementError(
-            f'prior="overall": the {post.space.view.noun} does not publish how many people have each value; '
-            "give P(s) as a Series"
-        )
-    return np.asarray(n_s / n_s.sum())
 
 
 def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
@@ -172,10 +161,6 @@ class Measured:
             value, low, high = np.log2([self.value, self.low, self.high]).tolist()
         return replace(self, value=value, low=low, high=high)
 
-    def plus(self, number: float) -> Measured:
-        """The sum with a number."""
-        return replace(self, value=self.value + number, low=self.low + number, high=self.high + number)
-
     def minus(self, other: Measured) -> Measured:
         """The difference."""
         return Measured(self.value - other.value, self.low - other.high, self.high - other.low)
@@ -201,10 +186,10 @@ def largest(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> Measured:
 # Breaches: how far the probability of a single value, or of a set of values, has moved for anybody.
 
 
-def ratio(prior: Beliefs, post: Beliefs) -> Measured:
-    """The largest P1(s | q) / P0(s | q); infinite where only P0 is 0, and nothing where both are."""
+def beta(prior: Beliefs, post: Beliefs) -> Measured:
+    """The largest P1(s | q) / P0(s | q) - 1; infinite where only P0 is 0, and nothing where both are."""
     value, low, high = _quotient(post.nonzero, prior.nonzero), *_ratios(prior, post)
-    return largest(_or(value, -np.inf), _or(low, 0.0), _or(high, 0.0))
+    return largest(_or(value, -np.inf) - 1, _or(low, 0.0) - 1, _or(high, 0.0) - 1)
 
 
 def log_ratio(prior: Beliefs, post: Beliefs) -> Measured:
@@ -306,8 +291,9 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
     if not isinstance(gain, pd.DataFrame):
         if isinstance(gain, type) or not callable(gain):
             raise StatementError(f"gain={short_repr(gain)}: expected a function of a guess and a value, or a DataFrame")
-        called = [[check_number(gain(w, s), "what gain(guess, value) gives") for s in labels] for w in labels]
-        return _checked(np.array(called))
+        return _bounded(
+            np.array([[check_number(gain(w, s), "what gain(guess, value) gives") for s in labels] for w in labels])
+        )
     if gain.columns.has_duplicates:
         raise TableError(
             f"gain, a DataFrame, has duplicate columns: {join_names(gain.columns[gain.columns.duplicated()])}"
@@ -327,10 +313,10 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
         raise StatementError(f"gain must contain numbers only, got {short_repr(gain)}") from None
     if not np.isfinite(table).all():
         raise StatementError("gain must contain finite numbers; write 0 for guesses that gain nothing")
-    return _checked(table)
+    return _bounded(table)
 
 
-def _checked(gained: np.ndarray) -> np.ndarray:
+def _bounded(gained: np.ndarray) -> np.ndarray:
     """Refuse gains whose sums and differences would not be numbers any more."""
     if gained.size and (most := float(np.abs(gained).max())) > LARGEST:
         raise StatementError(
@@ -505,7 +491,7 @@ def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[R
             f"no set of values whose probability was at most rho1 = {rho1:g} is above {{:.3g}}",
         ),
         ("gamma", gamma(before, after, d), "ratio", f"({d:g}, {{:.3g}})-private"),
-        ("beta", ratio(before, after).plus(-1.0), "ratio", "rose by {:.3g} times itself"),
+        ("beta", beta(before, after), "ratio", "rose by {:.3g} times itself"),
         ("delta", log_ratio(before, after), "nats", "changed by a factor of e^{:.3g}"),
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..releases.series import ReleaseSeries
 
 __all__ = [
     "Reidentification",
+    "Row",
     "expected_risk",
     "fitted",
     "individual_risk",
@@ -33,6 +34,7 @@ __all__ = [
     "reidentification",
     "share_unique",
     "still_unique",
+    "table_of_measures",
 ]
 
 # Equivalence classes: how many records have the same quasi-identifiers, and how many people of a population.
@@ -380,22 +382,15 @@ def reidentification(
     else:
         risk = 1 / records
     marketer = float(records @ risk / records.sum())
-    rows.append(
-        (
-            "marketer risk",
-            marketer,
-            "share",
-            Message("{share} of all records would be linked correctly", share=_percent(marketer)),
-        )
-    )
-    index = pd.Index([name for name, *_ in rows], name="measure")
-    measures = table_of_measures([row[1:] for row in rows], index)
-    return Reidentification(measures, classes.assign(risk=risk), k)
+    says = Message("{share} of all records would be linked correctly", share=_percent(marketer))
+    rows.append(("marketer risk", marketer, "share", says))
+    return Reidentification(table_of_measures(rows), classes.assign(risk=risk), k)
 
 
-def table_of_measures(rows: Sequence[tuple[float, str, str]], index: pd.Index) -> pd.DataFrame:
-    """Tabulate values, units and what they say; the last are objects, as strings of pandas would lose their templates."""
-    values, units, says = zip(*rows, strict=True)
+def table_of_measures(rows: Iterable[Row]) -> pd.DataFrame:
+    """Tabulate measures; what they say are objects, as strings of pandas would lose their templates."""
+    measures, values, units, says = zip(*rows, strict=True)
+    index = pd.Index(measures, name="measure")
     return pd.DataFrame({"value": values, "unit": units, "says": pd.Series(says, index, object)}, index)
 
 
@@ -403,26 +398,14 @@ def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
     """What the records say by themselves."""
     n, least = int(records.sum()), int(records.min())
     below, unique = int(records[records < k].sum()), int((records == 1).sum())
-    mean = len(records) / n
-    yield (
-        "classes",
-        len(records),
-        "classes",
-        Message("{n} records have {classes} different quasi-identifiers", n=n, classes=len(records)),
-    )
+    says = Message("{n} records have {classes} different quasi-identifiers", n=n, classes=len(records))
+    yield "classes", len(records), "classes", says
     yield "k", least, "records", Message("{k}-anonymous: the smallest class", k=least)
-    yield (
-        "records below k",
-        below,
-        "records",
-        Message("{share} of all are in classes of fewer than {k}", share=_percent(below / n), k=k),
-    )
-    yield (
-        "sample uniques",
-        unique,
-        "records",
-        Message("{share} of all have unique quasi-identifiers", share=_percent(unique / n)),
-    )
+    says = Message("{share} of all are in classes of fewer than {k}", share=_percent(below / n), k=k)
+    yield "records below k", below, "records", says
+    says = Message("{share} of all have unique quasi-identifiers", share=_percent(unique / n))
+    yield "sample uniques", unique, "records", says
+    mean = len(records) / n
     yield "prosecutor risk", mean, "probability", "for a person known to be in the release, on average"
     yield "highest prosecutor risk", 1 / least, "probability", "for a person known to be in the release"
 
@@ -431,20 +414,12 @@ def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[
     """What is known if everybody of the population is."""
     n, least = int(records.sum()), int(people.min())
     below, unique = int(records[people < k].sum()), int(records[people == 1].sum())
-    mean = float(records @ (1 / people) / n)
     yield "population k", least, "people", "least number of people to whom a record may belong"
-    yield (
-        "records below k in the population",
-        below,
-        "records",
-        Message("{share} may belong to fewer than {k} people", share=_percent(below / n), k=k),
-    )
-    yield (
-        "population uniques",
-        unique,
-        "records",
-        Message("{share} can belong to one person only", share=_percent(unique / n)),
-    )
+    says = Message("{share} may belong to fewer than {k} people", share=_percent(below / n), k=k)
+    yield "records below k in the population", below, "records", says
+    says = Message("{share} can belong to one person only", share=_percent(unique / n))
+    yield "population uniques", unique, "records", says
+    mean = float(records @ (1 / people) / n)
     yield "journalist risk", mean, "probability", "for anybody in the population, on average"
     yield "highest journalist risk", 1 / least, "probability", "for anybody in the population"
 
@@ -463,24 +438,19 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
         pitman = unique * still_unique(alpha, theta, n, n_population)
         rows += _risks("Pitman", records, by_class)
     for name, value in (("Pitman", pitman), ("Zayatz", zayatz)):
-        says = Message(
-            "{share} of all are expected to be unique among {n} people", share=_percent(value / n), n=n_population
-        )
-        nothing = "not available for a single class, or if all classes have one record"
-        rows.append((f"population uniques ({name})", value, "records", nothing if math.isnan(value) else says))
+        template, share = "{share} of all are expected to be unique among {n} people", _percent(value / n)
+        says: str = Message(template, share=share, n=n_population)
+        if math.isnan(value):
+            says = "not available for a single class, or if all classes have one record"
+        rows.append((f"population uniques ({name})", value, "records", says))
     return rows, by_class
 
 
 def _risks(name: str, records: np.ndarray, risk: np.ndarray) -> Iterator[Row]:
     """The mean and the largest of an estimate of 1 / F."""
-    mean = float(records @ risk / records.sum())
-    yield f"individual risk ({name})", mean, "probability", "estimated, for anybody in the population, on average"
-    yield (
-        f"highest individual risk ({name})",
-        float(risk.max()),
-        "probability",
-        "estimated, for anybody in the population",
-    )
+    mean, says = float(records @ risk / records.sum()), "estimated, for anybody in the population"
+    yield f"individual risk ({name})", mean, "probability", f"{says}, on average"
+    yield f"highest individual risk ({name})", float(risk.max()), "probability", says
 
 
 def _percent(share: float) -> str:
