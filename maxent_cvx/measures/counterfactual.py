@@ -379,9 +379,8 @@ def _view_without(kinds: Counterfactual, kind: int) -> View:
     view, q, s, b = kinds.view, kinds.q[kind], kinds.s[kind], kinds.b[kind]
     if isinstance(view, QITable):
         other = copy.copy(view)
-        is_left = view.n_q - (np.arange(len(view.n_q)) == q) > 0
-        other.quasi_identifiers = view.quasi_identifiers[is_left]
-        other._n_q = (view.n_q - (np.arange(len(view.n_q)) == q))[is_left]
+        n_q = view.n_q - (np.arange(len(view.n_q)) == q)
+        other.quasi_identifiers, other._n_q = view.quasi_identifiers[n_q > 0], n_q[n_q > 0]
         other._n_s = None if view.n_s is None else view.n_s - (np.arange(len(view.n_s)) == s)
         vars(other).pop("published", None)
         return other
@@ -552,15 +551,15 @@ def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows)
     alone = np.flatnonzero(n_of_tuple == 1)
     kinds.without[alone], kinds.how[alone] = _fallback(kinds, alone), CLOSED
     # A group of one person has vanished without this person. Others may contradict the rest, which a solve decides.
-    n_e = rows.members @ kinds.view.n_q
-    gone = sp.csr_array(rows.members[np.flatnonzero(n_e == 1)])
-    name = np.array(rows.names, dtype=object)[rows.row[np.flatnonzero(n_e == 1)]]
     kinds.because[alone] = "nobody is left" if kinds.view.n_records == 1 else ""
-    for event in range(gone.shape[0]):
-        of = gone.indices[gone.indptr[event] : gone.indptr[event + 1]]
-        is_hers = np.isin(kinds.q, of[kinds.view.n_q[of] > 0])
-        kinds.because[is_hers] = f"{name[event]}: nobody is in this group any more"
-        kinds.is_checked[is_hers] = True
+    gone = np.flatnonzero(rows.members @ kinds.view.n_q == 1)
+    event, q = sp.csr_array(rows.members[gone]).tocoo().coords
+    row_of_tuple = np.full(len(kinds.view.n_q), -1)
+    row_of_tuple[q] = rows.row[gone[event]]
+    hers = np.flatnonzero(row_of_tuple[kinds.q] >= 0)
+    names = [rows.names[row] for row in row_of_tuple[kinds.q[hers]].tolist()]
+    kinds.because[hers] = [f"{name}: nobody is in this group any more" for name in names]
+    kinds.is_checked[hers] = True
 
 
 class _Response:
@@ -652,15 +651,11 @@ class _Response:
         least = np.bincount(rows.row, rows.a < 0, len(rows.low)) == 0
         says_zero = least & (rows.high <= 0)
         stated = np.zeros(len(self.x), dtype=bool) if self.prior is None else self.prior == 0
-        for event in np.flatnonzero(says_zero[rows.row]):
-            stated[rows.terms.indices[rows.terms.indptr[event] : rows.terms.indptr[event + 1]]] = True
-        # P(S | Q) = 1 states that nobody in Q has another value.
+        stated |= rows.terms[np.flatnonzero(says_zero[rows.row])].sum(axis=0) > 0
+        # P(S | Q) = 1 states that nobody in Q has another value: terms of Q that are not terms of the event.
         single = np.bincount(rows.row, minlength=len(rows.low)) == 1
-        for event in np.flatnonzero(single[rows.row] & (rows.low[rows.row] >= 1) & (rows.a == 1)):
-            of = rows.members.indices[rows.members.indptr[event] : rows.members.indptr[event + 1]]
-            inside = np.isin(self.q, of)
-            inside[rows.terms.indices[rows.terms.indptr[event] : rows.terms.indptr[event + 1]]] = False
-            stated |= inside
+        certain = np.flatnonzero(single[rows.row] & (rows.low[rows.row] >= 1) & (rows.a == 1))
+        stated |= rows.members[certain].sum(axis=0)[self.q] > rows.terms[certain].sum(axis=0)
         marked = np.zeros(len(self.view.buckets), dtype=bool)
         marked[self.b[zero & ~stated]] = True
         is_tied = np.zeros(len(marked), dtype=bool)

@@ -38,7 +38,7 @@ from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from ..solvers.certificate import ACCURACY
 from ..sources.invariants import PriorZeros
-from .accuracy import original_counts
+from ..terms.people import count_pairs
 from .counterfactual import FIRST_ORDER, SOLVED, Counterfactual, without_each
 from .disclosure import NEGLIGIBLE, add_up, of_those_inside, overall, published
 from .events import (
@@ -523,7 +523,7 @@ def _attack_success(post: Posterior, original: pd.DataFrame, slack: float) -> fl
     """P(argmax = truth) over all people."""
     p = post.conditional().to_numpy()  # not by name: the records do not say which of them is a named person's
     guess = p >= (p.max(axis=1) - slack)[:, None]
-    right = original_counts(post, original) * guess / guess.sum(axis=1, keepdims=True)
+    right = count_pairs(post.view, original) * guess / guess.sum(axis=1, keepdims=True)
     return float(right.sum() / post.space.view.n_records)
 
 
@@ -667,7 +667,7 @@ class ExposureRule:
 
     @property
     def units(self) -> SensitiveEvents:
-        """What the baseline is read for: the events, or the values that the windows are summed from."""
+        """The events of the baseline: those that are judged, or the values from which windows are summed."""
         return self.events if self.windows is None else self.windows.values
 
     @property
@@ -925,38 +925,31 @@ def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iter
 
 
 def _distances(rule: ExposureRule, exposure: Exposure) -> Iterator[str]:
-    """Which values count as equal, and how far off the best guess is, where they are on a scale."""
+    """For values on a scale: which of them count as equal, and the error of the best guess."""
     intervals = rule.intervals
     if intervals is None:
         return
-    write, default = intervals.scale.in_words, ""
-    radius = write(intervals.radius)
-    if intervals.is_default:
-        is_rank = intervals.scale.kind == "rank"
-        default = Message(
-            " (the default, one rank or a twentieth of their range)"
-            if is_rank
-            else " (the default, a twentieth of their range)"
-        )
+    scale, default = intervals.scale, ""
+    radius = scale.in_words(intervals.radius)
+    if intervals.is_default and scale.kind == "rank":
+        default = Message(" (the default, one rank or a twentieth of their range)")
+    elif intervals.is_default:
+        default = Message(" (the default, a twentieth of their range)")
     if intervals is rule.windows:
         yield Message("Values within {radius} of each other count as equal{default}.", radius=radius, default=default)
     elif intervals.radius > 0:
-        yield Message(
-            "Only equal values count as equal: no two are within {radius} of each other{default}.",
-            radius=radius,
-            default=default,
-        )
-    errors = [exposure.expected_error, exposure.expected_error_before]
-    off, before = (
-        None if error is None else write(error.total_seconds() if isinstance(error, pd.Timedelta) else error)
-        for error in errors
-    )
+        template = "Only equal values count as equal: no two are within {radius} of each other{default}."
+        yield Message(template, radius=radius, default=default)
+
+    def in_words(error: Any) -> str:
+        return scale.in_words(error.total_seconds() if isinstance(error, pd.Timedelta) else error)
+
+    off, before = in_words(exposure.expected_error), exposure.expected_error_before
     if before is None:
         yield Message("The best guess is off by {off} on average.", off=off)
     else:
-        yield Message(
-            "The best guess is off by {off} on average; without the release, by {before}.", off=off, before=before
-        )
+        template = "The best guess is off by {off} on average; without the release, by {before}."
+        yield Message(template, off=off, before=in_words(before))
 
 
 def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFrame:
@@ -974,15 +967,12 @@ def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFr
 
 
 def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Iterator[str]:
-    """What a reader of the verdict must know besides."""
+    """Other warnings: values that are certain and not counted, and people who are counted in doubt."""
     for label, row in uncounted.head(MOST_WARNINGS).iterrows():
-        n = int(row["people"])
-        sentence = (
-            "{value} is certain (P = 1) for 1 person who is not counted: {because}."
-            if n == 1
-            else "{value} is certain (P = 1) for {n} people who are not counted: {because}."
-        )
-        yield Message(sentence, value=_in_quotes(label), n=n, because=row["because"])
+        n, template = int(row["people"]), "{value} is certain (P = 1) for {n} people who are not counted: {because}."
+        if n == 1:
+            template = "{value} is certain (P = 1) for 1 person who is not counted: {because}."
+        yield Message(template, value=_in_quotes(label), n=n, because=row["because"])
     if (n_more := len(uncounted) - MOST_WARNINGS) > 0:
         yield Message("{n} more values are certain for people who are not counted.", n=n_more)
     if unsure:
@@ -997,7 +987,7 @@ def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Itera
 def _doubts(
     rule: ExposureRule, closer: int, n_s: np.ndarray | None, n_people: int, *, is_given: bool
 ) -> Iterator[tuple[str, bool]]:
-    """Why "nobody is exposed" may be wrong for such values; with each sentence, whether it leaves the verdict open."""
+    """Reasons why "nobody is exposed" may be wrong, each with whether it makes the verdict unreliable."""
     if closer:
         windows = rule.windows
         assert windows is not None

@@ -24,12 +24,10 @@ __all__ = [
     "tuples",
 ]
 
-# P(s | q) before and after, row by row of the same people, and how far each probability may be off.
-
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """Probabilities, shape (rows, values), each within `off` of what it stands for."""
+    """Probabilities, shape (rows, values), each within `off` of the exact maximum-entropy answer."""
 
     p: np.ndarray
     off: np.ndarray
@@ -41,27 +39,27 @@ class Beliefs:
 
     @property
     def low(self) -> np.ndarray:
-        """The least that each probability can be."""
+        """A lower bound on each probability."""
         return np.maximum(self.p - self.off, 0.0)
 
     @property
     def high(self) -> np.ndarray:
-        """The most that each probability can be."""
+        """An upper bound on each probability."""
         return np.minimum(self.p + self.off, 1.0)
 
     @property
     def slack(self) -> np.ndarray:
-        """What is not told apart from 0, or from a threshold: the error, where it is small."""
+        """Differences from 0, or from a threshold, that count as none: the error, if it is small."""
         return np.minimum(self.off, NEGLIGIBLE)
 
     @property
     def nonzero(self) -> np.ndarray:
-        """The probabilities, 0 where they cannot be told from it."""
+        """The probabilities, with 0 for those that cannot be distinguished from it."""
         return np.where(self.p > self.slack, self.p, 0.0)
 
 
 def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
-    """P(s | .) of all who are distinguishable, how many people each row is, and the same with its errors."""
+    """P(s | .) as in ``post.inferences()`` for people in the release, the people of each row, and P with its errors."""
     table, people = of_those_inside(post)
     everybody = post.inferences()[0]
     off = np.zeros(everybody.shape)
@@ -76,7 +74,7 @@ def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
 
 
 def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
-    """Read what was believed before, in any form, about the people and values of the rows."""
+    """Read the prior, in any form, for the people and values of the rows."""
     if isinstance(prior, Posterior):
         if len(prior.space.people) and not prior.space.people.names.equals(post.space.people.names):
             raise StatementError(
@@ -176,24 +174,24 @@ class Measured:
 
 
 def largest(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> Measured:
-    """The largest entry of a table, where -inf is none; NaN if there is none at all."""
+    """The largest entry of each table, where -inf stands for no entry; NaN if there is no entry."""
     row, column = (int(i) for i in np.unravel_index(int(value.argmax()), value.shape))
     most = [x if x > -math.inf else math.nan for x in (float(table.max()) for table in (value, low, high))]
     at = (None, None) if math.isnan(most[0]) else (row, column)
     return Measured(most[0], most[1], most[2], *at)
 
 
-# Breaches: how far the probability of a single value, or of a set of values, has moved for anybody.
+# Breaches: the largest change of the probability of a value, or of a set of values, over all people.
 
 
 def beta(prior: Beliefs, post: Beliefs) -> Measured:
-    """The largest P1(s | q) / P0(s | q) - 1; infinite where only P0 is 0, and nothing where both are."""
+    """The largest P1(s | q) / P0(s | q) - 1; infinite where only P0 is 0; pairs of zeros are left out."""
     value, low, high = _quotient(post.nonzero, prior.nonzero), *_ratios(prior, post)
     return largest(_or(value, -np.inf) - 1, _or(low, 0.0) - 1, _or(high, 0.0) - 1)
 
 
 def log_ratio(prior: Beliefs, post: Beliefs) -> Measured:
-    """The largest size of ln(P1(s | q) / P0(s | q)), nats; infinite where one of them is 0, nothing where both are."""
+    """The largest |ln(P1(s | q) / P0(s | q))|, nats; infinite where one of them is 0; pairs of zeros are left out."""
     with np.errstate(divide="ignore"):
         value = np.abs(np.log(_quotient(post.nonzero, prior.nonzero)))
         low, high = (np.log(end) for end in _ratios(prior, post))
@@ -210,7 +208,7 @@ def rho2(prior: Beliefs, post: Beliefs, rho1: float) -> Measured:
 
 
 def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured) -> Measured:
-    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1: sets may hold shares of values."""
+    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1, if A may contain shares of values."""
     if math.isnan(of_values.value):
         return of_values
     value = _filled(prior.p, post.p, rho1 + float(prior.slack.max(initial=0.0)))
@@ -231,19 +229,19 @@ def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:
 
 
 def largest_distance(value: np.ndarray, bound: float) -> Measured:
-    """The largest of some distances, each off by at most the bound."""
+    """The largest of some distances, each with an error of at most `bound`."""
     row = int(value.argmax())
     most = float(value[row])
     return Measured(most, max(most - bound, 0.0), min(most + bound, 1.0), row)
 
 
 def _three(beliefs: Beliefs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The probabilities, the least and the most that they can be."""
+    """The probabilities, and their lower and upper bounds."""
     return beliefs.p, beliefs.low, beliefs.high
 
 
 def _at_most(prior: Beliefs, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the prior is at most a threshold; where it is for certain; where it can be."""
+    """Mark where the prior is at most a threshold; where it certainly is; where it may be."""
     return prior.p - prior.slack <= threshold, prior.high <= threshold, prior.low <= threshold
 
 
@@ -254,7 +252,7 @@ def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def _ratios(prior: Beliefs, post: Beliefs) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most that each P1 / P0 can be."""
+    """Lower and upper bounds on each P1 / P0."""
     return _quotient(post.low, prior.high), _quotient(post.high, prior.low)
 
 
@@ -264,7 +262,7 @@ def _or(table: np.ndarray, number: float) -> np.ndarray:
 
 
 def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
-    """The most of p1 that can be had for the budget, a row each; single values above it cannot."""
+    """For every row the largest sum of p1 for which the sum of p0 is within the budget (a fractional knapsack)."""
     p1 = np.where(p0 <= budget, p1, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(-np.nan_to_num(p1 / p0, nan=0.0, posinf=np.inf), axis=1, kind="stable")
@@ -274,10 +272,10 @@ def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
     return np.asarray((share * worth).sum(axis=1))
 
 
-# Vulnerability: what one guess about everybody is expected to gain.
+# Vulnerability: the expected gain of the best guess about everybody.
 
 
-#: The largest gain: 1e308 is the largest number there is, and as many people are far more than there are.
+#: The largest gain; the largest float is 1e308, and gains are multiplied by numbers of people.
 LARGEST = 1e280
 #: Gains g(guess, value): a function, or a table with one row per guess and one column per value; None is 1 for the right value.
 Gain = Callable[[object, object], float] | pd.DataFrame | None
@@ -317,7 +315,7 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
 
 
 def _bounded(gained: np.ndarray) -> np.ndarray:
-    """Refuse gains whose sums and differences would not be numbers any more."""
+    """Check that sums and differences of gains will not overflow."""
     if gained.size and (most := float(np.abs(gained).max())) > LARGEST:
         raise StatementError(
             f"a gain is {most:.3g}; up to {LARGEST:g} can be summed over people: state gains in a larger unit"
@@ -458,9 +456,9 @@ def leakage(
     return pd.DataFrame(columns, index=pd.Index([name for name, *_ in measured], name="measure"))
 
 
-#: What a measure says that is NaN.
+#: The text of a measure that is NaN.
 UNDEFINED = "not defined here"
-#: A measure's name, what was measured, its unit, and what that says, with a place for the value.
+#: A measure's name, its value with bounds, its unit, and its text, with a placeholder for the value.
 Row = tuple[str, Measured, str, str]
 
 
@@ -497,7 +495,7 @@ def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[R
 
 
 def _where(rows: pd.DataFrame, measured: Measured, before: Beliefs, after: Beliefs) -> str:
-    """Write who and what attains a measure, and what its probability was and is."""
+    """Write the group and value that attain a measure, with P0 and P1."""
     if measured.row is None:
         return ""
     label = rows.index[measured.row]

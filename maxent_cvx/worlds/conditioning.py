@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, Infeasible, join_names
 from .._utils.validation import check_number
-from .groups import STATES, Groups, Lattice, forward_weights, impossible, shares, some_world
+from .groups import STATES, Groups, Lattice, forward_weights, shares
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 __all__ = [
@@ -450,8 +450,7 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
     """P(t : x) given the sentences, see :func:`maxent_cvx.worlds.posterior`."""
     single, signature, column = Groups.single(group, values)
     known = PersonKnowledge.of(knowledge, group.index, group.columns, "tuple of the group")
-    if not some_world(single.prior > 0, single.tuples.data, single.values.data):
-        raise impossible(single.names)
+    single.check_worlds()
     with np.errstate(divide="ignore"):
         residual_group = ResidualGroup(
             np.log(single.prior), single.tuples.data, single.values.data, "the group", check_number(limit, "limit")

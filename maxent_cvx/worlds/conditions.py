@@ -15,7 +15,7 @@ from .._utils.formatting import ReprMixin, TablePreview
 from ..priors import QIDistribution
 from ..releases.base import attach
 from ..releases.release import Release
-from .groups import Groups, check_release, impossible
+from .groups import Groups, check_release
 
 __all__ = [
     "DEVIATION_ROUNDING",
@@ -386,8 +386,7 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     """
     single, signature, column = Groups.single(group, values)
     r = one_r(r)
-    if single.without_world().any():
-        raise impossible(single.names)
+    single.check_worlds()
     f, n, m = single.prior[None], single.tuples.data[None], single.values.data[None]
     bounds = np.zeros(group.shape)
     bounds[:, column] = upper_bounds(f, n, m)[0][signature]
@@ -461,8 +460,7 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     tables = {}
     for key in prior.attribute_sets:
         groups = Groups.of(release, prior, key)
-        if (without := groups.without_world()).any():
-            raise impossible(groups.names[without])
+        groups.check_worlds()
         deviation, ceiling, delta_holds = deviations(groups, r)
         bounds, kappa = swap_bounds(groups)
         bound = groups.over_tuples(bounds)
@@ -495,7 +493,7 @@ def deviations(groups: Groups, r: float) -> tuple[np.ndarray, np.ndarray, np.nda
 def swap_bounds(groups: Groups) -> tuple[np.ndarray, np.ndarray]:
     """Upper bounds of P(t : x), one a pair, and kappa_x, one per value of every group."""
     bounds, kappa = np.empty(groups.start[-1]), np.empty(len(groups.values.data))
-    for group, u, v in groups.alike(np.arange(len(groups))):
+    for group, u, v in groups.alike():
         size = u.shape[1] * v.shape[1]
         for part in np.array_split(np.arange(len(group)), 1 + len(group) * size * v.shape[1] // AT_ONCE):
             f = groups.prior[groups.tuples.indices[u[part]][:, :, None], groups.values.indices[v[part]][:, None, :]]

@@ -43,7 +43,6 @@ __all__ = [
     "log_sum",
     "members_of",
     "shares",
-    "some_world",
     "weighed",
 ]
 
@@ -194,30 +193,29 @@ class Groups:
         """Mark the groups without a possible world."""
         without = np.zeros(len(self), dtype=bool)
         # Without a prior of 0 every assignment is a world; with one, a perfect matching decides.
-        for bucket in np.unique(self.pairs[0][self.f == 0]):  # few, or nothing is known of what is possible
+        for bucket in np.unique(self.pairs[0][self.f == 0]):  # usually few
             n, m = (slice(*table.indptr[bucket : bucket + 2]) for table in (self.tuples, self.values))
             possible = self.prior[np.ix_(self.tuples.indices[n], self.values.indices[m])] > 0
-            without[bucket] = not some_world(possible, self.tuples.data[n], self.values.data[m])
+            places = np.repeat(possible, self.values.data[m], axis=1)
+            every = sp.csr_array(np.repeat(places, self.tuples.data[n], axis=0))  # one row per tuple
+            without[bucket] = (sp.csgraph.maximum_bipartite_matching(every, perm_type="column") < 0).any()
         return without
 
-    def alike(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Put groups together that have equally many signatures and values, for arrays with an axis for each."""
-        shapes, which = np.unique(np.column_stack(self.width)[some], axis=0, return_inverse=True)
+    def check_worlds(self) -> None:
+        """Check that every group has a possible world."""
+        if (without := self.without_world()).any():
+            raise impossible(self.names[without])
+
+    def alike(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Put groups with equally many signatures and values together: their numbers, and their entries of both."""
+        shapes, which = np.unique(np.column_stack(self.width), axis=0, return_inverse=True)
         for i, (n_u, n_v) in enumerate(shapes):
-            groups = some[which.reshape(-1) == i]
+            groups = np.flatnonzero(which.reshape(-1) == i)
             yield (
                 groups,
                 self.tuples.indptr[groups][:, None] + np.arange(n_u),
                 self.values.indptr[groups][:, None] + np.arange(n_v),
             )
-
-
-def some_world(possible: np.ndarray, tuples: np.ndarray, values: np.ndarray) -> bool:
-    """Whether a group has a possible world: a perfect matching of its tuples and its values."""
-    if possible.all():
-        return True
-    every = sp.csr_array(np.repeat(np.repeat(possible, values, axis=1), tuples, axis=0))
-    return bool((sp.csgraph.maximum_bipartite_matching(every, perm_type="column") >= 0).all())
 
 
 def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:

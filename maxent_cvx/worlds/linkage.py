@@ -18,7 +18,7 @@ from ..releases.base import attach
 from ..releases.release import Release
 from ..terms.people import People
 from .conditioning import Conditioned, ResidualGroup, Slot, closed_form, conditioned, contradiction, parts
-from .groups import STEPS, Groups, check_release, impossible, linked
+from .groups import STEPS, Groups, check_release, linked
 from .sentences import PersonKnowledge, Residuals, Sentence, listed
 
 __all__ = [
@@ -41,8 +41,8 @@ class Published:
     def of(cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], limit: float) -> Self:
         """Read a release, with the prior of an attribute set or none."""
         groups = Groups.of(release, prior, key)
-        if prior is not None and (without := groups.without_world()).any():
-            raise impossible(groups.names[without])
+        if prior is not None:
+            groups.check_worlds()
         signature = None if prior is None else prior.rows(release.quasi_identifiers, key)
         return cls(release, sp.csr_array(release.n_qb), groups, signature, limit)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from .._utils.errors import Inaccurate, pluralize
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.validation import check_int
-from .groups import Groups, impossible, some_world
+from .groups import Groups
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 __all__ = [
@@ -184,8 +184,7 @@ def sample(
     single, signature, column = Groups.single(group, values)
     places = single.values.data
     f = single.prior / np.maximum(single.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    if not some_world(single.prior > 0, single.tuples.data, places):
-        raise impossible(single.names)
+    single.check_worlds()
     known = PersonKnowledge.of(knowledge, group.index, group.columns, "tuple of the group")
     scaled = _balanced(f, single.tuples.data, places)[signature]
     order = np.lexsort((-scaled.max(axis=1), ~np.isin(np.arange(len(group)), known.people)))
