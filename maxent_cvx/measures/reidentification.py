@@ -68,7 +68,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
 
 
 def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
-    """Groups of a generalised release, and how many of its population each covers."""
+    """The groups of a generalised release, and the number of people of its population in each."""
     if population is not None:
         raise StatementError("the release contains its population; omit population")
     inside = np.asarray(release.buckets != OUTSIDE)
@@ -78,7 +78,7 @@ def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
 
 
 def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.ndarray:
-    """How many people of a population are in each class."""
+    """Number of people of a population in each class."""
     if isinstance(population, QITable):
         tuples, n = population.quasi_identifiers, population.n_q
         if set(tuples.names) != set(classes.index.names):
@@ -108,7 +108,7 @@ def _tuples(table: pd.DataFrame, qi: tuple[str, ...], what: str) -> tuple[np.nda
     return sort_distinct(table[list(qi)])
 
 
-# E[1 / F | f]: how likely a record is whose it seems, if f of some F people in the population are in the sample.
+# E[1 / F | f]: the probability that a record is linked correctly, if f of F people of the population are in the sample.
 
 
 #: Up to this share of the population the recursion is stable; above it, the hypergeometric series converges quickly.
@@ -132,13 +132,13 @@ def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
 # Pitman's sampling formula: from the classes of a sample to those of its population.
 
 
-#: Evaluations of the likelihood, whose two parameters are found in some two hundred.
+#: Largest number of evaluations of the likelihood; about 200 are needed.
 MOST_EVALUATIONS = 2_000
-#: Additions to a class that are summed one by one; beyond them their probabilities are smooth, and are integrated.
+#: Up to so many additions to a class are summed one by one; the smooth probabilities of more are integrated.
 ONE_BY_ONE = 400
 #: Nodes of the quadrature, over the logarithm of the additions.
 NODES = 800
-#: Of classes of more records the mean of 1 / F is known to six digits from the mean and the variance of F.
+#: For classes of more records the mean and the variance of F give the mean of 1 / F to six digits.
 LARGE = 1_000
 #: Precision of the parameters, on their logarithmic scales; the statistical error is larger by far.
 PRECISION = 1e-7
@@ -203,10 +203,7 @@ def _additions(others: float) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([x, np.minimum(far, others)]), weight
 
 
-# What is known of re-identification: a table of measures, and the classes that they are of.
-
-
-#: How many of the measures are of the records by themselves.
+#: Number of measures that do not depend on a population.
 OF_SAMPLE = 6
 
 
@@ -255,7 +252,7 @@ class Reidentification(ReprMixin):
         return f"<Reidentification: {self}>"
 
     def _tables(self) -> Iterable[TablePreview]:
-        """What the records say by themselves, and what a population does."""
+        """The measures of the records, the measures of the population, and the classes."""
         tables = self.measures.iloc[:OF_SAMPLE], self.measures.iloc[OF_SAMPLE:]
         return [*(TablePreview(table, "measures") for table in tables), TablePreview(self.classes, "classes")]
 
@@ -395,7 +392,7 @@ def table_of_measures(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
-    """What the records say by themselves."""
+    """Measures of the records without a population."""
     n, least = int(records.sum()), int(records.min())
     below, unique = int(records[records < k].sum()), int((records == 1).sum())
     says = Message("{n} records have {classes} different quasi-identifiers", n=n, classes=len(records))
@@ -411,7 +408,7 @@ def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
 
 
 def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[Row]:
-    """What is known if everybody of the population is."""
+    """Measures for a population that is known."""
     n, least = int(records.sum()), int(people.min())
     below, unique = int(records[people < k].sum()), int(records[people == 1].sum())
     yield "population k", least, "people", "least number of people to whom a record may belong"
@@ -425,7 +422,7 @@ def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[
 
 
 def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.ndarray]:
-    """What is estimated if only the size of the population is known; the risk of each class, Pitman's if there is."""
+    """Estimates for a population of known size; and the risk of each class, by Pitman's formula if available."""
     n, unique = int(records.sum()), int((records == 1).sum())
     by_class = individual_risk(records, n / n_population)
     rows = list(_risks("Benedetti-Franconi", records, by_class))

@@ -37,9 +37,9 @@ from .exposure import ExposureRule, certified_error, exposed
 
 __all__ = ["UncertainKnowledge", "attribute", "uncertain"]
 
-#: So many statements of one part are enumerated, 4,096 subsets; more are drawn.
+#: Largest number of statements of one part whose subsets are enumerated: 4,096 subsets.
 MOST_EXACT = 12
-#: Subsets that are drawn, and orders in which statements become known, unless `draws` is given.
+#: Default numbers of drawn subsets, and of drawn orders of the statements.
 DRAWS, ORDERS = 1000, 100
 #: Subsets that are solved one after another, each from the answer before.
 CHAIN = 32
@@ -317,7 +317,7 @@ def _checked_options(
 
 @dataclass(frozen=True)
 class _Answer:
-    """What is taken from the posterior of a subset: whether each group is exposed, and the measure."""
+    """The result for a subset: whether each group is exposed, and the measure."""
 
     exposed: np.ndarray
     value: float
@@ -337,7 +337,7 @@ class _Answer:
 
 @dataclass(eq=False)
 class _Subsets:
-    """The models of subsets of some statements, by the marks of those that are known."""
+    """The models in which only a subset of some statements is known."""
 
     model: MaxEnt  # with all statements
     labels: Sequence[str]
@@ -369,7 +369,7 @@ class _Subsets:
         return "people" if self.measures is None else next(iter(self.measures.functions))
 
     def value(self, answer: _Answer | None, part: np.ndarray | None) -> float:
-        """The measure of a subset, or the exposed people among those that a part of the statements can reach."""
+        """The measure of a subset; of a part of the statements, the exposed people whom they can affect."""
         assert answer is not None
         if part is None or self.measures is not None:
             return answer.value
@@ -412,7 +412,7 @@ class _Subsets:
         return [np.arange(len(self.labels))], default if draws is None else draws
 
     def groups_of(self, part: np.ndarray) -> np.ndarray:
-        """Mark the groups of people that some statements can reach."""
+        """Mark the groups of people whom some statements can affect."""
         of_label, of_group = self._components
         return np.isin(of_group, np.concatenate([of_label[i] for i in part]))
 
