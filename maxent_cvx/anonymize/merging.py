@@ -16,7 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from .._utils.errors import GroupTooLarge, Infeasible, SolverError, TableError
 from .._utils.formatting import ReprMixin
 from .._utils.validation import check_float, check_instance, check_int, check_seconds
-from ..measures.exposure import ROUNDING
+from ..measures.events import ROUNDING
 from ..releases.release import Release
 
 __all__ = [

@@ -13,7 +13,7 @@ from .._utils.errors import Inaccurate, SolverError, StatementError, TableError,
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.validation import check_bool, check_instance, check_int, check_list, check_number, check_optional_bool
-from ..measures.accuracy import original_counts, overall_divergence
+from ..measures.accuracy import overall_divergence
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
@@ -21,6 +21,7 @@ from ..releases.base import View
 from ..rules import SCORES, RuleSet, Thresholds, mined_rules
 from ..solvers.explain import multipliers_from_counts
 from ..sources.rules import PublishedRules
+from ..terms.people import count_pairs
 from ..terms.rows import Rows
 
 __all__ = [
@@ -85,7 +86,7 @@ def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: 
     cell = space.codes["q"] * n_values + space.codes["s"]
     size = len(space.view.n_q) * n_values
     of_cell = sp.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)), shape=(len(cell), size))
-    counted = _ones(_pattern(rows) @ of_cell) @ original_counts(post, original).ravel()
+    counted = _ones(_pattern(rows) @ of_cell) @ count_pairs(post.view, original).ravel()
     m = np.where(np.isfinite(multipliers), multipliers, 0.0)
     gain = m * (counted - np.asarray(covered.sum(axis=1))) + 0.5 * m**2 * variance
     return np.where(np.isinf(multipliers), np.inf, gain)

@@ -30,7 +30,8 @@ from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, group_codes, names
 from .._utils.validation import check_float, check_in, check_list, check_mapping, check_optional_bool, check_seconds
-from ..measures.exposure import Baseline, ExposureRule, exposed, read_events
+from ..measures.events import read_events
+from ..measures.exposure import Baseline, ExposureRule, exposed
 from ..measures.utility import query_error
 from ..model.maxent import MaxEnt
 from ..plots._style import AGAINST, COLOURS, FAINT, LINES, MARKERS, axes_for, legend_beside

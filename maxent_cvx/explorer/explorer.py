@@ -16,7 +16,7 @@ import pandas as pd
 
 from .._utils.formatting import as_label, escaped, isolated
 from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
-from ..measures.exposure import sensitive_events
+from ..measures.events import sensitive_events
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..plots.posterior import posterior

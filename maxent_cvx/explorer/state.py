@@ -17,7 +17,8 @@ from .._utils.associations import Associations, mine_associations
 from .._utils.errors import Infeasible, MaxEntError, RepeatedStatement, SolverError, StatementError
 from .._utils.validation import check_label
 from ..measures.accuracy import overall_divergence
-from ..measures.exposure import Exposure, exposed, sensitive_events
+from ..measures.events import sensitive_events
+from ..measures.exposure import Exposure, exposed
 from ..model.bounds import LinearQuery, bounds_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior

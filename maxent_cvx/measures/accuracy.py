@@ -27,7 +27,6 @@ __all__ = [
     "estimation_accuracy",
     "individual_divergence",
     "individual_entropy",
-    "original_counts",
     "overall_divergence",
     "term_divergence",
     "top_differences",
@@ -171,7 +170,7 @@ def individual_divergence(post: Posterior, original: pd.DataFrame, base: float =
     check_instance(post, Posterior, "post")
     check_base(base)
     inferred = post.conditional()
-    truth = original_counts(post, original) / post.space.view.n_q[:, None]
+    truth = count_pairs(post.space.view, original) / post.space.view.n_q[:, None]
     divergence = rel_entr(truth, inferred.to_numpy()).sum(axis=1) / math.log(base)
     return pd.Series(divergence, index=inferred.index, name="divergence")
 
@@ -221,11 +220,6 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
     check_base(base)
     truth = post.space.count(original)
     return float(rel_entr(truth, post.counts).sum() / post.space.n_records / math.log(base))
-
-
-def original_counts(post: Posterior, original: pd.DataFrame) -> np.ndarray:
-    """Count n(q, s) in the original records, which must be the people of the release, shape (QI tuples, values)."""
-    return count_pairs(post.space.view, original)
 
 
 def check_base(base: float) -> None:
@@ -299,7 +293,7 @@ def top_differences(
     with np.errstate(invalid="ignore"):
         difference = (divergence[1] - divergence[0]).fillna(0.0)
     truth = pd.DataFrame(
-        original_counts(first, original) / view.n_q[:, None], index=difference.index, columns=view.sensitive_values
+        count_pairs(view, original) / view.n_q[:, None], index=difference.index, columns=view.sensitive_values
     )
     parts = {
         "divergence": pd.DataFrame({"difference": difference, "first": divergence[0], "second": divergence[1]}),

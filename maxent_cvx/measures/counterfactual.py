@@ -27,7 +27,7 @@ from scipy.sparse.linalg import splu
 
 from .._utils.errors import MaxEntError, StatementError, TableError, one_line
 from .._utils.progress import progress_bar
-from .._utils.tables import Microdata, ranges
+from .._utils.tables import Microdata, group_codes, ranges
 from .._utils.validation import check_dataframe, check_instance, check_int
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
@@ -292,15 +292,16 @@ def _kinds(post: Posterior, original: pd.DataFrame) -> Counterfactual:
                 f"the original records lack the column {bucket!r}, and people with the same {', '.join(view.qi)} are in "
                 "several buckets; pass the table with its buckets"
             )
+    p = post.table / view.n_q[:, None]
     is_known = (q >= 0) & (s >= 0) & ((b >= 0) | (not isinstance(view, BucketView)))
     if len(original) != view.n_records or not is_known.all() or not _has_counts(view, q, s, b):
         raise TableError(
             f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the table "
             "that was published, with its buckets"
         )
-    _, first, kind = np.unique(np.column_stack([q, s, b]), axis=0, return_index=True, return_inverse=True)
-    p = post.table / view.n_q[:, None]
-    return Counterfactual(view, kind.ravel(), first, q[first], s[first], b[first], p[q[first]])
+    kind = group_codes([q, s, b + 1], [len(view.n_q), p.shape[1], int(b.max()) + 2])  # b = -1 without buckets
+    first = np.unique(kind, return_index=True)[1]
+    return Counterfactual(view, kind, first, q[first], s[first], b[first], p[q[first]])
 
 
 def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool:
@@ -378,9 +379,8 @@ def _view_without(kinds: Counterfactual, kind: int) -> View:
     view, q, s, b = kinds.view, kinds.q[kind], kinds.s[kind], kinds.b[kind]
     if isinstance(view, QITable):
         other = copy.copy(view)
-        is_left = view.n_q - (np.arange(len(view.n_q)) == q) > 0
-        other.quasi_identifiers = view.quasi_identifiers[is_left]
-        other._n_q = (view.n_q - (np.arange(len(view.n_q)) == q))[is_left]
+        n_q = view.n_q - (np.arange(len(view.n_q)) == q)
+        other.quasi_identifiers, other._n_q = view.quasi_identifiers[n_q > 0], n_q[n_q > 0]
         other._n_s = None if view.n_s is None else view.n_s - (np.arange(len(view.n_s)) == s)
         vars(other).pop("published", None)
         return other
@@ -502,17 +502,14 @@ def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRow
     space, view = model.space, model.view
     if not isinstance(view, BucketView) or view.with_counterfeits.any() or model.convex:
         return None
-    low: list[float] = []
-    high: list[float] = []
-    row: list[int] = []
-    a: list[float] = []
+    bounds: list[tuple[float, float]] = []  # of every row
     names: list[str] = []
+    events: list[tuple[int, float]] = []  # the row of every event, and its coefficient
     members, terms = [sp.csr_array((0, len(view.n_q)))], [sp.csr_array((0, len(space)))]
     for source in knowledge.values():
         if isinstance(source, KeptAssociations):
-            row += range(len(low), len(low) + len(source.shares))
-            low, high = [*low, *source.shares], [*high, *source.shares]
-            a += [1.0] * len(source.shares)
+            events += [(len(names) + i, 1.0) for i in range(len(source.names))]
+            bounds += [(share, share) for share in source.shares.tolist()]
             names += source.names.tolist()
             members.append(source.members)
             terms.append(_ones(space.joint(source.members, source.values)))
@@ -520,19 +517,17 @@ def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRow
             for event, coefficient in source.terms:
                 if type(event) is not Event or event.who is not None:
                     return None
-                row.append(len(low))
-                a.append(coefficient)
+                events.append((len(names), coefficient))
                 members.append(sp.csr_array(space.described(dict(event.given))[None].astype(float)))
                 terms.append(_ones(event.row(space)))
-            low.append(source.low)
-            high.append(source.high)
+            bounds.append((source.low, source.high))
             names.append(source.label)
         else:
             return None
-    return StatementRows(
-        np.array(low, dtype=float), np.array(high, dtype=float), np.array(row, dtype=int), np.array(a, dtype=float),
-        sp.csr_array(sp.vstack(members)), sp.csr_array(sp.vstack(terms)), names,
-    )  # fmt: skip
+    low, high = np.array(bounds, dtype=float).reshape(-1, 2).T
+    row, a = np.array(events, dtype=float).reshape(-1, 2).T
+    every = sp.csr_array(sp.vstack(members)), sp.csr_array(sp.vstack(terms))
+    return StatementRows(low, high, row.astype(int), a, *every, names)
 
 
 def _ones(matrix: sp.csr_array) -> sp.csr_array:
@@ -556,15 +551,15 @@ def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows)
     alone = np.flatnonzero(n_of_tuple == 1)
     kinds.without[alone], kinds.how[alone] = _fallback(kinds, alone), CLOSED
     # A group of one person has vanished without this person. Others may contradict the rest, which a solve decides.
-    n_e = rows.members @ kinds.view.n_q
-    gone = sp.csr_array(rows.members[np.flatnonzero(n_e == 1)])
-    name = np.array(rows.names, dtype=object)[rows.row[np.flatnonzero(n_e == 1)]]
     kinds.because[alone] = "nobody is left" if kinds.view.n_records == 1 else ""
-    for event in range(gone.shape[0]):
-        of = gone.indices[gone.indptr[event] : gone.indptr[event + 1]]
-        is_hers = np.isin(kinds.q, of[kinds.view.n_q[of] > 0])
-        kinds.because[is_hers] = f"{name[event]}: nobody is in this group any more"
-        kinds.is_checked[is_hers] = True
+    gone = np.flatnonzero(rows.members @ kinds.view.n_q == 1)
+    event, q = sp.csr_array(rows.members[gone]).tocoo().coords
+    row_of_tuple = np.full(len(kinds.view.n_q), -1)
+    row_of_tuple[q] = rows.row[gone[event]]
+    hers = np.flatnonzero(row_of_tuple[kinds.q] >= 0)
+    names = [rows.names[row] for row in row_of_tuple[kinds.q[hers]].tolist()]
+    kinds.because[hers] = [f"{name}: nobody is in this group any more" for name in names]
+    kinds.is_checked[hers] = True
 
 
 class _Response:
@@ -656,15 +651,11 @@ class _Response:
         least = np.bincount(rows.row, rows.a < 0, len(rows.low)) == 0
         says_zero = least & (rows.high <= 0)
         stated = np.zeros(len(self.x), dtype=bool) if self.prior is None else self.prior == 0
-        for event in np.flatnonzero(says_zero[rows.row]):
-            stated[rows.terms.indices[rows.terms.indptr[event] : rows.terms.indptr[event + 1]]] = True
-        # P(S | Q) = 1 states that nobody in Q has another value.
+        stated |= rows.terms[np.flatnonzero(says_zero[rows.row])].sum(axis=0) > 0
+        # P(S | Q) = 1 states that nobody in Q has another value: terms of Q that are not terms of the event.
         single = np.bincount(rows.row, minlength=len(rows.low)) == 1
-        for event in np.flatnonzero(single[rows.row] & (rows.low[rows.row] >= 1) & (rows.a == 1)):
-            of = rows.members.indices[rows.members.indptr[event] : rows.members.indptr[event + 1]]
-            inside = np.isin(self.q, of)
-            inside[rows.terms.indices[rows.terms.indptr[event] : rows.terms.indptr[event + 1]]] = False
-            stated |= inside
+        certain = np.flatnonzero(single[rows.row] & (rows.low[rows.row] >= 1) & (rows.a == 1))
+        stated |= rows.members[certain].sum(axis=0)[self.q] > rows.terms[certain].sum(axis=0)
         marked = np.zeros(len(self.view.buckets), dtype=bool)
         marked[self.b[zero & ~stated]] = True
         is_tied = np.zeros(len(marked), dtype=bool)

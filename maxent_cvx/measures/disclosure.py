@@ -26,6 +26,7 @@ __all__ = [
     "disclosure",
     "distances",
     "of_those_inside",
+    "overall",
     "published",
 ]
 
@@ -169,6 +170,17 @@ def add_up(blocks: list[dict[str, Any]]) -> dict[str, Any]:
 def published(view: View | PartitionedRelease) -> np.ndarray | None:
     """Number of people of the release with each value; None if it is not published."""
     return None if view.n_s is None else view.n_s[view.inside]
+
+
+def overall(view: View | PartitionedRelease, argument: str) -> np.ndarray:
+    """P(s) among the people of the release, where an argument is "overall"."""
+    n_s = published(view)
+    if n_s is None:
+        raise StatementError(
+            f'{argument}="overall": the {view.noun} does not publish how many people have each value; '
+            "give P(s) as a Series"
+        )
+    return np.asarray(n_s / n_s.sum())
 
 
 def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from scipy.special import xlogy
 
 from .._utils.errors import BadProbability, GroupTooLarge, TableError, short_repr
 from .._utils.formatting import ReprMixin
-from .._utils.tables import as_numbers, numbers_of, one_or_several
+from .._utils.tables import as_list, as_numbers, numbers_of
 from .._utils.validation import check_instance, check_int, check_number
 from ..model.posterior import Posterior
 from .disclosure import NEGLIGIBLE, of_those_inside
@@ -29,8 +30,8 @@ __all__ = [
     "widths_asked",
 ]
 
-#: Widths that are treated together, runs that are evaluated at once for all of them, and numbers in a table of least
-#: entropies: what fits into the caches. Fewer widths together than FEWEST are slower than one after the other.
+#: Widths in one batch, runs evaluated at once for all of them, and numbers in a table of least entropies: so many fit
+#: into the caches. Batches of fewer widths than FEWEST are slower than single widths.
 TOGETHER, FEWEST, AT_ONCE, TABLE = 64, 16, 2**17, 2**22
 #: In place of 0 in a logarithm; the product with 0 is 0.
 TINY = 1e-300
@@ -51,7 +52,7 @@ def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.nd
 
 
 def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The least entropies of some distributions for some widths."""
+    """H of some distributions at some widths, for all at once."""
     n = len(units)
     begins = np.searchsorted(units, units - widths[:, None])  # the first value in a window that ends at value i
     widest, narrowest = begins[-1].tolist(), begins[0].tolist()
@@ -62,7 +63,7 @@ def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarra
         wide, narrow = widest[i], narrowest[i]
         last = information(cumulated[i + 1] - cumulated[wide : i + 1])[:, :, None]
         best = (least[narrow : i + 1] + last[narrow - wide :]).min(axis=0)
-        if wide < narrow:  # values that only the wider windows reach
+        if wide < narrow:  # runs that fit into the wider windows only
             outside = (places[wide:narrow] < begins[:, i])[:, None, :]
             reached = least[wide:narrow] + last[: narrow - wide]
             np.copyto(reached, np.inf, where=outside)
@@ -72,7 +73,7 @@ def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarra
 
 
 def information(q: np.ndarray) -> np.ndarray:
-    """-q log2 q, bits; 0 of 0."""
+    """-q log2 q, bits; 0 for q = 0."""
     return -q * np.log2(np.maximum(q, TINY))
 
 
@@ -93,14 +94,14 @@ def cover(units: np.ndarray, p: np.ndarray, width: int) -> np.ndarray:
 
 
 def cost(units: np.ndarray, width: int) -> int:
-    """How many runs are evaluated for one width; time is proportional to it."""
+    """Number of runs evaluated for one width, to which the time is proportional."""
     return int((np.arange(1, len(units) + 1) - np.searchsorted(units, units - width)).sum())
 
 
 # The breakpoints of a non-increasing step function: all candidates, or by bisection.
 
 
-#: Bits: entropies closer than this are equal but for rounding.
+#: Bits: entropies that differ by less are equal up to rounding.
 SAME = 1e-11
 #: The most runs that are evaluated for a curve by bisection, and for an exact one, where each run takes less time: a
 #: minute or two.
@@ -117,7 +118,7 @@ class Steps:
 
 
 def stepwise(width: np.ndarray, entropy: np.ndarray) -> Steps:
-    """A curve that is known wherever it changes."""
+    """A curve without undetermined intervals."""
     return Steps(width, entropy, np.zeros(len(width) - 1, dtype=bool))
 
 
@@ -172,17 +173,17 @@ def _changes(steps: Steps) -> Steps:
 # Equivocation of distributions with few possible values each, each over its own values.
 
 
-#: Numbers in a table: what fits into the caches.
+#: Numbers in a table: so many fit into the caches.
 OWN_VALUES_TABLE = 2**21
 
 
 def own_runs(support: np.ndarray) -> float:
-    """How many runs are evaluated for distributions with so many possible values each."""
+    """Number of runs evaluated for distributions with these numbers of possible values."""
     return float((support.astype(float) ** 4 / 4).sum())
 
 
 def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The exact curves of distributions over values of their own, all of the same number k."""
+    """The exact curves of distributions with k possible values each, which differ between distributions."""
     k = p.shape[1]
     late, early = np.tril_indices(k, -1)
     widths = np.sort(np.c_[np.zeros(len(p), dtype=np.int64), units[:, late] - units[:, early]], axis=1)
@@ -207,7 +208,7 @@ def _least(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
     return least[-1]
 
 
-# Numbers as integer multiples of a decimal unit, so that 0.8 - 0.5 <= 0.3 holds as it is written.
+# Numbers as integer multiples of a decimal unit, so that 0.8 - 0.5 <= 0.3 holds.
 
 
 #: Significant decimal digits that every float holds, and that a long integer may exceed.
@@ -233,25 +234,28 @@ class Units:
             return math.floor(float(f"{width:.{DIGITS}g}"))
         return round(width * 10.0**self.digits if self.digits > 0 else width / 10.0**-self.digits)
 
+    def window(self, eps: float, span: int) -> int:
+        """The width of a window in units, at most as wide as all values."""
+        # Far beyond the span eps in units may be too large for an integer.
+        return span if eps > 2 * float(self.width(np.array([span]))[0]) else min(self.of(eps), span)
+
     def width(self, units: np.ndarray) -> np.ndarray:
         """Multiples of the unit as numbers, each the float nearest to the decimal."""
         return units / 10.0**self.digits if self.digits > 0 else units * 10.0**-self.digits
 
 
 def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarray, Units]:
-    """Read numbers."""
+    """Read numbers: as they are, as integer multiples of a unit from the least one, and the unit."""
     numbers = as_numbers(values, what)
     if not len(numbers):
         raise TableError(f"{what} must contain at least one number")
-    if numbers.dtype == float and (numbers == np.rint(numbers)).all() and np.abs(numbers).max() <= EXACT:
-        return numbers, (numbers - numbers.min()).astype(np.int64), Units(0)
     if numbers.dtype != float:
         least, most = int(numbers.min()), int(numbers.max())
         if most - least > np.iinfo(np.int64).max:
             raise TableError(f"{what} range from {least} to {most}, too far for exact differences; round them")
-        if numbers.dtype == np.int64 and abs(least) < EXACT:
-            return numbers, numbers - least, Units(0)
-        return numbers, np.array([int(number) - least for number in numbers], dtype=np.int64), Units(0)
+        return numbers, (numbers - least).astype(np.int64), Units(0)
+    if (numbers == np.rint(numbers)).all() and np.abs(numbers).max() <= EXACT:
+        return numbers, (numbers - numbers.min()).astype(np.int64), Units(0)
     size = np.abs(numbers[numbers != 0])
     if size.min() < SMALLEST or size.max() > LARGEST:
         raise TableError(
@@ -270,12 +274,15 @@ MOST_DIFFERENCES = 20_000
 
 
 def widths_asked(at: object) -> list[float]:
-    """Read the eps for which H(eps) is wanted."""
-    listed = one_or_several(at)
-    for eps in listed:
-        if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
-    return list({_name(eps): eps for eps in listed}.values())
+    """Read one or several values of eps."""
+    return list({_name(eps): eps for eps in map(_checked, as_list(at))}.values())
+
+
+def _checked(eps: Any) -> Any:
+    """Check the width of a window."""
+    if check_number(eps, "eps") < 0:
+        raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
+    return eps
 
 
 def _name(eps: float) -> str:
@@ -284,12 +291,10 @@ def _name(eps: float) -> str:
 
 
 def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) -> pd.DataFrame:
-    """H(0), the exact area, eps_max, 1 / H(0), and H(eps) where it is asked for."""
+    """H(0), the exact area, eps_max, 1 / H(0), and H(eps) for the given eps, one row per distribution."""
     order = np.argsort(units, kind="stable")
     distinct, start = np.unique(units[order], return_index=True)
-    p = p[:, order]
-    if len(distinct) < len(units):  # several values stand for one number
-        p = np.add.reduceat(p, start, axis=1)
+    p = np.add.reduceat(p[:, order], start, axis=1)  # several values may stand for one number
     distinct, p = distinct[p.any(axis=0)], p[:, p.any(axis=0)]
     support = (p > 0).sum(axis=1)
     every = differences(distinct, MOST_DIFFERENCES)
@@ -299,9 +304,7 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
             f"the equivocation of {len(p)} people, of {len(distinct)} values, means {runs:.1e} runs to try, of which "
             f"{MOST_RUNS:.0e} are allowed; round the values, values={{value: number}}"
         )
-    span = int(np.ptp(distinct))
-    widest = 2 * float(unit.width(np.array([span]))[0])
-    of_eps = [span if eps > widest else min(unit.of(eps), span) for eps in at]
+    of_eps = [unit.window(eps, int(np.ptp(distinct))) for eps in at]
     measured = np.empty((len(p), 3 + len(at)))
     if together <= own_runs(support):
         assert every is not None
@@ -321,7 +324,7 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
 
 
 def _reach(units: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The distance of the largest and the smallest possible value."""
+    """The difference between the largest and the smallest possible value."""
     possible = p > 0
     return units[len(units) - 1 - possible[:, ::-1].argmax(axis=1)] - units[possible.argmax(axis=1)]
 
@@ -329,7 +332,7 @@ def _reach(units: np.ndarray, p: np.ndarray) -> np.ndarray:
 def _measured(
     widths: np.ndarray, entropy: np.ndarray, reach: np.ndarray, unit: Units, of_eps: Sequence[int]
 ) -> np.ndarray:
-    """H(0), the area, eps_max, and H(eps), of curves that are known at every change."""
+    """H(0), the area, eps_max, and H(eps) of curves whose changes are all known."""
     entropy = np.where(widths >= reach[:, None], 0.0, entropy)
     area = (entropy[:, :-1] * np.diff(unit.width(widths), axis=1)).sum(axis=1)
     last = [(widths <= eps).sum(axis=1, keepdims=True) - 1 for eps in of_eps]
@@ -338,7 +341,7 @@ def _measured(
     )
 
 
-#: How far the sum of probabilities may be from 1; of short floats.
+#: Allowed difference of the sum of probabilities from 1; for float32 and float16.
 ROUNDING, COARSE = 1e-9, 1e-3
 #: Widths at which the entropy of one curve is evaluated by default.
 EVALUATIONS = 5_000
@@ -357,7 +360,7 @@ class Equivocation(ReprMixin):
     distribution : Series
         The probability of every value that is possible, by value, increasing.
     step : float or None
-        The step of the grid on which the curve is evaluated; None is exactly.
+        The step of the grid on which the curve is evaluated; None for the exact curve.
     evaluations : int
         Largest number of widths at which the entropy is evaluated.
 
@@ -497,7 +500,7 @@ class Equivocation(ReprMixin):
         >>> cae.at([0, 2.9, 3, 30]).round(3)
         array([1.5  , 1.5  , 0.811, 0.   ])
         """
-        listed = one_or_several(eps)
+        listed = as_list(eps)
         widths, at = np.unique([self._width(width) for width in listed], return_inverse=True)
         self._afford(widths)
         entropies = self._entropy(widths)[at]
@@ -558,12 +561,8 @@ class Equivocation(ReprMixin):
         return int(self._units[-1] - self._units[0])
 
     def _width(self, eps: object) -> int:
-        """How many units wide a window is, at most as wide as all values."""
-        if check_number(eps, "eps") < 0:
-            raise BadProbability(f"eps, the width of a window, must not be negative, got {short_repr(eps)}")
-        if eps > 2 * self.eps_max:  # type: ignore[operator]
-            return self._span
-        return min(self._unit.of(eps), self._span)  # type: ignore[arg-type]
+        """The width of a window in units."""
+        return self._unit.window(_checked(eps), self._span)
 
     def _entropy(self, widths: np.ndarray) -> np.ndarray:
         """H of increasing widths."""
@@ -572,7 +571,7 @@ class Equivocation(ReprMixin):
         return np.concatenate([positive, np.zeros(len(widths) - len(positive))])
 
     def _afford(self, widths: np.ndarray) -> None:
-        """Refuse what would take too long."""
+        """Check that some widths do not take too long."""
         if (runs := sum(cost(self._units, int(width)) for width in widths)) > EQUIVOCATION_MOST_RUNS:
             raise GroupTooLarge(
                 f"H({self._unit.width(widths[-1:])[0]:g}) of {len(self._units)} distinct values means {runs:.1e} runs "
@@ -581,7 +580,7 @@ class Equivocation(ReprMixin):
 
     @cached_property
     def _steps(self) -> Steps:
-        """The curve: widths in units, or on the grid as they are."""
+        """The curve: widths in units, or in the unit of the values on a grid."""
         if self.step is None:
             return refined(self._units, self._entropy, self.evaluations)
         n_steps, every = self.eps_max / self.step, differences(self._units, self.evaluations)

@@ -12,21 +12,13 @@ one block; a partitioned posterior applies the same rule to one block per partit
 
 from __future__ import annotations
 
-import datetime
-import math
-import numbers
-import re
-import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from .._utils.errors import (
     BadProbability,
@@ -37,38 +29,41 @@ from .._utils.errors import (
     join_names,
     one_line,
     short_repr,
-    unknown_name,
 )
-from .._utils.formatting import Message, ReprMixin, TablePreview, format_value
-from .._utils.tables import as_numbers, choose, group_codes
+from .._utils.formatting import Message, ReprMixin, TablePreview
 from .._utils.validation import check_float, check_instance
 from ..model.explain import by_statement, model_of, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of
 from ..model.posterior import Posterior
-from ..priors import QIDistribution, positions
-from ..releases.generalized import read_hierarchies
+from ..priors import QIDistribution
 from ..solvers.certificate import ACCURACY
 from ..sources.invariants import PriorZeros
-from .accuracy import original_counts
+from ..terms.people import count_pairs
 from .counterfactual import FIRST_ORDER, SOLVED, Counterfactual, without_each
-from .disclosure import NEGLIGIBLE, add_up, of_those_inside, published
-from .leakage import inferred
+from .disclosure import NEGLIGIBLE, add_up, of_those_inside, overall, published
+from .events import (
+    ROUNDING,
+    Intervals,
+    SensitiveEvents,
+    are_nearly_unique,
+    attribute_values,
+    look_like_numbers,
+    read_events,
+    values_of_each_attribute,
+)
+from .leakage import in_order, inferred, of_posterior, tuples
 
 __all__ = [
-    "ROUNDING",
     "WITHOUT_HER",
+    "Baseline",
     "Exposure",
     "ExposureRule",
     "certified_error",
     "exposed",
     "read_baseline",
-    "read_events",
     "same_value",
-    "sensitive_events",
 ]
 
-#: Sums of probabilities that differ by less are equal up to rounding.
-ROUNDING = 1e-9
 #: How far rounding may move the sum of the probabilities of an interval.
 SUM_ROUNDING = 1e-12
 #: The baseline P(s | q) from the same publication without the person's own record.
@@ -81,26 +76,6 @@ LISTED = 1000
 WHO_COLUMNS = frozenset({"P", "baseline", "people"})
 #: Values that are certain and not counted for which there is a warning each.
 MOST_WARNINGS = 10
-#: The default distance is the range of the values divided by this.
-PARTS_OF_RANGE = 20
-#: With so many ranks or more, neighbouring ranks count as equal by default: three of five are not nearly all.
-MANY_RANKS = 5
-#: A value that occurs RARE times or less is rare. MANY_RARE rare values make a table nearly unique if they are more than
-#: half of the values, and at least SHARE_OF_RARE of the people have one.
-RARE, MANY_RARE, SHARE_OF_RARE = 2, 10, 0.1
-#: Fewer labels that look like numbers may be a coincidence; with two, neither lies between others.
-FEWEST_NUMBERS = 3
-
-#: Dates and times in the form of ISO 8601, which have one meaning only: 2024-05-31, 2024-05-31T12:00:00+02:00.
-ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?")
-#: A number with its separators, such as 30,000 or 30.000,50; or a code, letters followed by digits, such as A01 or B20.1.
-NUMBER_OR_CODE = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]+)\d[\w.]*|\d+(?:[.,' \u2019]\d+)*")
-#: Letters that may stand directly before a number without making it a code.
-CURRENCIES = re.compile(
-    "EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN|ZAR|RUB|TRY|KRW|US|RS|KR", re.I
-)
-#: Replaces the digits of a code, so that it is not taken for a number.
-AS_LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +151,7 @@ class Exposure(ReprMixin):
     expected_error_before: float | pd.Timedelta | None = None
     undecided: tuple[str, ...] = ()
     _rule: ExposureRule | None = field(default=None, init=False)
-    _verdict: tuple[str, ...] = field(default=(), init=False)
-    _distances: tuple[str, ...] = field(default=(), init=False)
+    _whom: str = field(default="people", init=False)
     _attribution: Attribution | None = field(default=None, init=False)
 
     @property
@@ -199,7 +173,7 @@ class Exposure(ReprMixin):
     @property
     def distances(self) -> tuple[str, ...]:
         """Sentences on which values count as equal, and how far off the best guess is; empty for labels."""
-        return self._distances
+        return () if self._rule is None else tuple(_distances(self._rule, self))
 
     @property
     def lift(self) -> pd.Series:
@@ -269,7 +243,10 @@ class Exposure(ReprMixin):
 
     def _sentences(self) -> list[str]:
         """The verdict, and with a baseline how much of it is due to the release alone."""
-        first, *others = self._verdict or [f"{self.people} of {self.total} people exposed at P >= {self.threshold:g}"]
+        if self._rule is None or self._rule.baseline is None:
+            first, others = f"{self.people} of {self.total} people exposed at P >= {self.threshold:g}", list[str]()
+        else:
+            first, *others = _verdict(self._rule, self._rule.baseline, self)
         if self.attack_success is not None:
             success = f"guessing the likeliest value is right for {self.attack_success:.1%}"
             if self.baseline is None:
@@ -280,7 +257,7 @@ class Exposure(ReprMixin):
             least, most = f"{lift.min():.3g}", f"{lift.max():.3g}"
             times = least if least == most else f"{least} to {most}"
             others.append(f"The inferred probability is {times} times the baseline.")
-        others += self._distances
+        others += self.distances
         attribution = self._attribution
         if self.baseline is not None and self.people and attribution is not None and attribution.post.model is not None:
             try:
@@ -412,7 +389,7 @@ def exposed(
         check_float(rho1, "rho1", 0.0, 1.0)
     check_instance(post, (Posterior, PartitionedPosterior), "post")
     names: list[Any]
-    n_s: np.ndarray | None
+    rows: pd.DataFrame | None
     if isinstance(post, PartitionedPosterior):
         if original is not None:
             raise StatementError("the attack's success is measured in memory only; leave out the original records")
@@ -424,15 +401,14 @@ def exposed(
     else:
         rows, people = of_those_inside(post)
         values, names = rows.columns, list(rows.index.names)
-    n_s, is_population = published(post.view), not post.view.inside.all()
     if clash := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
         raise TableError(f"an attribute is called {clash[0]!r}, like a column of the exposed groups; rename it")
 
     events, intervals = read_events(values, sensitive, within)
     rule = ExposureRule(threshold, certified_error(post), values, events, None, intervals, rho1)
-    n_unknown = n_first_order = 0
+    warnings: list[str] = []
     if isinstance(baseline, str) and baseline == WITHOUT_HER:
-        rule, rows, people, n_unknown, n_first_order = _of_each_record(post, original, rule)
+        rule, rows, people, warnings = _of_each_record(post, original, rule)
     elif baseline is not None:
         rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
     if isinstance(post, PartitionedPosterior):
@@ -460,33 +436,30 @@ def exposed(
         index=events.labels,
     )
     uncounted = _uncounted_table(rule, counts)
+    n_s = published(post.view)
     doubts = list(_doubts(rule, int(counts["closer"]), n_s, total, is_given=within is not None))
     result = Exposure(
         threshold, int(counts["people"]), who, histogram, success, by_value, uncounted,
         warnings=(
             *_warnings(rule, int(counts["unsure"]), uncounted),
-            *_without_warnings(n_unknown, n_first_order),
+            *warnings,
             *(sentence for sentence, _ in doubts),
         ),
         baseline=None if rule.baseline is None else rule.baseline.called,
         undecided=tuple(sentence for sentence, is_open in doubts if is_open),
         **_errors_of_best_guess(intervals, float(counts["error"]) / max(total, 1), n_s),
     )  # fmt: skip
-    whom = "people who may be in the release" if is_population else "people"
     # Private fields are set here and are not parameters of the class, which users may construct.
-    vars(result).update(
-        _rule=rule,
-        _verdict=tuple(_verdict(rule, result, whom)),
-        _distances=tuple(_distances(rule, result)),
-        _attribution=attribution,
-    )
+    vars(result).update(_rule=rule, _attribution=attribution)
+    if not post.view.inside.all():
+        vars(result)["_whom"] = "people who may be in the release"
     return result
 
 
 def _of_each_record(
     post: Posterior | PartitionedPosterior, original: pd.DataFrame | None, rule: ExposureRule
-) -> tuple[ExposureRule, pd.DataFrame, np.ndarray, int, int]:
-    """The rule with P0 of every kind of records, P(s | q) and the people of each; how many lack P0, or its certificate."""
+) -> tuple[ExposureRule, pd.DataFrame, np.ndarray, list[str]]:
+    """The rule with P0 of every kind of records, P(s | q) and the people of each; warnings that some P0 are not sure."""
     if original is None:
         raise StatementError(f"baseline={WITHOUT_HER!r} needs the original records; pass the table with its buckets")
     if not isinstance(post, Posterior):
@@ -504,26 +477,19 @@ def _of_each_record(
     p0 = rule.units.of(np.where(is_unknown[:, None], 0.0, kinds.without))
     off = np.where(kinds.how == SOLVED, np.nan_to_num(kinds.error), rule.slack)
     baseline = Baseline(p0, np.broadcast_to(off[:, None], p0.shape), "without her own record")
-    is_exposed = rule.reaches(rule.surest(kinds.p)[0])
-    n_unknown, n_first_order = (
-        int(kinds.n_kind[mask & is_exposed].sum()) for mask in (is_unknown, ~is_unknown & (kinds.how == FIRST_ORDER))
-    )
-    return replace(rule, baseline=baseline), table, kinds.n_kind, n_unknown, n_first_order
-
-
-def _without_warnings(n: int, n_first_order: int) -> Iterator[Message]:
-    """The warnings that some P0 do not exist, or are not certified."""
-    if n_first_order:
-        yield Message(
-            "For {people} with a likely value the probability without the own record is of first order, not certified.",
-            people=_people(n_first_order),
+    is_exposed, warnings = rule.reaches(rule.surest(kinds.p)[0]), list[str]()
+    if n := kinds.n_kind[is_exposed & ~is_unknown & (kinds.how == FIRST_ORDER)].sum():
+        template = (
+            "For {people} with a likely value the probability without the own record is of first order, not certified."
         )
-    if n:
-        yield Message(
+        warnings.append(Message(template, people=_people(n)))
+    if n := kinds.n_kind[is_exposed & is_unknown].sum():
+        template = (
             "For {people} with a likely value there is no probability without the own record, because the knowledge cannot "
-            "be read without it; it counts as 0.",
-            people=_people(n),
+            "be read without it; it counts as 0."
         )
+        warnings.append(Message(template, people=_people(n)))
+    return replace(rule, baseline=baseline), table, kinds.n_kind, warnings
 
 
 def _who_in_memory(rows: pd.DataFrame, people: np.ndarray, rule: ExposureRule) -> pd.DataFrame:
@@ -532,18 +498,14 @@ def _who_in_memory(rows: pd.DataFrame, people: np.ndarray, rule: ExposureRule) -
     who = rule.events.labels[which].to_frame(index=False).set_index(rows.index).assign(P=largest)
     if rule.baseline is not None:
         who["baseline"] = rule.baseline_at(which)
-    who, is_exposed = who.assign(people=people), rule.reaches(largest)
+    who = who.assign(people=people)[rule.reaches(largest)]
     if not rows.index.is_unique:  # one row per record: those of a group with the same value are added up
-        columns, who = list(who.columns), who[is_exposed]
-        group = group_codes([pd.factorize(who.index)[0], which[is_exposed]], [len(who), len(rule.events.labels)])
-        weighted = np.bincount(group, who["baseline"] * who["people"]) if len(who) else np.zeros(0)
-        n = np.bincount(group, who["people"]) if len(who) else np.zeros(0)
-        first = np.unique(group, return_index=True)[1]
-        who = who.iloc[first].assign(baseline=weighted / n, people=n.astype(people.dtype))[columns]
-        order = np.lexsort((-who["people"].to_numpy(), -who["P"].to_numpy()))
-        return who.iloc[order]
-    order = np.lexsort((-people, -largest))
-    return who.iloc[order[is_exposed[order]]]
+        values = list(rule.events.labels.names)
+        who["baseline"] *= who["people"]
+        by = who.groupby([*rows.index.names, *values], sort=False, observed=True)
+        who = by.agg({"P": "first", "baseline": "sum", "people": "sum"}).reset_index(values)
+        who["baseline"] /= who["people"]
+    return who.sort_values(["P", "people"], ascending=False, kind="stable")
 
 
 def _who_in_partitions(post: PartitionedPosterior, rule: ExposureRule) -> pd.DataFrame:
@@ -561,7 +523,7 @@ def _attack_success(post: Posterior, original: pd.DataFrame, slack: float) -> fl
     """P(argmax = truth) over all people."""
     p = post.conditional().to_numpy()  # not by name: the records do not say which of them is a named person's
     guess = p >= (p.max(axis=1) - slack)[:, None]
-    right = original_counts(post, original) * guess / guess.sum(axis=1, keepdims=True)
+    right = count_pairs(post.view, original) * guess / guess.sum(axis=1, keepdims=True)
     return float(right.sum() / post.space.view.n_records)
 
 
@@ -585,346 +547,6 @@ def same_value(exposure: Exposure, value: object, other: object) -> bool:
     """Whether two sensitive values of the release count as equal."""
     windows = None if exposure._rule is None else exposure._rule.windows
     return value == other if windows is None else windows.are_close(value, other)
-
-
-# ---------------------------------------------------------------- which sensitive values count, and intervals around them
-
-
-@dataclass(frozen=True, eq=False)
-class SensitiveEvents:
-    """Events whose probabilities are judged: `includes[s, e]` is 1 if event e contains the sensitive value s.
-
-    An event is usually one value. With several sensitive attributes, whose combinations are the values, it may be all
-    combinations with one disease; with a hierarchy, it may be a node.
-    """
-
-    labels: pd.Index
-    includes: sp.csr_array
-
-    def of(self, p: np.ndarray) -> np.ndarray:
-        """Probabilities (or numbers of people) of the events, from those of the values on the last axis."""
-        return np.asarray(p @ self.includes)
-
-    def largest(self, numbers: np.ndarray) -> np.ndarray:
-        """The largest number among the values of each event."""
-        by_event = self.includes.tocsc()
-        return np.maximum.reduceat(numbers[:, by_event.indices], by_event.indptr[:-1], axis=1)
-
-    @property
-    def involved(self) -> np.ndarray:
-        """Mark the values that are in some event."""
-        return np.diff(self.includes.indptr) > 0
-
-    def among_involved(self) -> SensitiveEvents:
-        """The same events over the involved values only."""
-        return SensitiveEvents(self.labels, sp.csr_array(self.includes[np.flatnonzero(self.involved)]))
-
-
-def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
-    """Read the parameter `sensitive` of :func:`exposed`."""
-    if sensitive is None:
-        return _each(values, np.ones(len(values), dtype=bool))
-    if isinstance(sensitive, Mapping):
-        return _of_attributes(values, sensitive)
-    if values.nlevels == 1:
-        return _each(values, choose(sensitive, "sensitive").mask(values, str(values.name)))
-    are_several = isinstance(sensitive, list | set | frozenset | pd.Index)
-    combinations: list[object] = list(sensitive) if are_several else [sensitive]  # type: ignore[call-overload]
-    names = ", ".join(map(str, values.names))
-    for combination in combinations:
-        if not isinstance(combination, tuple) or len(combination) != values.nlevels:
-            raise StatementError(
-                f"sensitive={short_repr(sensitive)}: a combination of {names} must be a tuple of {values.nlevels} values; "
-                f"for values of one attribute give a dictionary such as {{{values.names[0]!r}: value}}"
-            )
-        if combination not in values:
-            raise unknown_name(f"combination of {names}", combination, values)
-    if not combinations:
-        raise StatementError("sensitive must contain at least one value; omit it to consider all values")
-    return _each(values, np.asarray(values.isin(combinations)))
-
-
-def attribute_values(values: pd.Index, attribute: object) -> SensitiveEvents:
-    """Every value of one attribute, whatever the others are."""
-    if values.nlevels == 1:
-        return _each(values, np.ones(len(values), dtype=bool))
-    return _of_attributes(values, {attribute: None})
-
-
-def values_of_each_attribute(values: pd.Index) -> SensitiveEvents | None:
-    """Every value of each of several attributes; None for a single attribute."""
-    if values.nlevels == 1:
-        return None
-    codes, labels = zip(*(pd.factorize(values.get_level_values(i)) for i in range(values.nlevels)), strict=True)
-    starts = np.cumsum([0, *map(len, labels)])
-    names = [
-        f"{name}={format_value(value)}"
-        for name, values_of_name in zip(values.names, labels, strict=True)
-        for value in values_of_name
-    ]
-    event = np.concatenate([code + start for code, start in zip(codes, starts, strict=False)])
-    return _grouped(pd.Index(names), np.tile(np.arange(len(values)), values.nlevels), event, len(values))
-
-
-def _each(values: pd.Index, mask: np.ndarray) -> SensitiveEvents:
-    """One event for each marked value."""
-    return _grouped(values[mask], np.flatnonzero(mask), np.arange(int(mask.sum())), len(values))
-
-
-def _grouped(labels: pd.Index, value: np.ndarray, event: np.ndarray, n_values: int) -> SensitiveEvents:
-    """Events from pairs of a value and the event that contains it."""
-    return SensitiveEvents(labels, sp.csr_array((np.ones(len(value)), (value, event)), shape=(n_values, len(labels))))
-
-
-def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> SensitiveEvents:
-    """Values of some attributes, each event added up over the values of the others."""
-    if not chosen:
-        raise StatementError("sensitive must contain at least one attribute; omit it to consider all values")
-    mask, names = np.ones(len(values), dtype=bool), [str(name) for name in values.names]
-    for attribute, listed in chosen.items():
-        if attribute not in names:
-            raise unknown_name("sensitive attribute", attribute, names)
-        if listed is not None:
-            mask &= choose(listed, str(attribute)).mask(values.get_level_values(str(attribute)), str(attribute))
-    if not mask.any():
-        raise StatementError(f"sensitive={short_repr(chosen)}: each value occurs, but no combination of them does")
-    labels = pd.MultiIndex.from_arrays([values.get_level_values(i) for i, name in enumerate(names) if name in chosen])
-    of_chosen = labels if labels.nlevels > 1 else labels.get_level_values(0)
-    distinct = of_chosen[mask].unique()
-    return _grouped(distinct, np.flatnonzero(mask), distinct.get_indexer(of_chosen[mask]), len(values))
-
-
-def _with_nodes(
-    events: SensitiveEvents, every: SensitiveEvents, nodes: Mapping[object, frozenset[object]]
-) -> SensitiveEvents:
-    """Add the nodes of a hierarchy that contain a judged value, except single values and the root."""
-    values = every.labels
-    if not values.isin(list(frozenset().union(*nodes.values()))).any():
-        raise StatementError(
-            f"within: the hierarchy contains none of the values of {values.name!r}, such as {join_names(values, 3)}"
-        )
-    labels, columns = [*events.labels], [events.includes]
-    for node, leaves in nodes.items():
-        below = np.asarray(values.isin(list(leaves)))
-        if not 1 < below.sum() < len(values) or not events.labels.isin(values[below]).any():
-            continue
-        if node in labels:
-            raise TableError(f"within: the hierarchy has a node {short_repr(node)}, which is also a value; rename it")
-        labels.append(node)
-        columns.append(sp.csr_array(every.includes[:, np.flatnonzero(below)].sum(axis=1)[:, None]))
-    return SensitiveEvents(pd.Index(labels, dtype=object, name=events.labels.name), sp.csr_array(sp.hstack(columns)))
-
-
-def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[SensitiveEvents, Intervals | None]:
-    """Read the parameters `sensitive` and `within`; the intervals are None where the values are labels."""
-    events = sensitive_events(values, sensitive)
-    is_zero = isinstance(within, numbers.Real) and within == 0
-    if events.labels.nlevels > 1:
-        if within is not None and not is_zero:
-            names = events.labels.names
-            raise StatementError(
-                f"within={short_repr(within)}: combinations of {', '.join(map(str, names))} are compared for equality; "
-                f"to compare distances judge one attribute, such as sensitive={{{names[0]!r}: None}}"
-            )
-        return events, None
-    attribute = events.labels.name
-    every = attribute_values(values, attribute)
-    if isinstance(within, Mapping | pd.DataFrame | PathLike):
-        return _with_nodes(events, every, read_hierarchies({str(attribute): within})[str(attribute)]), None
-    if (scale := scale_of(every.labels)) is None:
-        if within is not None and not is_zero:
-            raise StatementError(
-                f"within must be 0, as the values of {attribute!r} are neither numbers, dates nor an ordered Categorical, "
-                f"got {short_repr(within)}; convert the values, or use 0 to compare for equality"
-            )
-        return events, None
-    radius = scale.default_radius() if within is None else scale.read_radius(within)
-    return events, Intervals(scale, radius, every.labels.get_indexer(events.labels), every, within is None)
-
-
-@dataclass(frozen=True, eq=False)
-class Scale:
-    """Positions of sensitive values on a line: numbers in their unit, times in seconds, ranks; from the least one."""
-
-    kind: str  # "number", "time" or "rank"
-    position: np.ndarray
-    rounding: float = 0.0  # how far a difference of positions may be from the difference of the values
-
-    def default_radius(self) -> float:
-        """A twentieth of the range; at least one rank if there are many."""
-        radius = float(self.position.max(initial=0.0)) / PARTS_OF_RANGE
-        if self.kind == "rank" and len(np.unique(self.position)) >= MANY_RANKS:
-            return max(1.0, float(math.floor(radius)))
-        return radius
-
-    def read_radius(self, within: object) -> float:
-        """Read a radius: a number, or for times a duration."""
-        if self.kind != "time" or (isinstance(within, numbers.Real) and within == 0):
-            return check_float(within, "within", 0.0, error=StatementError)
-        if not isinstance(within, str | datetime.timedelta | np.timedelta64):
-            raise StatementError(
-                "within must be a duration such as '30 days', because the sensitive values are dates or times, got "
-                f"{short_repr(within)}"
-            )
-        try:
-            seconds = pd.Timedelta(within).total_seconds()
-        except (ValueError, OverflowError) as error:
-            raise StatementError(
-                f"within must be a duration such as '30 days', not {short_repr(within)}: {error}"
-            ) from error
-        if not seconds >= 0:
-            raise StatementError(f"within must not be negative, got the duration {short_repr(within)}")
-        return seconds
-
-    def amount(self, difference: float) -> float | pd.Timedelta:
-        """A difference of positions in the unit of the values."""
-        return pd.Timedelta(seconds=difference) if self.kind == "time" else difference
-
-    def in_words(self, difference: float) -> str:
-        """Write a difference of positions: "4,500", "30 days" or "2 ranks"."""
-        if self.kind == "rank":
-            return Message("{n:.3g} rank" if difference == 1 else "{n:.3g} ranks", n=difference)
-        if self.kind == "number":
-            return f"{difference:,.2f}".rstrip("0").rstrip(".") if difference >= 1000 else f"{difference:.3g}"
-        for seconds, unit in ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute")):
-            if difference >= seconds:
-                return Message(f"{{n:.3g}} {unit}{'s' * (difference != seconds)}", n=difference / seconds)
-        return Message("{n:.3g} seconds", n=difference)
-
-
-def scale_of(values: pd.Index) -> Scale | None:
-    """The scale of the values of one attribute: times, numbers, or ordered categories that are neither; else None."""
-    if not len(values):
-        return None
-    plain = pd.Index(np.asarray(values)) if isinstance(values, pd.CategoricalIndex) else values
-    scale = _time_scale(plain) or _number_scale(plain)
-    if scale is None and isinstance(values, pd.CategoricalIndex) and values.ordered:
-        return Scale("rank", (values.codes - values.codes.min()).astype(float))
-    return scale
-
-
-def _time_scale(values: pd.Index) -> Scale | None:
-    kind = pd.api.types.infer_dtype(values, skipna=False)
-    times: Any
-    if kind == "string" and all(ISO_DATE.fullmatch(text) for text in values):
-        times = pd.to_datetime(pd.Series(values, dtype=object), format="ISO8601", errors="coerce", utc=True)
-    elif kind == "period" and isinstance(values, pd.PeriodIndex):
-        times = values.to_timestamp().to_series()
-    elif kind in ("datetime", "datetime64", "date"):
-        times = pd.to_datetime(pd.Series(values, dtype=object), errors="coerce", utc=True)
-    elif kind in ("timedelta", "timedelta64"):
-        times = pd.to_timedelta(pd.Series(values, dtype=object), errors="coerce")
-    else:
-        return None
-    if times.isna().any():
-        return None
-    return Scale("time", (times - times.min()).dt.total_seconds().to_numpy(float))
-
-
-def _number_scale(values: pd.Index) -> Scale | None:
-    try:
-        numbers = as_numbers(values, "values")
-    except TableError:
-        return None
-    if numbers.dtype.kind != "f":  # integers of any size: their differences are exact
-        whole = numbers.astype(object)
-        try:
-            position = np.asarray(whole - whole.min(), dtype=float)
-        except OverflowError:
-            return None
-        return Scale("number", position, 0.0 if position.max() < 2**53 else float(np.spacing(position.max())))
-    with np.errstate(over="ignore"):
-        position = numbers - numbers.min()
-    if not np.isfinite(position).all():
-        return None
-    return Scale("number", position, 8 * np.finfo(float).eps * float(np.abs(numbers).max()))
-
-
-@dataclass(frozen=True, eq=False)
-class Intervals:
-    """The closed intervals [c - radius, c + radius] around some values c, the centres."""
-
-    scale: Scale
-    radius: float
-    centres: np.ndarray  # positions among the values of the attribute
-    values: SensitiveEvents  # the values of the attribute
-    is_default: bool  # whether the radius is the default
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """The values by increasing position."""
-        return np.argsort(self.scale.position, kind="stable")
-
-    @cached_property
-    def sorted(self) -> np.ndarray:
-        """The positions, increasing."""
-        return self.scale.position[self.order]
-
-    @cached_property
-    def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each centre, where its interval starts and stops among the sorted values."""
-        at, reach = self.scale.position[self.centres], self.radius + self.scale.rounding
-        return np.searchsorted(self.sorted, at - reach, "left"), np.searchsorted(self.sorted, at + reach, "right")
-
-    @property
-    def are_single_values(self) -> bool:
-        """Whether every interval contains its centre only."""
-        start, stop = self.ends
-        return bool((stop - start <= 1).all())
-
-    @property
-    def involved(self) -> np.ndarray:
-        """Mark the sensitive values that are in some interval."""
-        start, stop = self.ends
-        depth = np.zeros(len(self.order) + 1)
-        np.add.at(depth, start, 1)
-        np.add.at(depth, stop, -1)
-        inside = self.order[np.cumsum(depth)[:-1] > 0]
-        return np.asarray(self.values.includes[:, inside].sum(axis=1) > 0)
-
-    def _cumulative(self, p: np.ndarray) -> np.ndarray:
-        """Cumulative probabilities in order of position, from 0: shape (rows, values + 1)."""
-        total = np.zeros((len(p), len(self.order) + 1))
-        np.cumsum(p[:, self.order], axis=1, out=total[:, 1:])
-        return total
-
-    def of(self, p: np.ndarray) -> np.ndarray:
-        """Probabilities of the intervals, shape (rows, centres), from those of the values of the attribute."""
-        total, (start, stop) = self._cumulative(p), self.ends
-        return total[:, stop] - total[:, start]
-
-    def medians(self, p: np.ndarray) -> np.ndarray:
-        """Position of the median of every row, the guess with the least expected error."""
-        total = self._cumulative(p)[:, 1:]
-        return self.sorted[np.minimum((total < total[:, -1:] / 2).sum(axis=1), len(self.order) - 1)]
-
-    def errors(self, p: np.ndarray) -> np.ndarray:
-        """Expected distance of the value from the median, for every row."""
-        far = np.abs(self.scale.position - self.medians(p)[:, None])
-        return np.asarray(np.einsum("ij,ij->i", p, far) / p.sum(axis=1))
-
-    def are_close(self, value: object, other: object) -> bool:
-        """Whether two values of the attribute count as equal."""
-        at = self.scale.position[self.values.labels.get_indexer(pd.Index([value, other]))]
-        return bool(abs(at[0] - at[1]) <= self.radius + self.scale.rounding)
-
-    def narrower_breach(self, p: np.ndarray, p0: np.ndarray, least: float, most: float) -> np.ndarray:
-        """Mark rows in which some interval, no wider than the radius, has P >= least and P0 < most.
-
-        Among the intervals that begin at a value, the shortest one with a centre and P >= least has the smallest P0.
-        """
-        total, before, n = self._cumulative(p), self._cumulative(p0), len(self.order)
-        # One binary search for all rows: row i is shifted by 2 i, so that the concatenation of the rows is sorted.
-        shift = 2.0 * np.arange(len(p))[:, None]
-        target = total[:, :-1] + max(least, 0.0)
-        stop = np.searchsorted((total + shift).ravel(), (target + shift).ravel() - ROUNDING, "left")
-        stop = stop.reshape(target.shape) - np.arange(len(p))[:, None] * (n + 1)
-        centres = np.flatnonzero(np.isin(self.order, self.centres))
-        stop = np.maximum(stop, np.append(centres, n)[np.searchsorted(centres, np.arange(n))] + 1)  # contains a centre
-        possible, stop = stop <= n, np.minimum(stop, n)
-        is_short = self.sorted[stop - 1] - self.sorted <= self.radius + self.scale.rounding
-        inside = np.take_along_axis(np.broadcast_to(before, (len(p), n + 1)), stop, 1) - before[:, :-1]
-        return np.asarray((possible & is_short & (inside < most)).any(axis=1))
 
 
 # ------------------------------------------------------------------------------------------------------------ the baseline
@@ -954,13 +576,7 @@ def read_baseline(
         return Baseline(p, off, "in the baseline")
     view = post.view
     if isinstance(baseline, str) and baseline == "overall":
-        n_s = published(view)
-        if n_s is None:
-            raise StatementError(
-                f'baseline="overall": the {view.noun} does not publish how many people have each value; '
-                "give P(s) as a Series"
-            )
-        p, called = events.of(n_s)[None] / n_s.sum(), "overall"
+        p, called = events.of(overall(view, "baseline"))[None], "overall"
     elif isinstance(baseline, pd.Series):
         values = view.sensitive_values if rows is None else rows.columns
         p, called = _baseline_by_value(baseline, events, values)[None], "in the baseline"
@@ -991,9 +607,9 @@ def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index)
             f"the baseline is indexed by {join_names(p0.index.names)}, but the sensitive values are of "
             f"{join_names(values.names)}; rename its index"
         )
-    if (at := _in_order(p0.index, events.labels.names).get_indexer(events.labels)).min() >= 0:
+    if (at := in_order(p0.index, events.labels.names).get_indexer(events.labels)).min() >= 0:
         return p[at]
-    at = _in_order(p0.index, values.names).get_indexer(values)
+    at = in_order(p0.index, values.names).get_indexer(values)
     if (lacking := events.involved & (at < 0)).any():
         raise TableError(
             f"the baseline has no probability for {join_names(values[lacking])}; write 0 for values that nobody has"
@@ -1001,43 +617,22 @@ def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index)
     return events.of(np.where(at >= 0, p[at], 0.0))
 
 
-def _in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
-    """Put the levels of labels in the order of some names, if they have exactly these names."""
-    order = list(names)
-    if index.nlevels > 1 and None not in index.names and {*index.names} == {*order}:
-        return index.reorder_levels(order)  # type: ignore[attr-defined]
-    return index
-
-
 def _baseline_by_group(
     baseline: pd.DataFrame | QIDistribution | Posterior, rows: pd.DataFrame, events: SensitiveEvents
 ) -> tuple[np.ndarray, np.ndarray]:
     """P0 of every row, and how far it may be off."""
-    index = rows.index if isinstance(rows.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([rows.index])
-    values, events = rows.columns[events.involved], events.among_involved()
-    if not isinstance(baseline, Posterior):
-        if isinstance(baseline, pd.DataFrame):
-            baseline = baseline.set_axis(_in_order(baseline.columns, values.names), axis=1)
-        prior = baseline if isinstance(baseline, QIDistribution) else QIDistribution(baseline)
-        p = events.of(prior.of_tuples(index, values))
-        return p, np.zeros(p.shape)
-    table, _, beliefs = inferred(baseline)
-    key: tuple[str, ...] = baseline.space.view.qi
-    if len(baseline.space.people):
-        if "who" not in rows.index.names:
+    values, p, off = rows.columns[events.involved], np.zeros(rows.shape), np.zeros(rows.shape)
+    if isinstance(baseline, Posterior):
+        if len(baseline.space.people) and "who" not in rows.index.names:
             raise StatementError("it refers to named people, but the posterior does not; give its conditional()")
-        key = ("who", *key)
-    known = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
-    if {*table.columns.names} != {*values.names}:
-        raise TableError(
-            f"its sensitive attributes are {join_names(table.columns.names)}, not {join_names(values.names)}"
-        )
-    column = _in_order(table.columns, values.names).get_indexer(values)
-    if (column < 0).any():
-        raise TableError(f"it has no probability for {join_names(values[column < 0])}")
-    at = positions(known, index, key)
+        beliefs = of_posterior(baseline, rows.index, values)
+        p[:, events.involved], off[:, events.involved] = beliefs.p, beliefs.off
+    else:
+        if isinstance(baseline, pd.DataFrame):
+            baseline = QIDistribution(baseline.set_axis(in_order(baseline.columns, values.names), axis=1))
+        p[:, events.involved] = baseline.of_tuples(tuples(rows.index), values)
     # A certificate bounds the error of any set of values, so the error of an event is the largest of its values.
-    return events.of(beliefs.p[at][:, column]), events.largest(beliefs.off[at][:, column])
+    return events.of(p), events.largest(off)
 
 
 # ---------------------------------------------------------------------------------------------------------------- the rule
@@ -1072,7 +667,7 @@ class ExposureRule:
 
     @property
     def units(self) -> SensitiveEvents:
-        """What the baseline is read for: the events, or the values that the windows are summed from."""
+        """The events of the baseline: those that are judged, or the values from which windows are summed."""
         return self.events if self.windows is None else self.windows.values
 
     @property
@@ -1121,21 +716,21 @@ class ExposureRule:
 
     def _counted(self, p: np.ndarray) -> np.ndarray:
         """P of the events that count, -1 for others, shape (rows, events)."""
-        return self.of(p) if self.baseline is None else np.where(self.counts, self.of(p), -1.0)
+        return np.where(self.counts, self.of(p), -1.0)
 
     def surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The largest P that counts in every row, and the position of its event."""
-        surest = [rule._surest(p[rows]) for rows, rule in self.chunks(len(p))]
-        return np.concatenate([largest for largest, _ in surest]), np.concatenate([which for _, which in surest])
-
-    def _surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        counted, windows = self._counted(p), self.windows
-        largest = counted.max(axis=1, initial=-1.0)
-        if windows is None:
-            return largest, counted.argmax(axis=1)
-        # Several intervals may have the same probability: take the one whose centre is nearest to the median.
-        far = np.abs(windows.scale.position[windows.centres] - windows.medians(windows.values.of(p))[:, None])
-        return largest, np.where(counted >= largest[:, None] - ROUNDING, far, np.inf).argmin(axis=1)
+        largest, which, windows = np.empty(len(p)), np.empty(len(p), dtype=np.int64), self.windows
+        for rows, rule in self.chunks(len(p)):
+            counted = rule._counted(p[rows])
+            largest[rows] = counted.max(axis=1, initial=-1.0)
+            if windows is None:
+                which[rows] = counted.argmax(axis=1)
+                continue
+            # Several intervals may have the same probability: take the one whose centre is nearest to the median.
+            far = np.abs(windows.scale.position[windows.centres] - windows.medians(windows.values.of(p[rows]))[:, None])
+            which[rows] = np.where(counted >= largest[rows, None] - ROUNDING, far, np.inf).argmin(axis=1)
+        return largest, which
 
     def counted_at(self, p: np.ndarray, which: np.ndarray) -> np.ndarray:
         """P of one event in every row, -1 where it does not count."""
@@ -1160,13 +755,11 @@ class ExposureRule:
         marked, windows, baseline = np.zeros(len(p), dtype=bool), self.windows, self.baseline
         if windows is None or baseline is None or not rows.any():
             return marked
-        is_same = len(baseline.p) == 1
-        p0, off = (baseline.p, baseline.off) if is_same else (baseline.p[rows], baseline.off[rows])
+        of_rows = slice(None) if len(baseline.p) == 1 else rows
         most = self.threshold - ROUNDING if self.rho1 is None else self.rho1 + ROUNDING
+        most += float(baseline.off[of_rows].max(initial=0.0))
         least = self.threshold - self.slack - SUM_ROUNDING
-        marked[rows] = windows.narrower_breach(
-            windows.values.of(p[rows]), p0, least, most + float(off.max(initial=0.0))
-        )
+        marked[rows] = windows.narrower_breach(windows.values.of(p[rows]), baseline.p[of_rows], least, most)
         return marked
 
     def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
@@ -1175,7 +768,7 @@ class ExposureRule:
 
     def _sums(self, p: np.ndarray, people: np.ndarray) -> dict[str, Any]:
         of_events = self.of(p)
-        counted = of_events if self.baseline is None else np.where(self.counts, of_events, -1.0)
+        counted = np.where(self.counts, of_events, -1.0)
         largest = counted.max(axis=1, initial=-1.0)
         is_exposed, reached = self.reaches(largest), self.reaches(counted)
         # The certified error is decided in favour of the higher tenth, as it is in favour of exposure.
@@ -1262,34 +855,30 @@ class Attribution:
     def _by_release(self) -> np.ndarray:
         """Mark who is exposed, and would be without any knowledge."""
         is_exposed = self._exposed[2]
-        return (
-            is_exposed & self._likewise(*self._judge(without_knowledge(self.post))) if is_exposed.any() else is_exposed
-        )
+        return is_exposed & self._judge(without_knowledge(self.post))[2] if is_exposed.any() else is_exposed
 
-    def _judge(self, post: Posterior) -> tuple[np.ndarray, np.ndarray]:
-        """From another posterior of the same people: P of the same event, and who is exposed."""
+    def _judge(self, post: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """From another posterior of the same people: P of the same event, who is exposed, and who by the same event."""
         table = of_those_inside(post)[0].reindex(self.rows.index).fillna(0.0).to_numpy()
         rule = replace(self.rule, slack=certified_error(post))
-        return rule.counted_at(table, self._exposed[1]), rule.reaches(rule.surest(table)[0])
-
-    def _likewise(self, p: np.ndarray, is_exposed: np.ndarray) -> np.ndarray:
-        """Mark who is exposed by the same value; for intervals by any, since intervals overlap."""
-        return self.rule.reaches(p) if self.rule.windows is None else is_exposed
+        p, is_exposed = rule.counted_at(table, self._exposed[1]), rule.reaches(rule.surest(table)[0])
+        # Intervals overlap, so that any of them counts as the same.
+        return p, is_exposed, self.rule.reaches(p) if self.rule.windows is None else is_exposed
 
     def _without(self, post: Posterior) -> dict[str, Any]:
         """What changes without a statement."""
         largest, _, is_exposed = self._exposed
-        p, still_exposed = self._judge(post)
+        p, still_exposed, likewise = self._judge(post)
         fall, weights = (largest - p)[is_exposed], self.people[is_exposed]
         return {
-            "people": int(self.people[is_exposed & ~self._likewise(p, still_exposed)].sum()),
+            "people": int(self.people[is_exposed & ~likewise].sum()),
             "without": int(self.people[still_exposed].sum()),
             "raises": float(fall @ weights / weights.sum()) if weights.sum() else 0.0,
         }
 
     def _alone(self, post: Posterior) -> dict[str, Any]:
         """How many of those whom the release does not expose are exposed by one statement."""
-        new = self._exposed[2] & ~self._by_release & self._likewise(*self._judge(post))
+        new = self._exposed[2] & ~self._by_release & self._judge(post)[2]
         return {"alone": int(self.people[new].sum())}
 
 
@@ -1305,12 +894,9 @@ def _people(n: float) -> Message:
     return Message("{n} person" if n == 1 else "{n} people", n=int(n))
 
 
-def _verdict(rule: ExposureRule, exposure: Exposure, whom: str) -> Iterator[str]:
+def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iterator[str]:
     """How many people are exposed by which values, and which values are excluded."""
-    at, baseline, values, total = f"P >= {rule.threshold:g}", rule.baseline, exposure.values, exposure.total
-    if baseline is None:
-        yield f"{exposure.people} of {total} people exposed at {at}"
-        return
+    at, values, total, whom = f"P >= {rule.threshold:g}", exposure.values, exposure.total, exposure._whom
     if exposure.people:
         yield f"{exposure.people} of {total} {whom} ({exposure.people / total:.1%}) exposed: {rule.meaning}."
     else:
@@ -1339,73 +925,54 @@ def _verdict(rule: ExposureRule, exposure: Exposure, whom: str) -> Iterator[str]
 
 
 def _distances(rule: ExposureRule, exposure: Exposure) -> Iterator[str]:
-    """Which values count as equal, and how far off the best guess is, where they are on a scale."""
+    """For values on a scale: which of them count as equal, and the error of the best guess."""
     intervals = rule.intervals
     if intervals is None:
         return
-    write, default = intervals.scale.in_words, ""
-    radius = write(intervals.radius)
-    if intervals.is_default:
-        is_rank = intervals.scale.kind == "rank"
-        default = Message(
-            " (the default, one rank or a twentieth of their range)"
-            if is_rank
-            else " (the default, a twentieth of their range)"
-        )
+    scale, default = intervals.scale, ""
+    radius = scale.in_words(intervals.radius)
+    if intervals.is_default and scale.kind == "rank":
+        default = Message(" (the default, one rank or a twentieth of their range)")
+    elif intervals.is_default:
+        default = Message(" (the default, a twentieth of their range)")
     if intervals is rule.windows:
         yield Message("Values within {radius} of each other count as equal{default}.", radius=radius, default=default)
     elif intervals.radius > 0:
-        yield Message(
-            "Only equal values count as equal: no two are within {radius} of each other{default}.",
-            radius=radius,
-            default=default,
-        )
-    errors = [exposure.expected_error, exposure.expected_error_before]
-    off, before = (
-        None if error is None else write(error.total_seconds() if isinstance(error, pd.Timedelta) else error)
-        for error in errors
-    )
+        template = "Only equal values count as equal: no two are within {radius} of each other{default}."
+        yield Message(template, radius=radius, default=default)
+
+    def in_words(error: Any) -> str:
+        return scale.in_words(error.total_seconds() if isinstance(error, pd.Timedelta) else error)
+
+    off, before = in_words(exposure.expected_error), exposure.expected_error_before
     if before is None:
         yield Message("The best guess is off by {off} on average.", off=off)
     else:
-        yield Message(
-            "The best guess is off by {off} on average; without the release, by {before}.", off=off, before=before
-        )
+        template = "The best guess is off by {off} on average; without the release, by {before}."
+        yield Message(template, off=off, before=in_words(before))
 
 
 def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFrame:
     """Values that are certain for people who are not exposed: for how many, and why that does not count."""
-    single = values_of_each_attribute(rule.values)
-    rows = [
-        (
-            label,
-            int(n),
-            Message("its baseline reaches the threshold" if is_judged else "it is not among the sensitive values"),
-        )
-        for label, n, is_judged in zip(rule.values.to_flat_index(), counts["uncounted"], rule.involved, strict=True)
-        if n
-    ]
-    if single is not None:
-        rows += [
-            (label, int(n), Message("it is not judged by itself, or its baseline reaches the threshold"))
-            for label, n in zip(single.labels, counts["uncounted_of_attribute"], strict=True)
-            if n
-        ]
+    reached, other = Message("its baseline reaches the threshold"), Message("it is not among the sensitive values")
+    labels, n = [*rule.values.to_flat_index()], [*counts["uncounted"]]
+    because = [reached if is_judged else other for is_judged in rule.involved]
+    if (single := values_of_each_attribute(rule.values)) is not None:
+        labels, n = [*labels, *single.labels], [*n, *counts["uncounted_of_attribute"]]
+        because += [Message("it is not judged by itself, or its baseline reaches the threshold")] * len(single.labels)
+    rows = [row for row in zip(labels, n, because, strict=True) if row[1]]
     table = pd.DataFrame(rows, columns=["value", "people", "because"]).set_index("value")
     table.attrs["people"] = int(counts["uncounted_people"])  # several values may be certain for one person
     return table
 
 
 def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Iterator[str]:
-    """What a reader of the verdict must know besides."""
+    """Other warnings: values that are certain and not counted, and people who are counted in doubt."""
     for label, row in uncounted.head(MOST_WARNINGS).iterrows():
-        n = int(row["people"])
-        sentence = (
-            "{value} is certain (P = 1) for 1 person who is not counted: {because}."
-            if n == 1
-            else "{value} is certain (P = 1) for {n} people who are not counted: {because}."
-        )
-        yield Message(sentence, value=_in_quotes(label), n=n, because=row["because"])
+        n, template = int(row["people"]), "{value} is certain (P = 1) for {n} people who are not counted: {because}."
+        if n == 1:
+            template = "{value} is certain (P = 1) for 1 person who is not counted: {because}."
+        yield Message(template, value=_in_quotes(label), n=n, because=row["because"])
     if (n_more := len(uncounted) - MOST_WARNINGS) > 0:
         yield Message("{n} more values are certain for people who are not counted.", n=n_more)
     if unsure:
@@ -1420,7 +987,7 @@ def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Itera
 def _doubts(
     rule: ExposureRule, closer: int, n_s: np.ndarray | None, n_people: int, *, is_given: bool
 ) -> Iterator[tuple[str, bool]]:
-    """Why "nobody is exposed" may be wrong for such values; with each sentence, whether it leaves the verdict open."""
+    """Reasons why "nobody is exposed" may be wrong, each with whether it makes the verdict unreliable."""
     if closer:
         windows = rule.windows
         assert windows is not None
@@ -1437,9 +1004,10 @@ def _doubts(
     for name in names:
         every = attribute_values(rule.values, name)
         numbers_of_people = None if n_s is None else every.of(n_s[None])[0]
-        is_unique = _are_nearly_unique(numbers_of_people, len(every.labels), n_people)
-        texts = _look_like_numbers(every.labels)
-        if len(names) > 1 and _has_default_intervals(every.labels):
+        is_unique = are_nearly_unique(numbers_of_people, len(every.labels), n_people)
+        texts = look_like_numbers(every.labels)
+        close = read_events(every.labels, None, None)[1]  # the intervals by default, if the attribute were judged alone
+        if len(names) > 1 and close is not None and not close.are_single_values:
             combined = Message(
                 "Combinations of {names} are compared for equality, although {name!r} is a number, date or rank, so close "
                 "values count as different. Judge {name!r} alone, or set the distance (within) to 0 if only equal values "
@@ -1475,46 +1043,3 @@ def _doubts(
                 name=name,
             )
             yield equal, True
-
-
-def _has_default_intervals(values: pd.Index) -> bool:
-    """Whether some values of an attribute count as equal by default."""
-    scale = scale_of(values)
-    if scale is None:
-        return False
-    every = attribute_values(values, values.name)
-    return not Intervals(scale, scale.default_radius(), np.arange(len(values)), every, True).are_single_values
-
-
-def _are_nearly_unique(n_s: np.ndarray | None, n_values: int, n_people: int) -> bool:
-    """Whether most values occur once or twice, and not only a few people have these."""
-    if n_s is None:
-        return n_values >= MANY_RARE and n_values > n_people / RARE
-    rare = (n_s > 0) & (n_s <= RARE)
-    many = rare.sum() >= MANY_RARE and rare.sum() > (n_s > 0).sum() / 2
-    return bool(many and n_s[rare].sum() >= SHARE_OF_RARE * n_s.sum())
-
-
-def _look_like_numbers(values: pd.Index) -> list[object]:
-    """Labels that look like numbers, dates or ranges with text around them, if at least half of all do.
-
-    Such a label begins with a number, after any signs, as "$30,000" or "20-30 years"; or at least three labels differ
-    only in their numbers, as "EUR 30000" or "stage 2". "A01" and "B20" are codes.
-    """
-    texts = [_pattern(value) for value in values]
-    frequent = {text for text, n in Counter(texts).items() if n >= FEWEST_NUMBERS and "#" in text}
-    numbered = [v for v, text in zip(values, texts, strict=True) if text in frequent or re.match(r"[^\w#]*#", text)]
-    return numbered if len(numbered) >= max(FEWEST_NUMBERS, len(values) / 2) else []
-
-
-def _pattern(value: object) -> str:
-    """A label with # for each number: "$#", "#-# years", "stage #"."""
-    if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
-        return "#"
-
-    def replaced(match: re.Match[str]) -> str:
-        is_code = match[1] is not None and not CURRENCIES.fullmatch(match[1])
-        return match[0].translate(AS_LETTERS) if is_code else "#"
-
-    text = unicodedata.normalize("NFKC", str(value)).replace("#", "").strip()
-    return NUMBER_OR_CODE.sub(replaced, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,19 +14,20 @@ from .._utils.validation import check_float, check_in, check_instance, check_num
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, checked, positions
 from ..releases.base import OUTSIDE
-from .disclosure import NEGLIGIBLE, distances, of_those_inside, published
+from .disclosure import NEGLIGIBLE, distances, of_those_inside, overall
 
 __all__ = [
+    "in_order",
     "inferred",
     "leakage",
+    "of_posterior",
+    "tuples",
 ]
-
-# P(s | q) before and after, row by row of the same people, and how far each probability may be off.
 
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """Probabilities, shape (rows, values), each within `off` of what it stands for."""
+    """Probabilities, shape (rows, values), each within `off` of the exact maximum-entropy answer."""
 
     p: np.ndarray
     off: np.ndarray
@@ -38,27 +39,27 @@ class Beliefs:
 
     @property
     def low(self) -> np.ndarray:
-        """The least that each probability can be."""
+        """A lower bound on each probability."""
         return np.maximum(self.p - self.off, 0.0)
 
     @property
     def high(self) -> np.ndarray:
-        """The most that each probability can be."""
+        """An upper bound on each probability."""
         return np.minimum(self.p + self.off, 1.0)
 
     @property
     def slack(self) -> np.ndarray:
-        """What is not told apart from 0, or from a threshold: the error, where it is small."""
+        """Differences from 0, or from a threshold, that count as none: the error, if it is small."""
         return np.minimum(self.off, NEGLIGIBLE)
 
     @property
     def nonzero(self) -> np.ndarray:
-        """The probabilities, 0 where they cannot be told from it."""
+        """The probabilities, with 0 for those that cannot be distinguished from it."""
         return np.where(self.p > self.slack, self.p, 0.0)
 
 
 def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
-    """P(s | .) of all who are distinguishable, how many people each row is, and the same with its errors."""
+    """P(s | .) as in ``post.inferences()`` for people in the release, the people of each row, and P with its errors."""
     table, people = of_those_inside(post)
     everybody = post.inferences()[0]
     off = np.zeros(everybody.shape)
@@ -73,35 +74,31 @@ def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
 
 
 def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
-    """Read what was believed before, in any form, about the people and values of the rows."""
+    """Read the prior, in any form, for the people and values of the rows."""
     if isinstance(prior, Posterior):
-        return _of_posterior(prior, post, rows)
+        if len(prior.space.people) and not prior.space.people.names.equals(post.space.people.names):
+            raise StatementError(
+                "the prior names other people than the posterior; make both models with the same people, or give "
+                "prior.conditional()"
+            )
+        if len(odd := prior.space.view.sensitive_values[prior.view.inside].symmetric_difference(rows.columns)):
+            raise StatementError(f"the prior and the posterior have different sensitive values: {join_names(odd)}")
+        return of_posterior(prior, rows.index, rows.columns)
     if isinstance(prior, str) and prior == "overall":
-        return _same_for_all(_overall(post), rows)
-    if isinstance(prior, pd.Series):
-        return _same_for_all(_labelled(prior, rows.columns), rows)
-    if isinstance(prior, pd.DataFrame):
-        prior = QIDistribution(prior)
-    if not isinstance(prior, QIDistribution):
+        p = np.broadcast_to(overall(post.view, "prior"), rows.shape)
+    elif isinstance(prior, pd.Series):
+        p = np.broadcast_to(_labelled(prior, rows.columns), rows.shape)
+    elif isinstance(prior, pd.DataFrame | QIDistribution):
+        distribution = QIDistribution(prior) if isinstance(prior, pd.DataFrame) else prior
+        p = distribution.of_tuples(tuples(rows.index), rows.columns)
+        if strangers := [value for value in distribution.values if value not in rows.columns]:
+            raise StatementError(f"the prior has values that the posterior does not have: {join_names(strangers)}")
+    else:
         raise StatementError(
             f"prior={short_repr(prior)}: expected a Posterior, a QIDistribution, a DataFrame of P(s | q), a Series of P(s), "
             'or "overall"'
         )
-    p = prior.of_tuples(_tuples(rows.index), rows.columns)
-    if strangers := [value for value in prior.values if value not in rows.columns]:
-        raise StatementError(f"the prior has values that the posterior does not have: {join_names(strangers)}")
     return Beliefs(p, np.zeros(p.shape))
-
-
-def _overall(post: Posterior) -> np.ndarray:
-    """P(s) among all people of the release."""
-    n_s = published(post.space.view)
-    if n_s is None:
-        raise StatementError(
-            f'prior="overall": the {post.space.view.noun} does not publish how many people have each value; '
-            "give P(s) as a Series"
-        )
-    return np.asarray(n_s / n_s.sum())
 
 
 def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
@@ -118,29 +115,30 @@ def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
     return table.to_numpy()[0, table.columns.get_indexer(values)]
 
 
-def _same_for_all(p: np.ndarray, rows: pd.DataFrame) -> Beliefs:
-    """The same distribution for every row."""
-    return Beliefs(np.broadcast_to(p, rows.shape), np.zeros(rows.shape))
-
-
-def _of_posterior(prior: Posterior, post: Posterior, rows: pd.DataFrame) -> Beliefs:
-    """The beliefs of another posterior about the same people; by QI for names that only one of them knows."""
+def of_posterior(prior: Posterior, index: pd.Index, values: pd.Index) -> Beliefs:
+    """The beliefs of another posterior about some people and values; by QI tuple for those whom it does not name."""
     table, _, beliefs = inferred(prior)
-    key: tuple[str, ...] = prior.space.view.qi
-    if len(prior.space.people):
-        if not prior.space.people.names.equals(post.space.people.names):
-            raise StatementError(
-                "the prior names other people than the posterior; make both models with the same people, or give "
-                "prior.conditional()"
-            )
-        key = ("who", *key)
-    if len(odd := table.columns.symmetric_difference(rows.columns)):
-        raise StatementError(f"the prior and the posterior have different sensitive values: {join_names(odd)}")
-    at, columns = positions(_tuples(table.index), _tuples(rows.index), key), table.columns.get_indexer(rows.columns)
+    if {*table.columns.names} != {*values.names}:
+        raise TableError(
+            f"its sensitive attributes are {join_names(table.columns.names)}, not {join_names(values.names)}"
+        )
+    columns = in_order(table.columns, values.names).get_indexer(values)
+    if (columns < 0).any():
+        raise TableError(f"it has no probability for {join_names(values[columns < 0])}")
+    key: tuple[str, ...] = ("who", *prior.space.view.qi) if len(prior.space.people) else prior.space.view.qi
+    at = positions(tuples(table.index), tuples(index), key)
     return Beliefs(beliefs.p[at][:, columns], beliefs.off[at][:, columns])
 
 
-def _tuples(index: pd.Index) -> pd.MultiIndex:
+def in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
+    """Put the levels of labels in the order of some names, if they have exactly these names."""
+    order = list(names)
+    if index.nlevels > 1 and None not in index.names and {*index.names} == {*order}:
+        return index.reorder_levels(order)  # type: ignore[attr-defined]
+    return index
+
+
+def tuples(index: pd.Index) -> pd.MultiIndex:
     """An index as a MultiIndex, even with one level."""
     return index if isinstance(index, pd.MultiIndex) else pd.MultiIndex.from_arrays([index], names=[index.name])
 
@@ -161,10 +159,6 @@ class Measured:
             value, low, high = np.log2([self.value, self.low, self.high]).tolist()
         return replace(self, value=value, low=low, high=high)
 
-    def plus(self, number: float) -> Measured:
-        """The sum with a number."""
-        return replace(self, value=self.value + number, low=self.low + number, high=self.high + number)
-
     def minus(self, other: Measured) -> Measured:
         """The difference."""
         return Measured(self.value - other.value, self.low - other.high, self.high - other.low)
@@ -180,24 +174,24 @@ class Measured:
 
 
 def largest(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> Measured:
-    """The largest entry of a table, where -inf is none; NaN if there is none at all."""
+    """The largest entry of each table, where -inf stands for no entry; NaN if there is no entry."""
     row, column = (int(i) for i in np.unravel_index(int(value.argmax()), value.shape))
     most = [x if x > -math.inf else math.nan for x in (float(table.max()) for table in (value, low, high))]
     at = (None, None) if math.isnan(most[0]) else (row, column)
     return Measured(most[0], most[1], most[2], *at)
 
 
-# Breaches: how far the probability of a single value, or of a set of values, has moved for anybody.
+# Breaches: the largest change of the probability of a value, or of a set of values, over all people.
 
 
-def ratio(prior: Beliefs, post: Beliefs) -> Measured:
-    """The largest P1(s | q) / P0(s | q); infinite where only P0 is 0, and nothing where both are."""
+def beta(prior: Beliefs, post: Beliefs) -> Measured:
+    """The largest P1(s | q) / P0(s | q) - 1; infinite where only P0 is 0; pairs of zeros are left out."""
     value, low, high = _quotient(post.nonzero, prior.nonzero), *_ratios(prior, post)
-    return largest(_or(value, -np.inf), _or(low, 0.0), _or(high, 0.0))
+    return largest(_or(value, -np.inf) - 1, _or(low, 0.0) - 1, _or(high, 0.0) - 1)
 
 
 def log_ratio(prior: Beliefs, post: Beliefs) -> Measured:
-    """The largest size of ln(P1(s | q) / P0(s | q)), nats; infinite where one of them is 0, nothing where both are."""
+    """The largest |ln(P1(s | q) / P0(s | q))|, nats; infinite where one of them is 0; pairs of zeros are left out."""
     with np.errstate(divide="ignore"):
         value = np.abs(np.log(_quotient(post.nonzero, prior.nonzero)))
         low, high = (np.log(end) for end in _ratios(prior, post))
@@ -214,7 +208,7 @@ def rho2(prior: Beliefs, post: Beliefs, rho1: float) -> Measured:
 
 
 def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured) -> Measured:
-    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1: sets may hold shares of values."""
+    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1, if A may contain shares of values."""
     if math.isnan(of_values.value):
         return of_values
     value = _filled(prior.p, post.p, rho1 + float(prior.slack.max(initial=0.0)))
@@ -235,19 +229,19 @@ def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:
 
 
 def largest_distance(value: np.ndarray, bound: float) -> Measured:
-    """The largest of some distances, each off by at most the bound."""
+    """The largest of some distances, each with an error of at most `bound`."""
     row = int(value.argmax())
     most = float(value[row])
     return Measured(most, max(most - bound, 0.0), min(most + bound, 1.0), row)
 
 
 def _three(beliefs: Beliefs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The probabilities, the least and the most that they can be."""
+    """The probabilities, and their lower and upper bounds."""
     return beliefs.p, beliefs.low, beliefs.high
 
 
 def _at_most(prior: Beliefs, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the prior is at most a threshold; where it is for certain; where it can be."""
+    """Mark where the prior is at most a threshold; where it certainly is; where it may be."""
     return prior.p - prior.slack <= threshold, prior.high <= threshold, prior.low <= threshold
 
 
@@ -258,7 +252,7 @@ def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def _ratios(prior: Beliefs, post: Beliefs) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most that each P1 / P0 can be."""
+    """Lower and upper bounds on each P1 / P0."""
     return _quotient(post.low, prior.high), _quotient(post.high, prior.low)
 
 
@@ -268,7 +262,7 @@ def _or(table: np.ndarray, number: float) -> np.ndarray:
 
 
 def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
-    """The most of p1 that can be had for the budget, a row each; single values above it cannot."""
+    """For every row the largest sum of p1 for which the sum of p0 is within the budget (a fractional knapsack)."""
     p1 = np.where(p0 <= budget, p1, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(-np.nan_to_num(p1 / p0, nan=0.0, posinf=np.inf), axis=1, kind="stable")
@@ -278,10 +272,10 @@ def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
     return np.asarray((share * worth).sum(axis=1))
 
 
-# Vulnerability: what one guess about everybody is expected to gain.
+# Vulnerability: the expected gain of the best guess about everybody.
 
 
-#: The largest gain: 1e308 is the largest number there is, and as many people are far more than there are.
+#: The largest gain; the largest float is 1e308, and gains are multiplied by numbers of people.
 LARGEST = 1e280
 #: Gains g(guess, value): a function, or a table with one row per guess and one column per value; None is 1 for the right value.
 Gain = Callable[[object, object], float] | pd.DataFrame | None
@@ -295,8 +289,9 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
     if not isinstance(gain, pd.DataFrame):
         if isinstance(gain, type) or not callable(gain):
             raise StatementError(f"gain={short_repr(gain)}: expected a function of a guess and a value, or a DataFrame")
-        called = [[check_number(gain(w, s), "what gain(guess, value) gives") for s in labels] for w in labels]
-        return _checked(np.array(called))
+        return _bounded(
+            np.array([[check_number(gain(w, s), "what gain(guess, value) gives") for s in labels] for w in labels])
+        )
     if gain.columns.has_duplicates:
         raise TableError(
             f"gain, a DataFrame, has duplicate columns: {join_names(gain.columns[gain.columns.duplicated()])}"
@@ -316,11 +311,11 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
         raise StatementError(f"gain must contain numbers only, got {short_repr(gain)}") from None
     if not np.isfinite(table).all():
         raise StatementError("gain must contain finite numbers; write 0 for guesses that gain nothing")
-    return _checked(table)
+    return _bounded(table)
 
 
-def _checked(gained: np.ndarray) -> np.ndarray:
-    """Refuse gains whose sums and differences would not be numbers any more."""
+def _bounded(gained: np.ndarray) -> np.ndarray:
+    """Check that sums and differences of gains will not overflow."""
     if gained.size and (most := float(np.abs(gained).max())) > LARGEST:
         raise StatementError(
             f"a gain is {most:.3g}; up to {LARGEST:g} can be summed over people: state gains in a larger unit"
@@ -461,9 +456,9 @@ def leakage(
     return pd.DataFrame(columns, index=pd.Index([name for name, *_ in measured], name="measure"))
 
 
-#: What a measure says that is NaN.
+#: The text of a measure that is NaN.
 UNDEFINED = "not defined here"
-#: A measure's name, what was measured, its unit, and what that says, with a place for the value.
+#: A measure's name, its value with bounds, its unit, and its text, with a placeholder for the value.
 Row = tuple[str, Measured, str, str]
 
 
@@ -494,13 +489,13 @@ def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[R
             f"no set of values whose probability was at most rho1 = {rho1:g} is above {{:.3g}}",
         ),
         ("gamma", gamma(before, after, d), "ratio", f"({d:g}, {{:.3g}})-private"),
-        ("beta", ratio(before, after).plus(-1.0), "ratio", "rose by {:.3g} times itself"),
+        ("beta", beta(before, after), "ratio", "rose by {:.3g} times itself"),
         ("delta", log_ratio(before, after), "nats", "changed by a factor of e^{:.3g}"),
     ]
 
 
 def _where(rows: pd.DataFrame, measured: Measured, before: Beliefs, after: Beliefs) -> str:
-    """Write who and what attains a measure, and what its probability was and is."""
+    """Write the group and value that attain a measure, with P0 and P1."""
     if measured.row is None:
         return ""
     label = rows.index[measured.row]

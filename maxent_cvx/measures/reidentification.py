@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..releases.series import ReleaseSeries
 
 __all__ = [
     "Reidentification",
+    "Row",
     "expected_risk",
     "fitted",
     "individual_risk",
@@ -33,6 +34,7 @@ __all__ = [
     "reidentification",
     "share_unique",
     "still_unique",
+    "table_of_measures",
 ]
 
 # Equivalence classes: how many records have the same quasi-identifiers, and how many people of a population.
@@ -66,7 +68,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
 
 
 def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
-    """Groups of a generalised release, and how many of its population each covers."""
+    """The groups of a generalised release, and the number of people of its population in each."""
     if population is not None:
         raise StatementError("the release contains its population; omit population")
     inside = np.asarray(release.buckets != OUTSIDE)
@@ -76,7 +78,7 @@ def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
 
 
 def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.ndarray:
-    """How many people of a population are in each class."""
+    """Number of people of a population in each class."""
     if isinstance(population, QITable):
         tuples, n = population.quasi_identifiers, population.n_q
         if set(tuples.names) != set(classes.index.names):
@@ -106,7 +108,7 @@ def _tuples(table: pd.DataFrame, qi: tuple[str, ...], what: str) -> tuple[np.nda
     return sort_distinct(table[list(qi)])
 
 
-# E[1 / F | f]: how likely a record is whose it seems, if f of some F people in the population are in the sample.
+# E[1 / F | f]: the probability that a record is linked correctly, if f of F people of the population are in the sample.
 
 
 #: Up to this share of the population the recursion is stable; above it, the hypergeometric series converges quickly.
@@ -130,13 +132,13 @@ def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
 # Pitman's sampling formula: from the classes of a sample to those of its population.
 
 
-#: Evaluations of the likelihood, whose two parameters are found in some two hundred.
+#: Largest number of evaluations of the likelihood; about 200 are needed.
 MOST_EVALUATIONS = 2_000
-#: Additions to a class that are summed one by one; beyond them their probabilities are smooth, and are integrated.
+#: Up to so many additions to a class are summed one by one; the smooth probabilities of more are integrated.
 ONE_BY_ONE = 400
 #: Nodes of the quadrature, over the logarithm of the additions.
 NODES = 800
-#: Of classes of more records the mean of 1 / F is known to six digits from the mean and the variance of F.
+#: For classes of more records the mean and the variance of F give the mean of 1 / F to six digits.
 LARGE = 1_000
 #: Precision of the parameters, on their logarithmic scales; the statistical error is larger by far.
 PRECISION = 1e-7
@@ -201,10 +203,7 @@ def _additions(others: float) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([x, np.minimum(far, others)]), weight
 
 
-# What is known of re-identification: a table of measures, and the classes that they are of.
-
-
-#: How many of the measures are of the records by themselves.
+#: Number of measures that do not depend on a population.
 OF_SAMPLE = 6
 
 
@@ -253,7 +252,7 @@ class Reidentification(ReprMixin):
         return f"<Reidentification: {self}>"
 
     def _tables(self) -> Iterable[TablePreview]:
-        """What the records say by themselves, and what a population does."""
+        """The measures of the records, the measures of the population, and the classes."""
         tables = self.measures.iloc[:OF_SAMPLE], self.measures.iloc[OF_SAMPLE:]
         return [*(TablePreview(table, "measures") for table in tables), TablePreview(self.classes, "classes")]
 
@@ -380,77 +379,50 @@ def reidentification(
     else:
         risk = 1 / records
     marketer = float(records @ risk / records.sum())
-    rows.append(
-        (
-            "marketer risk",
-            marketer,
-            "share",
-            Message("{share} of all records would be linked correctly", share=_percent(marketer)),
-        )
-    )
-    index = pd.Index([name for name, *_ in rows], name="measure")
-    measures = table_of_measures([row[1:] for row in rows], index)
-    return Reidentification(measures, classes.assign(risk=risk), k)
+    says = Message("{share} of all records would be linked correctly", share=_percent(marketer))
+    rows.append(("marketer risk", marketer, "share", says))
+    return Reidentification(table_of_measures(rows), classes.assign(risk=risk), k)
 
 
-def table_of_measures(rows: Sequence[tuple[float, str, str]], index: pd.Index) -> pd.DataFrame:
-    """Tabulate values, units and what they say; the last are objects, as strings of pandas would lose their templates."""
-    values, units, says = zip(*rows, strict=True)
+def table_of_measures(rows: Iterable[Row]) -> pd.DataFrame:
+    """Tabulate measures; what they say are objects, as strings of pandas would lose their templates."""
+    measures, values, units, says = zip(*rows, strict=True)
+    index = pd.Index(measures, name="measure")
     return pd.DataFrame({"value": values, "unit": units, "says": pd.Series(says, index, object)}, index)
 
 
 def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
-    """What the records say by themselves."""
+    """Measures of the records without a population."""
     n, least = int(records.sum()), int(records.min())
     below, unique = int(records[records < k].sum()), int((records == 1).sum())
-    mean = len(records) / n
-    yield (
-        "classes",
-        len(records),
-        "classes",
-        Message("{n} records have {classes} different quasi-identifiers", n=n, classes=len(records)),
-    )
+    says = Message("{n} records have {classes} different quasi-identifiers", n=n, classes=len(records))
+    yield "classes", len(records), "classes", says
     yield "k", least, "records", Message("{k}-anonymous: the smallest class", k=least)
-    yield (
-        "records below k",
-        below,
-        "records",
-        Message("{share} of all are in classes of fewer than {k}", share=_percent(below / n), k=k),
-    )
-    yield (
-        "sample uniques",
-        unique,
-        "records",
-        Message("{share} of all have unique quasi-identifiers", share=_percent(unique / n)),
-    )
+    says = Message("{share} of all are in classes of fewer than {k}", share=_percent(below / n), k=k)
+    yield "records below k", below, "records", says
+    says = Message("{share} of all have unique quasi-identifiers", share=_percent(unique / n))
+    yield "sample uniques", unique, "records", says
+    mean = len(records) / n
     yield "prosecutor risk", mean, "probability", "for a person known to be in the release, on average"
     yield "highest prosecutor risk", 1 / least, "probability", "for a person known to be in the release"
 
 
 def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[Row]:
-    """What is known if everybody of the population is."""
+    """Measures for a population that is known."""
     n, least = int(records.sum()), int(people.min())
     below, unique = int(records[people < k].sum()), int(records[people == 1].sum())
-    mean = float(records @ (1 / people) / n)
     yield "population k", least, "people", "least number of people to whom a record may belong"
-    yield (
-        "records below k in the population",
-        below,
-        "records",
-        Message("{share} may belong to fewer than {k} people", share=_percent(below / n), k=k),
-    )
-    yield (
-        "population uniques",
-        unique,
-        "records",
-        Message("{share} can belong to one person only", share=_percent(unique / n)),
-    )
+    says = Message("{share} may belong to fewer than {k} people", share=_percent(below / n), k=k)
+    yield "records below k in the population", below, "records", says
+    says = Message("{share} can belong to one person only", share=_percent(unique / n))
+    yield "population uniques", unique, "records", says
+    mean = float(records @ (1 / people) / n)
     yield "journalist risk", mean, "probability", "for anybody in the population, on average"
     yield "highest journalist risk", 1 / least, "probability", "for anybody in the population"
 
 
 def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.ndarray]:
-    """What is estimated if only the size of the population is known; the risk of each class, Pitman's if there is."""
+    """Estimates for a population of known size; and the risk of each class, by Pitman's formula if available."""
     n, unique = int(records.sum()), int((records == 1).sum())
     by_class = individual_risk(records, n / n_population)
     rows = list(_risks("Benedetti-Franconi", records, by_class))
@@ -463,24 +435,19 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
         pitman = unique * still_unique(alpha, theta, n, n_population)
         rows += _risks("Pitman", records, by_class)
     for name, value in (("Pitman", pitman), ("Zayatz", zayatz)):
-        says = Message(
-            "{share} of all are expected to be unique among {n} people", share=_percent(value / n), n=n_population
-        )
-        nothing = "not available for a single class, or if all classes have one record"
-        rows.append((f"population uniques ({name})", value, "records", nothing if math.isnan(value) else says))
+        template, share = "{share} of all are expected to be unique among {n} people", _percent(value / n)
+        says: str = Message(template, share=share, n=n_population)
+        if math.isnan(value):
+            says = "not available for a single class, or if all classes have one record"
+        rows.append((f"population uniques ({name})", value, "records", says))
     return rows, by_class
 
 
 def _risks(name: str, records: np.ndarray, risk: np.ndarray) -> Iterator[Row]:
     """The mean and the largest of an estimate of 1 / F."""
-    mean = float(records @ risk / records.sum())
-    yield f"individual risk ({name})", mean, "probability", "estimated, for anybody in the population, on average"
-    yield (
-        f"highest individual risk ({name})",
-        float(risk.max()),
-        "probability",
-        "estimated, for anybody in the population",
-    )
+    mean, says = float(records @ risk / records.sum()), "estimated, for anybody in the population"
+    yield f"individual risk ({name})", mean, "probability", f"{says}, on average"
+    yield f"highest individual risk ({name})", float(risk.max()), "probability", says
 
 
 def _percent(share: float) -> str:

@@ -12,9 +12,10 @@ that share no component of its rows, and no group of people, are enumerated apar
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,9 @@ from .exposure import ExposureRule, certified_error, exposed
 
 __all__ = ["UncertainKnowledge", "attribute", "uncertain"]
 
-#: So many statements of one part are enumerated, 4,096 subsets; more are drawn.
+#: Largest number of statements of one part whose subsets are enumerated: 4,096 subsets.
 MOST_EXACT = 12
-#: Subsets that are drawn, and orders in which statements become known, unless `draws` is given.
+#: Default numbers of drawn subsets, and of drawn orders of the statements.
 DRAWS, ORDERS = 1000, 100
 #: Subsets that are solved one after another, each from the answer before.
 CHAIN = 32
@@ -159,11 +160,7 @@ def uncertain(
     check_mapping(statements, "statements", "{statement: probability}")
     if not statements:
         raise StatementError("statements is empty; give {statement: probability}")
-    workers = Workers.asked(n_jobs)
-    check_optional_bool(progress, "progress")
-    rng = np.random.default_rng(check_int(seed, "seed", 0))
-    if draws is not None:
-        check_int(draws, "draws", 2)
+    workers, rng = _checked_options(draws, seed, n_jobs, progress)
     full, labels = model.copy(), list[str]()
     for key in statements:
         if not (isinstance(key, str) and key in full.knowledge):
@@ -176,26 +173,18 @@ def uncertain(
         labels.append(key)
     p = np.array([check_float(value, f"the probability of {key!r}", 0.0, 1.0) for key, value in statements.items()])
     subsets = _Subsets.of(full, labels, measure, threshold, baseline)
-    parts = [np.arange(len(labels))] if draws is not None else subsets.parts()
-    if draws is None and max(map(len, parts)) > MOST_EXACT:
-        parts, draws = [np.arange(len(labels))], DRAWS
-    if draws is None:
-        tables = [_all_subsets(len(part)) for part in parts]
-        masks = [_spread(table, part, len(labels)) for table, part in zip(tables, parts, strict=True)]
-    else:
-        masks = [rng.random((draws, len(labels))) < p]
+    parts, draws = subsets.parts_or_draws(draws, DRAWS)
+    n = len(labels)
+    masks = [_all_subsets(part, n) for part in parts] if draws is None else [rng.random((draws, n)) < p]
     answers = subsets.solve(masks, workers, progress)
     index, people = subsets.rows
-    name = "people" if subsets.measures is None else next(iter(subsets.measures.functions))
     p_exposed = np.where(subsets.empty.exposed, 1.0, 0.0)
     log_consistent, variance, spread, ends = 0.0, 0.0, list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
     for part, mask, found in zip(parts, masks, answers, strict=True):
         consistent = np.array([answer is not None for answer in found])
-        weight = (
-            np.where(mask[:, part], p[part], 1 - p[part]).prod(axis=1)
-            if draws is None
-            else np.ones(len(mask)) / len(mask)
-        )
+        weight = np.full(len(mask), 1 / len(mask))
+        if draws is None:
+            weight = np.where(mask[:, part], p[part], 1 - p[part]).prod(axis=1)
         total = float(weight[consistent].sum())
         if total <= 0:
             raise Infeasible("no subset of the statements that has a probability is consistent with the release")
@@ -221,7 +210,7 @@ def uncertain(
     return UncertainKnowledge(
         exposed=pd.Series(np.clip(p_exposed, 0.0, 1.0), index, name="P(exposed)"),  # sums of weights round above 1
         expected=float(weight @ values),
-        distribution=pd.Series(weight[positive], pd.Index(values[positive], name=name), name="P"),
+        distribution=pd.Series(weight[positive], pd.Index(values[positive], name=subsets.name), name="P"),
         standard_error=0.0 if draws is None else math.sqrt(variance),
         contradictory=-math.expm1(log_consistent),
         ends=None if draws is not None else pd.DataFrame(
@@ -289,20 +278,13 @@ def attribute(
     labels = [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
     if not labels:
         raise StatementError("the model contains no statements to which the measure can be attributed; add some")
-    workers = Workers.asked(n_jobs)
-    check_optional_bool(progress, "progress")
-    rng = np.random.default_rng(check_int(seed, "seed", 0))
-    if draws is not None:
-        check_int(draws, "draws", 2)
+    workers, rng = _checked_options(draws, seed, n_jobs, progress)
     model.solve()  # if all statements are consistent, so are some of them
     n = len(labels)
     subsets = _Subsets.of(model, labels, measure, threshold, baseline)
-    parts = [np.arange(n)] if draws is not None else subsets.parts()
-    if draws is None and max(map(len, parts)) > MOST_EXACT:
-        parts, draws = [np.arange(n)], ORDERS
+    parts, draws = subsets.parts_or_draws(draws, ORDERS)
     if draws is None:
-        tables = [_all_subsets(len(part)) for part in parts]
-        masks = [_spread(table, part, n) for table, part in zip(tables, parts, strict=True)]
+        masks = [_all_subsets(part, n) for part in parts]
     else:
         orders = np.array([rng.permutation(n) for _ in range(draws)])
         place = np.argsort(orders, axis=1)
@@ -317,16 +299,25 @@ def attribute(
         gains = np.diff(values.reshape(draws, n + 1), axis=1)  # of the statement that comes next in each order
         by_label = np.take_along_axis(gains, place, axis=1)
         shares, errors = by_label.mean(axis=0), by_label.std(axis=0, ddof=1) / math.sqrt(draws)
-    name = "people" if subsets.measures is None else next(iter(subsets.measures.functions))
-    result = pd.Series(shares, pd.Index(labels, name="statement"), name=name)
+    result = pd.Series(shares, pd.Index(labels, name="statement"), name=subsets.name)
     # A dictionary, since pandas compares attrs by == when tables are put together, which a Series does not take.
     result.attrs["standard_error"] = dict(zip(labels, errors.tolist(), strict=True))
     return result
 
 
+def _checked_options(
+    draws: int | None, seed: int, n_jobs: int | None, progress: bool | None
+) -> tuple[Workers, np.random.Generator]:
+    """Check the options of :func:`uncertain` and :func:`attribute`."""
+    check_optional_bool(progress, "progress")
+    if draws is not None:
+        check_int(draws, "draws", 2)
+    return Workers.asked(n_jobs), np.random.default_rng(check_int(seed, "seed", 0))
+
+
 @dataclass(frozen=True)
 class _Answer:
-    """What is taken from the posterior of a subset: whether each group is exposed, and the measure."""
+    """The result for a subset: whether each group is exposed, and the measure."""
 
     exposed: np.ndarray
     value: float
@@ -346,7 +337,7 @@ class _Answer:
 
 @dataclass(eq=False)
 class _Subsets:
-    """The models of subsets of some statements, by the marks of those that are known."""
+    """The models in which only a subset of some statements is known."""
 
     model: MaxEnt  # with all statements
     labels: Sequence[str]
@@ -372,8 +363,13 @@ class _Subsets:
         measures = None if measure is None else Measures.of(measure)
         return cls(model, labels, rule, measures, (table.index, people), _Answer.of(post, rule, measures))
 
+    @property
+    def name(self) -> str:
+        """The name of the measure."""
+        return "people" if self.measures is None else next(iter(self.measures.functions))
+
     def value(self, answer: _Answer | None, part: np.ndarray | None) -> float:
-        """The measure of a subset, or the exposed people among those that a part of the statements can reach."""
+        """The measure of a subset; of a part of the statements, the exposed people whom they can affect."""
         assert answer is not None
         if part is None or self.measures is not None:
             return answer.value
@@ -409,8 +405,14 @@ class _Subsets:
         number = sp.csgraph.connected_components(links, directed=False)[1][: len(of_label)]
         return [np.flatnonzero(number == each) for each in dict.fromkeys(number.tolist())]
 
+    def parts_or_draws(self, draws: int | None, default: int) -> tuple[list[np.ndarray], int | None]:
+        """The parts whose subsets are enumerated; or one part of all statements, and how many subsets are drawn."""
+        if draws is None and max(map(len, parts := self.parts())) <= MOST_EXACT:
+            return parts, None
+        return [np.arange(len(self.labels))], default if draws is None else draws
+
     def groups_of(self, part: np.ndarray) -> np.ndarray:
-        """Mark the groups of people that some statements can reach."""
+        """Mark the groups of people whom some statements can affect."""
         of_label, of_group = self._components
         return np.isin(of_group, np.concatenate([of_label[i] for i in part]))
 
@@ -418,16 +420,11 @@ class _Subsets:
         """Solve each distinct subset once; None where it contradicts itself."""
         distinct, inverse = np.unique(np.concatenate(masks), axis=0, return_inverse=True)
         chains = [(distinct[i : i + CHAIN],) for i in range(0, len(distinct), CHAIN)]
-        chained = workers.map(_solve_chain, self, chains) if not workers.is_this_process else self._here(chains)
-        answers = [
-            answer for found in progress_bar(chained, "subsets", progress, total=len(chains)) for answer in found
-        ]
+        here = (_solve_chain(self, subsets) for (subsets,) in chains)
+        chained = here if workers.is_this_process else workers.map(_solve_chain, self, chains)
+        answers = list(chain.from_iterable(progress_bar(chained, "subsets", progress, total=len(chains))))
         ordered = iter([answers[i] for i in inverse.reshape(-1)])
         return [[next(ordered) for _ in mask] for mask in masks]
-
-    def _here(self, chains: Iterable[tuple[np.ndarray]]) -> Iterator[list[_Answer | None]]:
-        for (chain,) in chains:
-            yield _solve_chain(self, chain)
 
 
 def _solve_chain(subsets: _Subsets, masks: np.ndarray) -> list[_Answer | None]:
@@ -464,15 +461,10 @@ def _solved(model: MaxEnt, before: Posterior | None) -> Posterior:
         return model.solve(progress=False)
 
 
-def _all_subsets(n: int) -> np.ndarray:
-    """The marks of all subsets of n statements, shape (2^n, n)."""
-    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
-
-
-def _spread(table: np.ndarray, part: np.ndarray, n: int) -> np.ndarray:
-    """Subsets of a part as subsets of all n statements."""
-    masks = np.zeros((len(table), n), dtype=bool)
-    masks[:, part] = table
+def _all_subsets(part: np.ndarray, n: int) -> np.ndarray:
+    """The marks of all subsets of some of n statements, in the order of their binary numbers."""
+    masks = np.zeros((2 ** len(part), n), dtype=bool)
+    masks[:, part] = np.arange(len(masks))[:, None] >> np.arange(len(part)) & 1
     return masks
 
 
@@ -496,9 +488,12 @@ def _ends(values: np.ndarray, size: np.ndarray, n: int) -> np.ndarray:
 
 def _convolved_ends(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The ends of a sum: at most i statements of one part and k - i of another."""
-    n, m = len(one) - 1, len(other) - 1
-    ways = [[one[i] + other[min(k - i, m)] for i in range(min(k, n) + 1)] for k in range(n + m + 1)]
-    return np.array([(min(way[0] for way in each), max(way[1] for way in each)) for each in ways])
+    ends = np.empty((len(one) + len(other) - 1, 2), dtype=np.result_type(one, other))
+    for k in range(len(ends)):
+        i = np.arange(min(k + 1, len(one)))
+        ways = one[i] + other[np.minimum(k - i, len(other) - 1)]
+        ends[k] = ways[:, 0].min(), ways[:, 1].max()
+    return ends
 
 
 def _shapley(masks: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -507,11 +502,8 @@ def _shapley(masks: np.ndarray, values: np.ndarray) -> np.ndarray:
     size = masks.sum(axis=1)
     # |S|! (n - |S| - 1)! / n!: the share of the orders in which S are the statements before a given one.
     weight = np.array([1 / (n * math.comb(n - 1, k)) for k in range(n)])
-    numbers = np.arange(len(masks))
-    return np.array(
-        [
-            weight[size[before]] @ (values[before + 2**i] - values[before])
-            for i in range(n)
-            for before in [numbers[~masks[:, i]]]
-        ]
-    )
+    shares = np.empty(n)
+    for i in range(n):
+        before = np.flatnonzero(~masks[:, i])
+        shares[i] = weight[size[before]] @ (values[before + 2**i] - values[before])
+    return shares

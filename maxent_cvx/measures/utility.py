@@ -23,7 +23,7 @@ from ..releases.series import ReleaseSeries
 from .accuracy import overall_divergence
 from .disclosure import disclosure, of_those_inside, published
 from .exposure import Exposure, exposed
-from .reidentification import reidentification, table_of_measures
+from .reidentification import Row, reidentification, table_of_measures
 
 __all__ = [
     "marginal_distance",
@@ -114,16 +114,8 @@ def marginal_distance(
     Gender, Disease            0.350      0.456
     Degree, Disease            0.358      0.416
     """
-    check_instance(published, (Release, Posterior), "published")
-    view: Any = getattr(published, "view", published)
-    nodes = read_hierarchies(hierarchies)
-    qi = view.qi if attributes is None else names(attributes, "attributes")
-    data = Microdata(original, qi, view.sensitive)
-    if strangers := [name for name in qi if name not in view.qi]:
-        raise StatementError(
-            f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
-        )
-    inside = view.inside
+    view, data = _compared(published, original, attributes)
+    nodes, inside, qi = read_hierarchies(hierarchies), view.inside, data.qi
     estimate = estimated_counts(published)[:, inside]
     n = view.n_records if inside.all() else round(float(estimate.sum()))
     if n != len(original):
@@ -157,6 +149,21 @@ def marginal_distance(
     distances = [_distances(*marginals[name]) for name in order]
     index = pd.Index(order, name="marginal")
     return pd.DataFrame(distances, columns=["total_variation", "hellinger"], index=index)
+
+
+def _compared(
+    published: Release | Posterior, original: pd.DataFrame, attributes: str | Iterable[str] | None
+) -> tuple[Any, Microdata]:
+    """What is published, and the original records with the attributes that are compared."""
+    check_instance(published, (Release, Posterior), "published")
+    view: Any = getattr(published, "view", published)
+    qi = view.qi if attributes is None else names(attributes, "attributes")
+    data = Microdata(original, qi, view.sensitive)
+    if strangers := [name for name in qi if name not in view.qi]:
+        raise StatementError(
+            f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
+        )
+    return view, data
 
 
 def _distances(truth: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
@@ -245,16 +252,10 @@ def query_error(
     """
     nodes = read_hierarchies(hierarchies)
     queries = check_int(queries, "queries", 1, MOST_QUERIES)
-    check_instance(published, (Release, Posterior), "published")
-    view: Any = getattr(published, "view", published)
     if not 0 < check_number(selectivity, "selectivity") <= 1:
         raise BadProbability(f"selectivity must be above 0 and at most 1, got {selectivity!r}")
-    qi = view.qi if attributes is None else names(attributes, "attributes")
-    data = Microdata(original, qi, view.sensitive)
-    if strangers := [name for name in qi if name not in view.qi]:
-        raise StatementError(
-            f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
-        )
+    view, data = _compared(published, original, attributes)
+    qi = data.qi
     if dimensions is not None:
         check_int(dimensions, "dimensions", 1, len(qi))
     rng = np.random.default_rng(check_int(seed, "seed", 0))
@@ -305,7 +306,7 @@ def _drawn(
     dimensions: int | None,
     selectivity: float,
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Plot queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one."""
+    """Draw queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one."""
     d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(qi) + 1, AT_ONCE)
     named = np.argsort(rng.random((len(qi), AT_ONCE)), axis=0) < d
     share = selectivity ** (1 / (d + 1))
@@ -314,12 +315,6 @@ def _drawn(
         return np.asarray(np.argsort(np.argsort(rng.random((size, AT_ONCE)), axis=0), axis=0) < np.ceil(size * share))
 
     return [some(size) | ~named[i] for i, size in enumerate(sizes)], some(n_values)
-
-
-#: A kind, a measure of it, its value and unit, and what it says.
-Row = tuple[str, str, float, str, str]
-#: The kinds of measures.
-INFERENCE, FINDING, UTILITY = "inference risk", "re-identification risk", "utility"
 
 
 def risk_utility(
@@ -402,14 +397,12 @@ def risk_utility(
     is_exact = not isinstance(view, GroupedRelease | ReleaseSeries) and not getattr(view, "generalized", False)
     truth = original if is_exact else None
     verdict = exposed(post, threshold, truth, sensitive=sensitive, baseline=baseline, within=within)
-    rows = [*_inference(post, verdict, truth)]
+    tables = {"inference risk": table_of_measures(_inference(post, verdict, truth))}
     if not isinstance(view, ReleaseSeries):
-        risks = reidentification(view, population=population, k=k).measures
-        rows += [(FINDING, str(name), *row) for name, *row in risks.itertuples(name=None)]
+        tables["re-identification risk"] = reidentification(view, population=population, k=k).measures
     if isinstance(view, Release) and original is not None:
-        rows += _utility(view, original, hierarchies)
-    index = pd.MultiIndex.from_tuples([row[:2] for row in rows], names=["kind", "measure"])
-    return table_of_measures([row[2:] for row in rows], index)
+        tables["utility"] = table_of_measures(_utility(view, original, hierarchies))
+    return pd.concat(tables, names=["kind", "measure"])
 
 
 def _inference(
@@ -417,107 +410,48 @@ def _inference(
 ) -> Iterator[Row]:
     """What is inferred of people."""
     share = verdict.people / max(verdict.total, 1)
-    yield (
-        INFERENCE,
-        "exposed people",
-        verdict.people,
-        "people",
-        Message("{share:.1%} of all: {meaning}", share=share, meaning=verdict.meaning),
-    )
-    uncounted = int(verdict.uncounted.attrs["people"])  # each once, of several attributes too
-    which = ", ".join(map(str, verdict.uncounted.index[:3]))
-    says = (
-        Message("people for whom a value is certain that does not count: {values}", values=which)
-        if which
-        else "no value is certain that does not count"
-    )
-    yield INFERENCE, "certain, not counted", uncounted, "people", says
+    says: str = Message("{share:.1%} of all: {meaning}", share=share, meaning=verdict.meaning)
+    yield "exposed people", verdict.people, "people", says
+    says = "no value is certain that does not count"
+    if values := ", ".join(map(str, verdict.uncounted.index[:3])):
+        says = Message("people for whom a value is certain that does not count: {values}", values=values)
+    # `uncounted` has a row for each value; here everybody counts once.
+    yield "certain, not counted", int(verdict.uncounted.attrs["people"]), "people", says
     if verdict.undecided:
-        yield INFERENCE, "undecided", len(verdict.undecided), "reasons", joined(verdict.undecided)
+        yield "undecided", len(verdict.undecided), "reasons", joined(verdict.undecided)
     if (error := verdict.expected_error) is not None:
         far, unit = (error.total_seconds() / 86400, "days") if isinstance(error, pd.Timedelta) else (error, "of values")
-        yield INFERENCE, "expected error", far, unit, joined(verdict.distances)
+        yield "expected error", far, unit, joined(verdict.distances)
     worst = disclosure(post, worst=True).iloc[0]
-    yield (
-        INFERENCE,
-        "largest probability",
-        worst["max_p"],
-        "probability",
-        Message("the largest P({value} | q)", value=worst["value"]),
-    )
-    yield (
-        INFERENCE,
-        "distinct l",
-        worst["distinct_l"],
-        "values",
-        "least number of possible values: distinct l-diversity",
-    )
-    yield (
-        INFERENCE,
-        "entropy l",
-        worst["entropy_l"],
-        "values",
-        "exp of the least entropy of P(. | q): entropy l-diversity",
-    )
+    says = Message("the largest P({value} | q)", value=worst["value"])
+    yield "largest probability", worst["max_p"], "probability", says
+    yield "distinct l", worst["distinct_l"], "values", "least number of possible values: distinct l-diversity"
+    yield "entropy l", worst["entropy_l"], "values", "exp of the least entropy of P(. | q): entropy l-diversity"
     if not np.isnan(worst["t"]):
-        yield INFERENCE, "t", worst["t"], "distance", "largest distance of P(. | q) from P(.): t-closeness"
+        yield "t", worst["t"], "distance", "largest distance of P(. | q) from P(.): t-closeness"
     if isinstance(post, Posterior):
-        yield from _of_guesses(post)
-    if verdict.attack_success is not None and original is not None:
-        success, says = verdict.attack_success, "share of people whose likeliest value is their true one"
-        yield INFERENCE, "attack success", success, "share", says
-    if original is not None:
-        far, says = (
-            overall_divergence(post, original),
-            "divergence of the inference from the truth; 0 means that it is known",
-        )
-        yield INFERENCE, "overall divergence", far, "bits", says
-
-
-def _of_guesses(post: Posterior) -> Iterator[Row]:
-    """How often the likeliest value is right, as is believed with the release and without it."""
-    rows, people = of_those_inside(post)
-    with_it = float(people @ rows.to_numpy().max(axis=1) / people.sum())
-    yield (
-        INFERENCE,
-        "best guess",
-        with_it,
-        "probability",
-        "probability that the likeliest value is right, mean over people",
-    )
-    if (n_s := published(post.space.view)) is not None:
-        without = float(n_s.max() / n_s.sum())
-        yield (
-            INFERENCE,
-            "best guess without the release",
-            without,
-            "probability",
-            "the share of the most frequent value",
-        )
+        rows, people = of_those_inside(post)
+        right = float(people @ rows.to_numpy().max(axis=1) / people.sum())
+        yield "best guess", right, "probability", "probability that the likeliest value is right, mean over people"
+        if (n_s := published(post.view)) is not None:
+            before = float(n_s.max() / n_s.sum())
+            yield "best guess without the release", before, "probability", "the share of the most frequent value"
+    if original is not None and verdict.attack_success is not None:
+        says = "share of people whose likeliest value is their true one"
+        yield "attack success", verdict.attack_success, "share", says
+        says = "divergence of the inference from the truth; 0 means that it is known"
+        yield "overall divergence", overall_divergence(post, original), "bits", says
 
 
 def _utility(release: Release, original: pd.DataFrame, hierarchies: Mapping[str, object] | None) -> Iterator[Row]:
     """What the release is good for."""
     error = query_error(release, original, hierarchies=hierarchies)["error"]
-    yield (
-        UTILITY,
-        "median query error",
-        float(error.median()),
-        "ratio",
-        "relative error of random counting queries, the median",
-    )
-    yield (
-        UTILITY,
-        "mean query error",
-        float(error.mean()),
-        "ratio",
-        "relative error of random counting queries, the mean",
-    )
+    for name, value in (("median", error.median()), ("mean", error.mean())):
+        yield f"{name} query error", float(value), "ratio", f"relative error of random counting queries, the {name}"
     far = marginal_distance(release, original, hierarchies=hierarchies)
     single, both = far.iloc[: len(release.qi) + 1], far.iloc[len(release.qi) + 1 :]
-    for name, table in (("attribute", single), ("attribute with the sensitive values", both)):
-        variation, hellinger = table["total_variation"], table["hellinger"]
-        worst = Message("largest of {n} marginals, for {attributes}", n=len(table), attributes=variation.idxmax())
-        yield UTILITY, f"total variation, {name}", float(variation.max()), "distance", worst
-        worst = Message("largest of {n} marginals, for {attributes}", n=len(table), attributes=hellinger.idxmax())
-        yield UTILITY, f"Hellinger distance, {name}", float(hellinger.max()), "distance", worst
+    for of, table in (("attribute", single), ("attribute with the sensitive values", both)):
+        for name, column in (("total variation", "total_variation"), ("Hellinger distance", "hellinger")):
+            worst = table[column].idxmax()
+            says = Message("largest of {n} marginals, for {attributes}", n=len(table), attributes=worst)
+            yield f"{name}, {of}", float(table[column].max()), "distance", says

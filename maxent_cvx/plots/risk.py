@@ -15,7 +15,8 @@ from .._utils.validation import check_bool, check_instance, check_mapping, check
 from ..measures.accuracy import check_base
 from ..measures.disclosure import of_those_inside
 from ..measures.equivocation import Equivocation
-from ..measures.exposure import ROUNDING, ExposureRule, certified_error, read_baseline, read_events
+from ..measures.events import ROUNDING, read_events
+from ..measures.exposure import ExposureRule, certified_error, read_baseline
 from ..measures.uncertainty import UncertainKnowledge
 from ..model.posterior import Posterior
 from ..priors import QIDistribution

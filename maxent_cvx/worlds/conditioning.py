@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, Infeasible, join_names
 from .._utils.validation import check_number
-from .groups import STATES, Groups, Lattice, forward_weights, impossible, shares, some_world
+from .groups import STATES, Groups, Lattice, forward_weights, shares
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 __all__ = [
@@ -25,11 +25,9 @@ __all__ = [
     "parts",
 ]
 
-# Sentences that cannot all be true, by name.
-
 
 def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Sentence]], bool]) -> Infeasible:
-    """The error that no world has all sentences true, with some that clash, of which none can be spared."""
+    """An error: the sentences contradict each other; it names some of them, none of which can be left out."""
     clash = list(dict.fromkeys(sentences))
     for candidate in list(clash):
         if not possible(without := [other for other in clash if other is not candidate]):
@@ -44,32 +42,29 @@ def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Senten
     return error
 
 
-# Where named people may be: a bucket, as those of them see it who may be one of its records.
-
-
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """A bucket in which some of the people may be; or all those together in which only one of them may be."""
+    """A bucket in which several of the named people may be; or all buckets in which only one of them may be."""
 
-    # Its values are in classes. Of the worlds of a bucket only how many of the named people are in it matters, of which
-    # kind, and how many of them have a value of each class: `weight` is that of all its worlds with these, people and
-    # places being told apart.
+    # Values are in classes. A state of a bucket is the number u of named people of each kind in it, and the number c of
+    # them with a value of each class. Its weight is that of all worlds in this state, where people and places of equal
+    # kinds are distinguished.
 
-    people: np.ndarray  # who may be here
+    people: np.ndarray  # the named people who may be in it
     kind: np.ndarray  # people of one kind have the same quasi-identifiers
-    capacity: np.ndarray  # how many records each kind has here
-    classes: np.ndarray  # the value that each class consists of, -1 for a class of values that no sentence mentions
-    left: np.ndarray  # how many records have a value of it
-    log_prior: np.ndarray  # (kinds, classes): logarithms of what a person's value counts
-    others: np.ndarray  # (values,): how the values of class -1 are distributed among those who have one
-    log_rest: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    capacity: np.ndarray  # number of its records for each kind
+    classes: np.ndarray  # the value of each class; -1 for the class of all values that no sentence mentions
+    left: np.ndarray  # number of its records with a value of each class
+    log_prior: np.ndarray  # (kinds, classes): logarithm of the factor of a person with a value
+    others: np.ndarray  # (values,): the distribution of the values in class -1
+    log_rest: Callable[[np.ndarray, np.ndarray], np.ndarray]  # the logarithm of the weight of the other records
 
     def weight(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """The logarithm of what a state counts: the ways for the people to be records here, times the others'."""
+        """The logarithm of the weight of states: the ways to choose the people's records, times the others' weight."""
         return falling(self.capacity, u) + self.log_rest(u, c)
 
     def of_values(self, share: np.ndarray) -> np.ndarray:
-        """Shares of classes, shape (people, classes), as shares of values, (people, values)."""
+        """Convert shares of classes, shape (people, classes), to shares of values, (people, values)."""
         of_value = np.zeros((len(share), len(self.others)))
         mentioned = self.classes >= 0
         of_value[:, self.classes[mentioned]] = share[:, mentioned]
@@ -87,7 +82,7 @@ def falling(n: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def closed_form(left: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """What the others count where all worlds are equally likely: (N - k)! / prod (m - c)!, as a share of all worlds."""
+    """`log_rest` if all worlds are equally likely: (N - k)! / prod (m - c)!, as a share of all worlds."""
     size = np.array([left.sum()])
 
     def log_rest(u: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -96,24 +91,22 @@ def closed_form(left: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarr
     return log_rest
 
 
-# What the others of a bucket count when some of its tuples and places are taken by named people, with a prior.
-
-
 @dataclass(frozen=True, eq=False)
 class ResidualGroup:
-    """A bucket with a prior, of which n tuples of each signature and m places of each value are to be dealt."""
+    """A bucket with a prior, some of whose tuples and places of values are taken by named people."""
 
-    # Either tuples are dealt to values, once for all that people may have taken, or values to tuples, for each of it
-    # once: whichever takes fewer steps.
+    # u and c are the numbers of taken tuples of each signature and of taken places of each value. Either tuples are
+    # assigned to values, once for all c with the same u, or values to tuples, once for all u with the same c: whichever
+    # takes fewer steps.
 
     log_prior: np.ndarray  # (signatures, values)
-    tuples: np.ndarray  # n and m
-    places: np.ndarray  # n and m
-    name: object  # what the bucket is called
-    limit: float  # steps that are allowed
+    tuples: np.ndarray  # n, the number of tuples of each signature
+    places: np.ndarray  # m, the number of places of each value
+    name: object  # of the bucket
+    limit: float  # the largest number of steps
 
     def log_weights(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """The sum over all worlds of the others, of the product of their priors, as a logarithm but for a constant."""
+        """The logarithm of the sum over the others' worlds of the product of their priors, up to a constant."""
         log_weight = np.empty(len(u))
         if self._to_values(u, c):
             for rows, patterns, which in _alike(u):
@@ -123,16 +116,16 @@ class ResidualGroup:
         for rows, patterns, which in _alike(c):
             log_factor = np.stack([self.log_prior[:, self._left(pattern)].T for pattern in patterns])
             log_weight[rows] = _gathered(log_factor, self.tuples, self.tuples - u[rows], which)
-        # Dealt are the single places of a value, which are told apart, to the signatures; tuples are told apart.
+        # Here single places of a value are distinguished, and tuples of a signature are not; convert.
         return log_weight + falling(self.places, c) - falling(self.tuples, u)
 
     def shares(self, u: np.ndarray, c: np.ndarray, share: np.ndarray, log_weight: np.ndarray) -> np.ndarray:
-        """P(t : x) of the others, where named people have taken u, and c with probabilities `share`."""
+        """P(t : x) of the others, if named people have taken u, and c with the probabilities `share`."""
         others, p = self._others(u), np.full(self.log_prior.shape, np.nan)
         if not len(others):
             return p
         if self._to_values(np.broadcast_to(u, (len(c), len(u))), c):
-            # All c at once: an end state of the lattice is the places that c leaves, weighted by the share of c.
+            # All c at once: an end state of the lattice is the places left by c, weighted by the share of c.
             lattice = Lattice(self.places)
             log_ends = np.full(int(np.prod(self.places + 1)), -np.inf)
             log_ends[(self.places - c) @ lattice.stride] = np.log(share) - log_weight
@@ -150,18 +143,19 @@ class ResidualGroup:
         return p
 
     def _others(self, u: np.ndarray) -> np.ndarray:
-        """The signatures of the tuples that are left, one per tuple."""
+        """The signature of each remaining tuple."""
         return np.repeat(np.arange(len(self.tuples)), self.tuples - u)
 
     def _left(self, c: np.ndarray) -> np.ndarray:
-        """The values that are left, one per place."""
+        """The value of each remaining place."""
         return np.repeat(np.arange(len(self.places)), self.places - c)
 
     def _to_values(self, u: np.ndarray, c: np.ndarray) -> bool:
-        """Whether it takes fewer steps to deal tuples to values; refuse what takes too many."""
-        cost = []
-        for counts, kinds in ((u, self.places), (c, self.tuples)):
-            cost.append(len(np.unique(counts, axis=0)) * float(np.prod(kinds + 1.0)) * len(kinds))
+        """Whether it takes fewer steps to assign tuples to values than values to tuples."""
+        cost = [
+            len(np.unique(counts, axis=0)) * float(np.prod(kinds + 1.0)) * len(kinds)
+            for counts, kinds in ((u, self.places), (c, self.tuples))
+        ]
         if min(cost) > self.limit:
             raise GroupTooLarge(
                 f"{self.name!r}, {int(self.places.sum())} tuples of {len(self.tuples)} signatures with "
@@ -173,7 +167,7 @@ class ResidualGroup:
 
 
 def _alike(counts: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The distinct rows with one sum at a time."""
+    """For each sum of a row: the rows with this sum, the distinct ones, and which of these each row is."""
     size = counts.sum(axis=1)
     for total in np.unique(size):
         rows = np.flatnonzero(size == total)
@@ -182,7 +176,7 @@ def _alike(counts: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _gathered(log_factor: np.ndarray, kinds: np.ndarray, remaining: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Deal the items of several groups to kinds of places, and look up those that are to be taken, one state a row."""
+    """Assign the items of several groups to kinds of places; the weight of one state per row, `remaining` places."""
     lattice = Lattice(kinds)
     layers = lattice.layers()
     log_weight = np.empty(len(remaining))
@@ -194,37 +188,28 @@ def _gathered(log_factor: np.ndarray, kinds: np.ndarray, remaining: np.ndarray, 
     return log_weight
 
 
-# What hangs together through links between two kinds of things, such as people and buckets.
-
-
 def parts(links: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Number the parts that hang together: of every row, and of every column, of a table of links."""
+    """Number the connected components of a table of links: that of every row, and of every column."""
     _, label = sp.csgraph.connected_components(_graph(links), directed=False)
     rows, columns = np.split(label, links.shape[:1])
     return rows, columns
 
 
-def in_line(links: sp.csr_array) -> np.ndarray:
-    """An order of the rows in which those with common columns are near each other (reverse Cuthill-McKee)."""
-    order = sp.csgraph.reverse_cuthill_mckee(_graph(links), symmetric_mode=False)
-    return np.asarray(order[order < links.shape[0]])
-
-
 def _graph(links: sp.csr_array) -> sp.csr_array:
-    """The graph of which rows and columns are the nodes, and entries the edges."""
+    """The graph whose nodes are the rows and columns, and whose edges are the entries."""
     row, column = sp.coo_array(links).coords
     n = sum(links.shape)
     return sp.csr_array((np.ones(len(row)), (row, links.shape[0] + column)), shape=(n, n))
 
 
-# All worlds in which sentences are true, by dynamic programming over the buckets that the sentences link.
+# The weight of all worlds in which sentences are true, by dynamic programming over the buckets linked by them.
 #
-# Bucket after bucket, everybody who may be in it is put there, with a value, or left for a later one. What was done
-# matters only by who is still to come, by what is left of the sentences, and, inside a bucket, by how many places of
-# each kind and class are taken; so many states are enough. All weights are positive, and added up as logarithms.
+# Bucket after bucket, everybody who may be in it is either put there, with a value, or left for a later one. The past
+# matters only by the people who are still waiting, by the residual of the sentences, and, inside a bucket, by the number
+# of taken places of each kind and class: these are a state. All weights are positive, and are added as logarithms.
 
 
-#: Steps of the lattice (see worlds/linked.py) that a transition of a state takes as long as.
+#: A transition of a state takes as long as so many steps of a lattice.
 TRANSITION = 20.0
 #: People who may still be in several buckets at once: a bit of an integer each.
 MOST_WAITING = 62
@@ -232,11 +217,11 @@ MOST_WAITING = 62
 
 @dataclass(frozen=True, eq=False)
 class Conditioned:
-    """What the worlds with true sentences say."""
+    """The distribution over the worlds in which the sentences are true."""
 
-    log_total: float  # the logarithm of what they count together; -inf if there are none
-    shares: list[np.ndarray]  # (people here, classes)
-    taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    log_total: float  # the logarithm of their total weight; -inf if there are none
+    shares: list[np.ndarray]  # of each slot, P(person is there with a value of the class), (people, classes)
+    taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # of each slot its states u and c, and their probabilities
 
 
 @dataclass(eq=False)
@@ -246,20 +231,20 @@ class _Step:
     source: np.ndarray
     target: np.ndarray
     log_factor: np.ndarray
-    value: np.ndarray | None  # the class that the person gets; -1 where not put here; None: a bucket is closed
-    who: tuple[int, int] = (-1, -1)  # the place, and which of its people
+    value: np.ndarray | None  # the class of the person's value, -1 where not put here; None if a bucket is closed
+    who: tuple[int, int]  # the place, and which of its people
 
 
 @dataclass(eq=False)
 class _States:
-    """A layer: what is left of the sentences, who waits for a later bucket, and the state inside the bucket."""
+    """A layer: the residual of the sentences, the people waiting for a later bucket, and the state of the bucket."""
 
     residual: np.ndarray
     waiting: np.ndarray
     local: np.ndarray
 
     def merged(self) -> tuple[_States, np.ndarray]:
-        """The distinct states, and which of them each is."""
+        """The distinct states, and which of these each state is."""
         code = np.zeros(len(self.residual), dtype=np.int64)
         for column in (self.residual, self.waiting, self.local):
             kinds, which = np.unique(column, return_inverse=True)
@@ -269,7 +254,7 @@ class _States:
 
 
 class _Inside:
-    """States inside a bucket: how many of each kind and class are taken, as rows that are added when they are met."""
+    """The states of a bucket that were reached, one row each: the taken records of each kind and of each class."""
 
     def __init__(self, place: Slot) -> None:
         self.most = np.concatenate([place.capacity, place.left])
@@ -277,7 +262,7 @@ class _Inside:
         self.rows = np.zeros((1, len(self.most)), dtype=np.int64)
 
     def add(self, kind: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """One more of a kind, with a value of a class: where every state is now, and gets to, or -1 without capacity."""
+        """Put one more person there, by class: the new number of every state, and of its successors, -1 if full."""
         n = len(self.rows)
         step = np.zeros((len(classes), len(self.most)), dtype=np.int64)
         step[:, kind] = 1
@@ -293,7 +278,7 @@ class _Inside:
 
 
 class _Sweep:
-    """The forward pass, step by step."""
+    """The forward pass."""
 
     def __init__(self, places: list[Slot], residuals: Residuals, root: int, limit: float) -> None:
         self.places, self.residuals, self.limit, self.cost = places, residuals, limit, 0.0
@@ -313,7 +298,7 @@ class _Sweep:
         self.closed: list[tuple[np.ndarray, np.ndarray]] = []
 
     def run(self) -> bool:
-        """Go through all places; whether any world is left."""
+        """Go through all places; whether there is a world."""
         for at, place in enumerate(self.places):
             inside = _Inside(place)
             for i in range(len(place.people)):
@@ -322,7 +307,7 @@ class _Sweep:
         return len(self.states.residual) > 0
 
     def _put(self, at: int, i: int, inside: _Inside) -> None:
-        """Put a person into a bucket, with every class of values, or leave them for a later one."""
+        """Put a person into a bucket, with a value of each class, or leave the person for a later bucket."""
         place = self.places[at]
         person, kind = int(place.people[i]), int(place.kind[i])
         alone = self.first[person] == self.last[person]
@@ -358,7 +343,7 @@ class _Sweep:
             self.free.append(self.bit.pop(person))
 
     def _close(self, at: int, inside: _Inside) -> None:
-        """Weigh what is inside a bucket, and forget it."""
+        """Multiply by the weight of the state of a bucket, and drop this state."""
         u, c = inside.rows[:, : inside.kinds], inside.rows[:, inside.kinds :]
         reached = np.unique(self.states.local)
         log_weight = np.full(len(inside.rows), -np.inf)
@@ -377,14 +362,14 @@ class _Sweep:
         value: np.ndarray | None,
         who: tuple[int, int],
     ) -> None:
-        """Take a step, and put equal states together."""
+        """Take a step, and merge equal states."""
         self.states, target = states.merged()
         self.steps.append(_Step(source, target, log_factor, value, who))
         self.log_weight = _log_sums(target, self.log_weight[source] + log_factor, len(self.states.local))
         self.before.append(self.log_weight)
 
     def _bit(self, person: int, at: int, alone: bool) -> int:
-        """The bit of somebody who may be in several buckets, set in all states when the first of them is reached."""
+        """The bit of a person who may be in several buckets; it is set in all states at the first of them."""
         if alone:
             return 0
         if self.first[person] == at:
@@ -398,7 +383,7 @@ class _Sweep:
         return 1 << self.bit[person]
 
     def _allow(self, at: int, transitions: float) -> None:
-        """Refuse what takes longer than is allowed."""
+        """Check that the steps so far are within the limit."""
         self.cost += TRANSITION * transitions
         if self.cost > self.limit:
             raise GroupTooLarge(
@@ -410,7 +395,7 @@ class _Sweep:
 
 
 def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: float) -> Conditioned:
-    """The worlds in which a sentence is true."""
+    """The distribution over the worlds in which the sentence `root` is true."""
     order = _in_line(places, residuals, root)
     sweep = _Sweep([places[i] for i in order], residuals, root, limit)
     shares = [np.zeros((len(place.people), len(place.classes))) for place in sweep.places]
@@ -418,8 +403,8 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
         return Conditioned(-np.inf, [], [])
     assert (sweep.states.residual == TRUE).all()
     log_total = float(sweep.log_weight[0])
-    # The backward pass: a transition's share of all worlds is (weight of the ways to its source) x (its own weight) x
-    # (weight of the ways on from its target) / (total weight).
+    # The backward pass: the share of all worlds that pass through a transition is
+    # (weight before its source) x (its own weight) x (weight after its target) / (total weight).
     slots: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     after = np.zeros(1)
     for step, before in zip(reversed(sweep.steps), reversed(sweep.before[:-1]), strict=True):
@@ -440,16 +425,16 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
 
 
 def _in_line(places: list[Slot], residuals: Residuals, root: int) -> np.ndarray:
-    """An order in which places that sentences link, or that share somebody, are near each other."""
-    # The number of states is exponential in the number of sentences and people that are open at a time.
-    parts = residuals.held[root]
-    groups = [residuals.people_of[part] for part in parts[2:]] if len(parts) > 2 else [residuals.people_of[root]]
-    links = [(at, ("person", person)) for at, place in enumerate(places) for person in place.people.tolist()]
-    about = {(at, ("sentence", n)) for at, (_, person) in links for n, group in enumerate(groups) if person in group}
-    every = [*links, *about]
-    number = {link: i for i, link in enumerate(dict.fromkeys(link for _, link in every))}
-    entries = (np.ones(len(every)), ([at for at, _ in every], [number[link] for _, link in every]))
-    return in_line(sp.csr_array(entries, shape=(len(places), len(number))))
+    """An order in which places that share a person or a sentence are near each other (reverse Cuthill-McKee)."""
+    # The number of states is exponential in the number of sentences and people that are open at the same time.
+    sentences = residuals.held[root][2:] or (root,)
+    groups = [residuals.people_of[sentence] for sentence in sentences]
+    people = np.unique(np.concatenate([place.people for place in places]))
+    here = np.array([np.isin(people, place.people) for place in places])  # places x people
+    mentions = np.array([[person in group for person in people.tolist()] for group in groups])  # sentences x people
+    links = sp.csr_array(np.hstack([here, here @ mentions.T]))
+    order = sp.csgraph.reverse_cuthill_mckee(_graph(links), symmetric_mode=False)
+    return np.asarray(order[order < len(places)])
 
 
 def _log_sums(index: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
@@ -465,8 +450,7 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
     """P(t : x) given the sentences, see :func:`maxent_cvx.worlds.posterior`."""
     single, signature, column = Groups.single(group, values)
     known = PersonKnowledge.of(knowledge, group.index, group.columns, "tuple of the group")
-    if not some_world(single.prior > 0, single.tuples.data, single.values.data):
-        raise impossible(single.names)
+    single.check_worlds()
     with np.errstate(divide="ignore"):
         residual_group = ResidualGroup(
             np.log(single.prior), single.tuples.data, single.values.data, "the group", check_number(limit, "limit")
@@ -493,7 +477,7 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
 def _place(
     named: np.ndarray, signature: np.ndarray, column: np.ndarray, residual_group: ResidualGroup, n_values: int
 ) -> tuple[Slot, np.ndarray]:
-    """The group, as those see it whom sentences name; and how many of them have each signature."""
+    """The group as a slot for the people in sentences, and the number of them with each signature."""
     of_kind, kind = np.unique(signature[named], return_inverse=True)
     capacity = np.bincount(kind.reshape(-1), minlength=len(of_kind))
     signatures = np.eye(len(residual_group.tuples), dtype=np.int64)[of_kind]

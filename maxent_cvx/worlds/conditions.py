@@ -15,7 +15,7 @@ from .._utils.formatting import ReprMixin, TablePreview
 from ..priors import QIDistribution
 from ..releases.base import attach
 from ..releases.release import Release
-from .groups import Groups, check_release, impossible
+from .groups import Groups, check_release
 
 __all__ = [
     "DEVIATION_ROUNDING",
@@ -113,13 +113,10 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
     extremely large group: Delta_ceil tends to f_max from below as N grows, and if all other tuples have a prior of 0,
     the remaining one has x for certain, in a group of any size.
     """
-    try:
-        size = np.asarray(n, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        size = np.array(np.nan)
+    size = _floats(n)
     if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
         raise StatementError(f"n must be integers of at least 1, not {short_repr(n)}")
-    r, f = checked_r(r), _probabilities(f_max)
+    r, f = _checked_r(r), _probabilities(f_max)
     try:
         size, r, f = np.broadcast_arrays(size, r, f)
     except ValueError as error:
@@ -175,12 +172,9 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
     return DeltaCondition(deviations, deviation, ceiling, holds)
 
 
-def checked_r(r: npt.ArrayLike) -> np.ndarray:
+def _checked_r(r: npt.ArrayLike) -> np.ndarray:
     """Read the privacy parameter, at least 1."""
-    try:
-        values = np.asarray(r, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        values = np.array(np.nan)
+    values = _floats(r)
     if not (np.isfinite(values) & (values >= 1)).all():
         raise StatementError(f"r must be a number of at least 1, as in P(t : x) <= 1 / r, not {short_repr(r)}")
     return values
@@ -188,18 +182,23 @@ def checked_r(r: npt.ArrayLike) -> np.ndarray:
 
 def one_r(r: object) -> float:
     """Read one privacy parameter, at least 1."""
-    values = checked_r(r)  # type: ignore[arg-type]
+    values = _checked_r(r)  # type: ignore[arg-type]
     if values.ndim or values > LARGEST:
         raise StatementError(f"r must be one number of at most {LARGEST:g}, not {short_repr(r)}")
     return float(values)
 
 
+def _floats(values: npt.ArrayLike) -> np.ndarray:
+    """Read numbers; NaN, which every check refuses, if they are none."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        return np.array(np.nan)
+
+
 def _probabilities(f: npt.ArrayLike) -> np.ndarray:
     """Read prior probabilities."""
-    try:
-        p = np.asarray(f, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        p = np.array(np.nan)
+    p = _floats(f)
     if not ((p >= 0) & (p <= 1)).all():
         raise BadProbability(f"prior probabilities must be numbers from 0 to 1, got {short_repr(f)}")
     return p
@@ -263,7 +262,7 @@ def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, t
 
 
 def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -> np.ndarray:
-    """Add up over the tuples, but for so many with the largest."""
+    """The sum over the tuples, without the `spared` largest."""
     order = np.argsort(-least, axis=1, kind="stable")
     many = np.take_along_axis(np.broadcast_to(among, least.shape), order, axis=1)
     remaining = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
@@ -313,7 +312,7 @@ class SoundCondition(ReprMixin):
     holds: bool
 
     def __bool__(self) -> bool:
-        """Whether it holds."""
+        """Whether the condition holds."""
         return self.holds
 
     def __repr__(self) -> str:
@@ -387,8 +386,7 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     """
     single, signature, column = Groups.single(group, values)
     r = one_r(r)
-    if single.without_world().any():
-        raise impossible(single.names)
+    single.check_worlds()
     f, n, m = single.prior[None], single.tuples.data[None], single.values.data[None]
     bounds = np.zeros(group.shape)
     bounds[:, column] = upper_bounds(f, n, m)[0][signature]
@@ -404,7 +402,7 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
 
 
 def at_most(p: np.ndarray, r: float) -> np.ndarray:
-    """Whether probabilities are at most 1 / r, but for rounding."""
+    """Whether probabilities are at most 1 / r, up to rounding."""
     return np.asarray(p * r <= 1 + DEVIATION_ROUNDING)
 
 
@@ -462,8 +460,7 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     tables = {}
     for key in prior.attribute_sets:
         groups = Groups.of(release, prior, key)
-        if (without := groups.without_world()).any():
-            raise impossible(groups.names[without])
+        groups.check_worlds()
         deviation, ceiling, delta_holds = deviations(groups, r)
         bounds, kappa = swap_bounds(groups)
         bound = groups.over_tuples(bounds)
@@ -496,7 +493,7 @@ def deviations(groups: Groups, r: float) -> tuple[np.ndarray, np.ndarray, np.nda
 def swap_bounds(groups: Groups) -> tuple[np.ndarray, np.ndarray]:
     """Upper bounds of P(t : x), one a pair, and kappa_x, one per value of every group."""
     bounds, kappa = np.empty(groups.start[-1]), np.empty(len(groups.values.data))
-    for group, u, v in groups.alike(np.arange(len(groups))):
+    for group, u, v in groups.alike():
         size = u.shape[1] * v.shape[1]
         for part in np.array_split(np.arange(len(group)), 1 + len(group) * size * v.shape[1] // AT_ONCE):
             f = groups.prior[groups.tuples.indices[u[part]][:, :, None], groups.values.indices[v[part]][:, None, :]]

@@ -34,6 +34,7 @@ __all__ = [
     "Lattice",
     "TiedGroup",
     "Ties",
+    "check_no_counterfeits",
     "check_release",
     "forward_weights",
     "impossible",
@@ -42,7 +43,6 @@ __all__ = [
     "log_sum",
     "members_of",
     "shares",
-    "some_world",
     "weighed",
 ]
 
@@ -50,14 +50,22 @@ __all__ = [
 
 
 def check_release(view: object, prior: object, *, optional: bool = False) -> None:
-    """Refuse a view without buckets, and anything that is not a prior, nor None if that may be."""
+    """Check that a view has buckets, and that a prior is one, or None if it is optional."""
     if not (isinstance(prior, QIDistribution) or (optional and prior is None)):
         raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
     check_instance(view, Release, "the release", "possible worlds are defined for buckets")
 
 
+def check_no_counterfeits(release: Release) -> None:
+    """Check that every value of a release is somebody's."""
+    if release.with_counterfeits.any():
+        raise StatementError(
+            "the release must not contain counterfeits, as a world assigns every value to a person; remove them"
+        )
+
+
 def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.ndarray, np.ndarray]:
-    """Check one group's priors, and count how often each of its columns occurs among its values."""
+    """Read one group's priors, and count how often each of its columns occurs among its values."""
     if not isinstance(group, pd.DataFrame):
         raise TableError(
             f"a group is a DataFrame of prior probabilities, one row per tuple and one column per value, not {short_repr(group)}"
@@ -65,9 +73,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
     if group.columns.has_duplicates:
         twice = group.columns[group.columns.duplicated()].unique()
         raise TableError(f"the group has a column twice: {join_names(twice)}")
-    if isinstance(values, str):
-        raise TableError(f"values must be the list of the group's values, not the string {values!r}")
-    if not is_several(values):
+    if isinstance(values, str) or not is_several(values):
         raise TableError(f"values must be the list of the group's values, not {short_repr(values)}")
     listed = list(values)
     try:
@@ -80,10 +86,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise TableError(
             f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(listed), 'value')}; the numbers must be equal"
         )
-    try:
-        f = group.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"the group's priors must be numbers: {error}") from error
+    f = _numbers(group, "the group's priors")
     if not ((f >= 0) & (f <= 1)).all():
         raise BadProbability("the group's priors must be probabilities between 0 and 1")
     return f, np.bincount(at, minlength=len(group.columns))
@@ -97,17 +100,14 @@ class Groups:
     # P(t : x) is one number for each pair. Pairs are sorted by group, then signature, then value.
 
     prior: np.ndarray  # (signatures, values): f = p(s : x), probabilities
-    tuples: sp.csc_array  # (signatures, groups): how many tuples of each signature a group has, counts
-    values: sp.csc_array  # (values, groups): how often each value occurs in it, counts
-    names: pd.Index  # what the groups are called
+    tuples: sp.csc_array  # (signatures, groups): number of tuples with each signature
+    values: sp.csc_array  # (values, groups): number of occurrences of each value
+    names: pd.Index  # of the groups
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, attributes: tuple[str, ...]) -> Self:
-        """The buckets of a release, their tuples known by an attribute set, or without a prior by all attributes."""
-        if release.with_counterfeits.any():
-            raise StatementError(
-                "the release must not contain counterfeits, as a world assigns every value to a person; remove them"
-            )
+        """The buckets of a release, with signatures by an attribute set, or without a prior by all attributes."""
+        check_no_counterfeits(release)
         if prior is None:
             alike = np.broadcast_to(1.0, (release.n_qb.shape[0], release.n_sb.shape[0]))
             return cls(alike, _sorted(release.n_qb), _sorted(release.n_sb), release.buckets)
@@ -129,7 +129,7 @@ class Groups:
 
     @classmethod
     def single(cls, group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[Self, np.ndarray, np.ndarray]:
-        """One group, from its tuples' priors and its values: with the signature and the columns that are meant."""
+        """One group from its tuples' priors and its values; the signature of each tuple, and the columns that occur."""
         # Tuples with equal priors have one signature.
         f, places = checked_priors(group, values)
         distinct, signature = np.unique(f, axis=0, return_inverse=True)
@@ -152,7 +152,7 @@ class Groups:
 
     @cached_property
     def width(self) -> tuple[np.ndarray, np.ndarray]:
-        """How many signatures, and how many values, each group has."""
+        """Number of signatures, and of values, of each group."""
         return np.diff(self.tuples.indptr), np.diff(self.values.indptr)
 
     @cached_property
@@ -162,7 +162,7 @@ class Groups:
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every pair its group, and where its signature and its value are among the entries of both tables."""
+        """The group of every pair, and the entries of its signature in `tuples` and of its value in `values`."""
         n_u, n_v = self.width
         group = np.repeat(np.arange(len(self)), n_u)  # of every signature of a group
         repeat = n_v[group]
@@ -184,39 +184,38 @@ class Groups:
         return np.repeat(np.arange(len(self)), self.width[1])
 
     def over_tuples(self, of_pair: np.ndarray, reduce: np.ufunc = np.maximum) -> np.ndarray:
-        """The largest, or least, over the tuples of each group, one for every entry of `values`."""
+        """The largest, or least, number over the tuples of each group, for every entry of `values`."""
         v = self.pairs[2]
         order = np.argsort(v, kind="stable")
         return np.asarray(reduce.reduceat(of_pair[order], np.unique(v[order], return_index=True)[1]))
 
     def without_world(self) -> np.ndarray:
-        """Mark the groups of which the prior rules out every world."""
+        """Mark the groups without a possible world."""
         without = np.zeros(len(self), dtype=bool)
         # Without a prior of 0 every assignment is a world; with one, a perfect matching decides.
-        for bucket in np.unique(self.pairs[0][self.f == 0]):  # few, or nothing is known of what is possible
+        for bucket in np.unique(self.pairs[0][self.f == 0]):  # usually few
             n, m = (slice(*table.indptr[bucket : bucket + 2]) for table in (self.tuples, self.values))
             possible = self.prior[np.ix_(self.tuples.indices[n], self.values.indices[m])] > 0
-            without[bucket] = not some_world(possible, self.tuples.data[n], self.values.data[m])
+            places = np.repeat(possible, self.values.data[m], axis=1)
+            every = sp.csr_array(np.repeat(places, self.tuples.data[n], axis=0))  # one row per tuple
+            without[bucket] = (sp.csgraph.maximum_bipartite_matching(every, perm_type="column") < 0).any()
         return without
 
-    def alike(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Put groups together that have equally many signatures and values, for arrays with an axis for each."""
-        shapes, which = np.unique(np.column_stack(self.width)[some], axis=0, return_inverse=True)
+    def check_worlds(self) -> None:
+        """Check that every group has a possible world."""
+        if (without := self.without_world()).any():
+            raise impossible(self.names[without])
+
+    def alike(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Put groups with equally many signatures and values together: their numbers, and their entries of both."""
+        shapes, which = np.unique(np.column_stack(self.width), axis=0, return_inverse=True)
         for i, (n_u, n_v) in enumerate(shapes):
-            groups = some[which.reshape(-1) == i]
+            groups = np.flatnonzero(which.reshape(-1) == i)
             yield (
                 groups,
                 self.tuples.indptr[groups][:, None] + np.arange(n_u),
                 self.values.indptr[groups][:, None] + np.arange(n_v),
             )
-
-
-def some_world(possible: np.ndarray, tuples: np.ndarray, values: np.ndarray) -> bool:
-    """Whether every tuple can have a value: a matching of tuples and places, of a group's signatures and values."""
-    if possible.all():
-        return True
-    every = sp.csr_array(np.repeat(np.repeat(possible, values, axis=1), tuples, axis=0))
-    return bool((sp.csgraph.maximum_bipartite_matching(every, perm_type="column") >= 0).all())
 
 
 def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:
@@ -227,12 +226,12 @@ def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:
     return table
 
 
-# Sums over all ways to deal items to places, by dynamic programming over how many of each kind of place are left.
+# Sums over all ways to assign items to places, by dynamic programming over the number of taken places of each kind.
 #
 # The weight of a way is a product, a factor for every item and the kind of place it gets; the sum over all ways is a
-# permanent whose columns repeat. What was dealt to the first j items matters only by how many places of each kind are
-# taken, so that prod(m + 1) states are enough, where there are N! / prod(m!) ways. All is done in logarithms: no factor
-# is too small, and 0 is -inf.
+# permanent whose columns repeat. The places of the first j items matter only by how many places of each kind are taken,
+# so that prod(m + 1) states are enough, where there are N! / prod(m!) ways. All numbers are logarithms, so that no
+# factor is too small; that of 0 is -inf.
 
 
 #: Numbers held at once, for one layer of states of some groups.
@@ -241,13 +240,13 @@ AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The states: how many places of each kind are taken, 0 to m each, as one number in mixed radix."""
+    """The states: the numbers of taken places of each kind, 0 to m each, as one number in mixed radix."""
 
-    places: np.ndarray  # m, the places of each kind
+    places: np.ndarray  # m, the number of places of each kind
 
     @property
     def stride(self) -> np.ndarray:
-        """What one place more of each kind adds to a state's number."""
+        """The difference of state numbers for one more place of each kind."""
         return np.concatenate([[1], np.cumprod(self.places[:-1] + 1)]).astype(np.int64)
 
     def layers(self) -> list[np.ndarray]:
@@ -260,13 +259,13 @@ class Lattice:
 
     def neighbours(self, states: np.ndarray, step: int) -> np.ndarray:
         """The states with one place more (`step` 1) or less (-1) of each kind, shape (states, kinds)."""
-        # One that does not exist has the number of states.
+        # A state that does not exist is given the number of states.
         digit = states[:, None] // self.stride % (self.places + 1)
         inside = digit < self.places if step > 0 else digit > 0
         return np.where(inside, states[:, None] + step * self.stride, np.prod(self.places + 1))
 
     def moved(self, states: np.ndarray, takes: np.ndarray, step: int) -> np.ndarray:
-        """As :meth:`neighbours`, with so many places of each kind more or less at once, shape (states, ways)."""
+        """As :meth:`neighbours` for several places at once, `takes` of each kind, shape (states, ways)."""
         digit = states[:, None] // self.stride % (self.places + 1)
         after = digit[:, None] + step * takes
         inside = ((after >= 0) & (after <= self.places)).all(axis=2)
@@ -302,7 +301,7 @@ def shares(
 
 
 def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
-    """The weight of all ways to deal the items so that they take the places of each state, logarithms."""
+    """The logarithm of the total weight of all ways to reach each state."""
     n_groups, _, n_kinds = log_factor.shape
     before = np.full((n_groups, int(np.prod(lattice.places + 1)) + 1), -np.inf)
     before[:, 0] = 0.0
@@ -314,8 +313,8 @@ def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.nd
 
 
 def log_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log(sum(exp(x))) over the last axis, the terms relative to the largest, and their sum, 1 at least."""
-    # Of nothing but -inf -inf, and both others are 0.
+    """log(sum(exp(x))) over the last axis, the terms relative to the largest, and their sum, at least 1."""
+    # If all x are -inf, the first is -inf and the others are 0.
     top = x.max(axis=-1)
     term = np.exp(x - np.where(np.isfinite(top), top, 0.0)[..., None])
     total = term.sum(axis=-1)
@@ -324,7 +323,7 @@ def log_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _some(states: np.ndarray, width: int) -> list[np.ndarray]:
-    """Cut a layer so that its parts are held at once."""
+    """Divide a layer into parts, to bound the memory."""
     return np.array_split(states, 1 + len(states) * width // AT_ONCE)
 
 
@@ -339,8 +338,7 @@ STATES = 1 << 22
 
 def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.ndarray:
     """P(t : x) of every pair of many groups, probabilities."""
-    # Either tuples are dealt to values, of which there are m(x) each, or values to tuples, n(s) of each signature.
-    # Groups that are too large, or have no world, are errors; if not `strict`, NaN.
+    # Groups that are too large, or have no world, are errors if `strict`, else NaN.
     with np.errstate(divide="ignore"):
         log_prior = np.log(groups.prior)
     share, total = weighed(groups, log_prior, limit, strict=strict)
@@ -353,8 +351,9 @@ def weighed(
     groups: Groups, log_prior: np.ndarray, limit: float = STEPS, *, strict: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """P(t : x) of every pair, by the logarithm of a prior, and the logarithm of the weight of each group's worlds."""
-    # A world says which value each tuple has; the weight is the sum of prod_t f_t(x), -inf where there is no world, and
-    # the pairs are NaN then. So is all of a group that is too large, which is an error if `strict`.
+    # The weight is the sum of prod_t f_t(x) over the worlds, which assign a value x to each tuple t. Without a world it is
+    # -inf, and P(t : x) is NaN. Groups that are too large are errors if `strict`, else both are NaN.
+    # Either tuples are assigned to the m(x) places of each value, or values to the n(s) tuples of each signature.
     limit = check_number(limit, "limit")
     n_v = groups.width[1]
     cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
@@ -386,7 +385,7 @@ def weighed(
 
 
 def impossible(names: pd.Index) -> Infeasible:
-    """The error that the priors rule out every world."""
+    """An error: the priors rule out every world."""
     return Infeasible(
         f"the prior rules out every possible world of {join_names(names)}: in each, somebody has a value of prior "
         "probability 0; estimate the prior with smoothing, or correct it"
@@ -394,7 +393,7 @@ def impossible(names: pd.Index) -> Infeasible:
 
 
 def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
-    """Refuse groups that take too long, before anything is done."""
+    """Check that no group takes too long."""
     if (large := cost > limit).any():
         worst = int(cost.argmax())
         too_large = pluralize(len(groups), "group is", "groups are")
@@ -407,21 +406,21 @@ def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
 
 
 def _steps(table: sp.csc_array) -> np.ndarray:
-    """How many steps each group takes when something is dealt to the entries of its column, k prod(m + 1)."""
+    """Number of steps for each group if its places are the entries of its column: k prod(m + 1)."""
     with np.errstate(over="ignore"):
         states = np.multiply.reduceat(table.data + 1.0, table.indptr[:-1])
     return np.asarray(states * np.diff(table.indptr))
 
 
 def _log_orders(table: sp.csc_array) -> np.ndarray:
-    """The logarithm of the ways to put what is alike in each column in order, prod(m!)."""
+    """The logarithm of prod(m!) for each column."""
     return np.asarray(np.add.reduceat(gammaln(table.data + 1.0), table.indptr[:-1]))
 
 
 def _alike(
     dealt: sp.csc_array, kinds: sp.csc_array, selected: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Put groups together whose kinds have equally many places, if not in the same order."""
+    """Put groups together whose kinds have the same numbers of places, in any order."""
     if not len(selected):
         return
     width = np.diff(kinds.indptr)
@@ -451,13 +450,13 @@ Ties = Mapping[tuple[Hashable, ...], pd.DataFrame | pd.Series]
 
 @dataclass(frozen=True, eq=False)
 class TiedGroup:
-    """Tuples that are tied, and the logarithm of their joint prior, an axis each."""
+    """Tuples that are tied, and the logarithm of their joint prior, with one axis per tuple."""
 
     members: tuple[int, ...]
     log_prior: np.ndarray
 
     def ways(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Their possible combinations: the values, how many places of each these take, and the log prior."""
+        """Their possible combinations of values, the number of places of each value taken, and the log prior."""
         value = np.argwhere(np.isfinite(self.log_prior))
         takes = (value[:, :, None] == np.arange(len(places))).sum(axis=1)
         fits = (takes <= places).all(axis=1)
@@ -467,7 +466,7 @@ class TiedGroup:
 def items_of(
     group: pd.DataFrame, values: Sequence[Hashable], ties: Ties
 ) -> tuple[list[TiedGroup], np.ndarray, np.ndarray]:
-    """The tied tuples, the columns of the values that occur, and how often each does."""
+    """The tied tuples and all others, the columns of the values that occur, and the count of each."""
     f, every = checked_priors(group, values)
     if not group.index.is_unique:
         raise TableError("ties name tuples by their labels, and the group's index has one twice; rename the tuples")
@@ -501,38 +500,36 @@ def members_of(group: pd.DataFrame, who: Sequence[Hashable]) -> tuple[int, ...]:
 
 
 def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, column: np.ndarray) -> np.ndarray:
-    """Read a joint prior as an array with an axis for each tuple, logarithms."""
-    labels_of = (table.index, table.columns) if isinstance(table, pd.DataFrame) else (getattr(table, "index", None),)
-    if any(isinstance(labels, pd.Index) and labels.has_duplicates for labels in labels_of):
-        raise TableError(f"the joint prior of {join_names(who)} has a label twice; write each once")
+    """Read a joint prior as logarithms, with one axis per tuple."""
+    prior = f"the joint prior of {join_names(who)}"
+    if isinstance(table, pd.DataFrame | pd.Series) and any(labels.has_duplicates for labels in table.axes):
+        raise TableError(f"{prior} has a label twice; write each once")
     if isinstance(table, pd.DataFrame) and len(who) == 2:
-        axes, entries = [table.index, table.columns], _numbers(table, who)
+        axes, entries = [table.index, table.columns], _numbers(table, prior)
     elif isinstance(table, pd.Series) and table.index.nlevels == len(who):
-        wide = pd.MultiIndex.from_product([values] * len(who))
         axes = [values] * len(who)
-        entries = _numbers(table.reindex(wide), who).reshape((len(values),) * len(who))
+        every = pd.MultiIndex.from_product(axes)
+        entries = _numbers(table.reindex(every), prior).reshape((len(values),) * len(who))
     else:
-        raise TableError(
-            f"the joint prior of {join_names(who)} must be a {'DataFrame or ' * (len(who) == 2)}Series with a level each, "
-            f"not {short_repr(table)}"
-        )
+        expected = f"{'DataFrame or ' * (len(who) == 2)}Series with a level each"
+        raise TableError(f"{prior} must be a {expected}, not {short_repr(table)}")
     for axis, labels in enumerate(axes):
         at = labels.get_indexer(values[column])
         if (at < 0).any():
-            raise unknown_name(f"value in the joint prior of {join_names(who)}", values[column][at < 0][0], labels)
+            raise unknown_name(f"value in {prior}", values[column][at < 0][0], labels)
         entries = entries.take(at, axis=axis)
     if not ((entries >= 0) & (entries <= 1)).all():
         raise BadProbability(
-            f"the joint prior of {join_names(who)} must contain a probability from 0 to 1 for every combination of the "
-            "group's values; at least one is missing or invalid"
+            f"{prior} must contain a probability from 0 to 1 for every combination of the group's values; at least one is "
+            "missing or invalid"
         )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(entries))
 
 
-def _numbers(table: pd.DataFrame | pd.Series, who: Sequence[Hashable]) -> np.ndarray:
+def _numbers(table: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
     """Read a table as numbers."""
     try:
         return table.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"the joint prior of {join_names(who)} must contain numbers: {error}") from error
+        raise BadProbability(f"{what} must be numbers: {error}") from error

@@ -18,7 +18,7 @@ from ..releases.base import attach
 from ..releases.release import Release
 from ..terms.people import People
 from .conditioning import Conditioned, ResidualGroup, Slot, closed_form, conditioned, contradiction, parts
-from .groups import STEPS, Groups, check_release, impossible, linked
+from .groups import STEPS, Groups, check_release, linked
 from .sentences import PersonKnowledge, Residuals, Sentence, listed
 
 __all__ = [
@@ -29,38 +29,38 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """The buckets of a release, and what is believed of their tuples, if anything."""
+    """The buckets of a release, with a prior or none."""
 
     release: Release
-    tuples: sp.csr_array  # (tuples, buckets): how many records each QI tuple has in each bucket
+    tuples: sp.csr_array  # (tuples, buckets): number of records with each QI tuple in each bucket
     groups: Groups  # the buckets, with the prior
-    signature: np.ndarray | None  # the row of the prior; None where all worlds are equally likely
-    limit: float  # steps that are allowed
+    signature: np.ndarray | None  # of each QI tuple the row of the prior; None if all worlds are equally likely
+    limit: float  # the largest number of steps
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], limit: float) -> Self:
         """Read a release, with the prior of an attribute set or none."""
         groups = Groups.of(release, prior, key)
-        if prior is not None and (without := groups.without_world()).any():
-            raise impossible(groups.names[without])
+        if prior is not None:
+            groups.check_worlds()
         signature = None if prior is None else prior.rows(release.quasi_identifiers, key)
         return cls(release, sp.csr_array(release.n_qb), groups, signature, limit)
 
     @property
     def values(self) -> sp.csc_array:
-        """How often each value occurs in each bucket."""
+        """Number of records with each value in each bucket."""
         return self.groups.values
 
     def buckets_of(self, q: int) -> np.ndarray:
-        """Where a QI tuple has records."""
+        """The buckets in which a QI tuple has records."""
         return self.tuples.indices[slice(*self.tuples.indptr[q : q + 2])]
 
     def touched(self, q: np.ndarray) -> np.ndarray:
-        """The buckets in which any of some QI tuples has records."""
+        """The buckets in which at least one of some QI tuples has records."""
         return np.unique(self.tuples[np.unique(q)].indices)
 
     def believed(self, q: np.ndarray) -> Believed:
-        """What each of some QI tuples has in each of its buckets, before anything else is known."""
+        """P(t : x) of some QI tuples in their buckets, without sentences."""
         if self.signature is None:
             return Believed(self, np.empty(0, dtype=np.int64), None)
         buckets = self.touched(q)
@@ -77,7 +77,7 @@ class Published:
         return Believed(self, buckets, sp.csr_array((share, (row, groups.values.indices[v])), shape=shape))
 
     def place(self, bucket: int, people: np.ndarray, q: np.ndarray, mentioned: Sequence[int]) -> Slot:
-        """A bucket in which several people may be, given their QI tuples and the values that sentences mention."""
+        """The slot of a bucket in which several people may be, given their QI tuples and the values in sentences."""
         of_kind, kind = np.unique(q, return_inverse=True)
         capacity = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
         at = slice(*self.values.indptr[bucket : bucket + 2])
@@ -98,7 +98,7 @@ class Published:
     def _with_prior(
         self, bucket: int, signature: np.ndarray, classes: np.ndarray, n_values: np.ndarray
     ) -> tuple[np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
-        """Logarithms of the priors of people with some signatures in a bucket, and what its others count."""
+        """Logarithms of the priors of people with some signatures in a bucket, and the weight of its other records."""
         groups = self.groups
         at = slice(*groups.tuples.indptr[bucket : bucket + 2])
         signatures, n = groups.tuples.indices[at], groups.tuples.data[at].astype(np.int64)
@@ -113,14 +113,14 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class Believed:
-    """P(t : x) of some QI tuples in their buckets, before anything else is known."""
+    """P(t : x) of some QI tuples in their buckets, without sentences."""
 
     published: Published
-    some: np.ndarray  # the buckets that a prior was asked about, sorted
-    share: sp.csr_array | None  # by bucket and signature; None where the shares of the buckets are everybody's
+    some: np.ndarray  # the buckets in `share`, sorted
+    share: sp.csr_array | None  # (buckets x signatures, values); None if P(t : x) is the share of x in the bucket
 
     def expected(self, q: np.ndarray, tuples: sp.csr_array) -> np.ndarray:
-        """How many records of some QI tuples, counted in `tuples` by bucket, have each value, expected numbers."""
+        """Expected number of records of some QI tuples with each value; `tuples` counts their records by bucket."""
         published = self.published
         if self.share is None or published.signature is None:
             return np.asarray((tuples / published.groups.sizes @ published.values.T).toarray())
@@ -132,22 +132,19 @@ class Believed:
         )
 
     def alone(self, person: int, q: int, buckets: np.ndarray, mentioned: Sequence[int]) -> Slot:
-        """All buckets in which somebody may be, and nobody else whom the sentences link."""
+        """The slot of all buckets in which one person may be, and nobody else who is linked by sentences."""
         tuples = self.published.tuples[[q]].multiply(np.isin(np.arange(self.published.tuples.shape[1]), buckets))
         weight = self.expected(np.array([q]), sp.csr_array(tuples))[0]
         named = np.array([value for value in mentioned if weight[value] > 0], dtype=np.int64)
         others = weight.copy()
         others[named] = 0.0
-        weight_of_others = float(others.sum())
-        classes = np.concatenate([named, np.full(int(weight_of_others > 0), -1)])
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(np.concatenate([weight[named], np.full(int(weight_of_others > 0), weight_of_others)]))[
-                None
-            ]
+        classes, of_class = named, weight[named]
+        if (of_others := others.sum()) > 0:
+            classes, of_class, others = np.append(named, -1), np.append(of_class, of_others), others / of_others
         ones = np.ones(len(classes), dtype=np.int64)
         return Slot(
-            np.array([person]), np.zeros(1, dtype=np.int64), ones[:1], classes, ones, log_prior,
-            others / weight_of_others if weight_of_others > 0 else others, lambda u, c: np.zeros(len(u)),
+            np.array([person]), np.zeros(1, dtype=np.int64), ones[:1], classes, ones, np.log(of_class)[None], others,
+            lambda u, c: np.zeros(len(u)),
         )  # fmt: skip
 
 
@@ -177,7 +174,7 @@ def known_people(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """People whom sentences or buckets link, by their positions, and the sentences about them."""
+    """People who are linked by sentences or buckets, by position, and the sentences about them."""
 
     people: np.ndarray
     sentences: list[Sentence]
@@ -185,16 +182,16 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Linked:
-    """Named people of a release with what is known of them."""
+    """Named people of a release, and the sentences about them."""
 
     published: Published
     believed: Believed
-    q: np.ndarray  # everybody's QI tuple
+    q: np.ndarray  # the QI tuple of each person
     known: PersonKnowledge
     residuals: Residuals
 
     def parts(self) -> list[_Part]:
-        """Those whom sentences mention, in parts that are independent: neither a sentence nor a bucket links them."""
+        """The people in sentences, in independent parts, which neither a sentence nor a bucket links."""
         about = [
             (n, person) for n, sentence in enumerate(self.known.sentences) for person in self.known.about(sentence)
         ]
@@ -214,7 +211,7 @@ class _Linked:
         ]
 
     def conditioned(self, part: _Part, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
-        """The logarithm of what the worlds count in which sentences are true, and P(s | person) in them."""
+        """The logarithm of the weight of the worlds in which sentences are true, and P(s | person) in them."""
         true = self.residuals.every(self.residuals.of(sentence, self.known.positions) for sentence in sentences)
         places = list(self._places(part))
         worlds: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
@@ -224,15 +221,15 @@ class _Linked:
         return worlds.log_total, share
 
     def possible(self, part: _Part, sentences: list[Sentence]) -> bool:
-        """Whether there is a world in which some sentences are true."""
+        """Whether there is a world in which the sentences are true."""
         return bool(np.isfinite(self.conditioned(part, sentences)[0]))
 
     def with_bystanders(self, every: list[_Part], share: np.ndarray) -> None:
-        """Put in what is said of those whom no sentence mentions, but who may be in a bucket with others of a part."""
+        """Update P(s | person) of people without sentences who may be in a bucket with people of a part."""
         mentioned = np.isin(np.arange(len(self.q)), [person for part in every for person in part.people])
         touched = [self.published.touched(self.q[part.people]) for part in every]
         # A person without sentences is affected if a linked person may take a place in one of the person's buckets.
-        for q in np.unique(self.q[~mentioned]).tolist():  # all with one QI tuple are alike
+        for q in np.unique(self.q[~mentioned]).tolist():  # people with the same QI tuple have the same answer
             buckets = self.published.buckets_of(q)
             beside = [part for part, of_part in zip(every, touched, strict=True) if np.isin(buckets, of_part).any()]
             if not beside:
@@ -244,10 +241,10 @@ class _Linked:
             share[like] = of_people[np.searchsorted(people, like[0])]
 
     def _places(self, part: _Part) -> Iterator[Slot]:
-        """Where they may be: buckets in which several of them may, and for everybody all others together."""
+        """The slots of a part: each bucket in which several may be, and of each person all other buckets together."""
         q = self.q[part.people]
         mentioned = sorted({value for person, value in self.known.positions.values() if person in part.people})
-        # A bucket that only one linked person may be in only adds to this person's own distribution.
+        # A bucket in which only one linked person may be only adds to this person's own distribution.
         where = sp.csc_array(self.published.tuples[q])
         number_here = np.diff(where.indptr)
         for bucket in np.flatnonzero(number_here > 1).tolist():

@@ -104,7 +104,7 @@ def joint(
 
 
 def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.ndarray]:
-    """The share of the worlds in which the tuples of each item have each combination of values."""
+    """The probability of each combination of values of the tuples of each item."""
     ways = [item.ways(places) for item in items]
     lattice = Lattice(places)
     ends = np.cumsum([0, *(len(item.members) for item in items)])
@@ -201,14 +201,15 @@ def posterior(
     sentences, the people in them are enumerated first, merging states with the same remaining sentences and values.
     """
     sentences = listed(knowledge)
-    tied = not (ties is None or (isinstance(ties, Mapping) and not ties))
-    if sentences and tied:
+    if isinstance(ties, Mapping) and not ties:
+        ties = None
+    if sentences and ties is not None:
         raise StatementError(
             "ties and knowledge cannot be combined; write 0 into the joint prior of ties for what the sentences exclude"
         )
     if sentences:
         return known_posterior(group, values, sentences, limit)
-    if ties is not None and tied:
+    if ties is not None:
         return tied_posterior(group, values, ties, limit)
     single, signature, column = Groups.single(group, values)
     p = np.zeros(group.shape)

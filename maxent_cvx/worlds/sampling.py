@@ -12,7 +12,7 @@ import pandas as pd
 from .._utils.errors import Inaccurate, pluralize
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.validation import check_int
-from .groups import Groups, impossible, some_world
+from .groups import Groups
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "sample",
 ]
 
-#: Different things that may be left of the sentences after one person: where there are more, nobody looks so far ahead.
+#: The largest number of residuals after one person for which the lookahead is complete.
 MOST_LEFT = 2_000
 
 
@@ -28,17 +28,17 @@ MOST_LEFT = 2_000
 class Lookahead:
     """The residual of the sentences before and after each person's value, and how likely it is to be true."""
 
-    # Were people's values independent, to draw each in proportion to their own chances times these would draw from the
-    # values of which all sentences are true. Where too much may be left to look at all of it, it is only seen what
-    # makes a sentence false at once.
+    # If people's values were independent, drawing each in proportion to its own probability times `hope` would draw from
+    # all combinations of values with true sentences. If there are too many residuals, `left` is empty, and only values
+    # that make a sentence false at once are avoided.
 
     residuals: Residuals
     root: int  # the number of all sentences together
-    people: np.ndarray  # all who are mentioned, in the order in which they get values, and the values that there are
-    values: np.ndarray  # all who are mentioned, in the order in which they get values, and the values that there are
-    left: list[np.ndarray]  # one per person: what may be left before, sorted; empty where that is too much
-    after: list[np.ndarray]  # (left, values): what is left then, by the value that the person gets
-    hope: list[np.ndarray]  # (left, values): how likely what is left then is to come true, but for a factor
+    people: np.ndarray  # the people in sentences, in the order in which they get values
+    values: np.ndarray  # the values of the group
+    left: list[np.ndarray]  # of each person: the possible residuals before, sorted
+    after: list[np.ndarray]  # (left, values): the residual after the person gets a value
+    hope: list[np.ndarray]  # (left, values): the probability that this residual becomes true, up to a factor
 
     @classmethod
     def of(cls, known: PersonKnowledge, people: np.ndarray, values: np.ndarray, chance: np.ndarray) -> Self:
@@ -61,7 +61,7 @@ class Lookahead:
         return cls(residuals, root, people, values, residuals_left[:-1], after, hope[::-1])
 
     def step(self, j: int, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the j-th person's values do to what is left in each of some worlds."""
+        """The row of each world's residual in the tables, for the j-th person, of residuals after a value and of hope."""
         if self.left:
             return np.searchsorted(self.left[j], residual), self.after[j], self.hope[j]
         distinct, which = np.unique(residual, return_inverse=True)
@@ -184,8 +184,7 @@ def sample(
     single, signature, column = Groups.single(group, values)
     places = single.values.data
     f = single.prior / np.maximum(single.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    if not some_world(single.prior > 0, single.tuples.data, places):
-        raise impossible(single.names)
+    single.check_worlds()
     known = PersonKnowledge.of(knowledge, group.index, group.columns, "tuple of the group")
     scaled = _balanced(f, single.tuples.data, places)[signature]
     order = np.lexsort((-scaled.max(axis=1), ~np.isin(np.arange(len(group)), known.people)))
@@ -194,7 +193,7 @@ def sample(
     dealt, log_weight = _draw(scaled[order], places, lookahead, n, np.random.default_rng(seed))
     weight, effective = counted(log_weight, "worlds.posterior(..., limit=...)")
     alike = signature.copy()
-    alike[known.people] = len(single.prior) + np.arange(len(known.people))  # of whom something is known is like nobody
+    alike[known.people] = len(single.prior) + np.arange(len(known.people))  # each person in a sentence is different
     alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
     tables = []
     for of_alike in estimates(dealt, alike[order], len(places), weight, effective):
@@ -205,7 +204,7 @@ def sample(
 
 
 def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Scale rows and columns so that every tuple has 1 and every value its places: the odds within worlds stay."""
+    """Scale rows to sum to 1, and columns to the number of places; worlds keep their relative weights."""
     scaled = f.copy()
     for _ in range(ROUNDS):
         scaled = scaled * (places / (tuples @ scaled))
@@ -219,7 +218,7 @@ def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarr
 def _draw(
     scaled: np.ndarray, places: np.ndarray, lookahead: Lookahead, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Deal values to tuples, in their order, n times: which each has, shape (tuples, n), and log P(w) / q(w)."""
+    """Draw n worlds: the value of each tuple, in order, shape (tuples, n), and log P(w) / q(w)."""
     later = np.concatenate([np.cumsum(scaled[:0:-1], axis=0)[::-1], np.ones((1, scaled.shape[1]))])
     supply = np.tile(places.astype(float), (n, 1))
     dealt = np.empty((len(scaled), n), dtype=np.int32)
@@ -243,11 +242,11 @@ def _draw(
         dealt[j] = value
         supply[world, value] = np.maximum(supply[world, value] - 1, 0)  # below 0 in worlds that count nothing
     log_weight[residual != TRUE] = -np.inf
-    return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: no value was left that the tuple can have
+    return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: none of the remaining values was possible
 
 
 def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
-    """What each sampled world counts, of 1 together, and how many independent worlds they count as; refuse too few."""
+    """The weights of the sampled worlds, with the sum 1, and the effective number of worlds, which must suffice."""
     n = len(log_weight)
     weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight.max()) else np.zeros(n)
     effective = float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
@@ -35,11 +35,11 @@ __all__ = [
 RESERVED = ("and", "or", "not")
 #: One word of a name or a value; no arrow begins inside.
 PLAIN_WORD = rf"(?:(?!->){PLAIN.removesuffix('+')})+"
-#: How an amount begins; a name that begins so is written in quotes.
+#: The beginning of "exactly k of" and others; a name that begins like this is written in quotes.
 AMOUNT_BEGUN = r"(?:exactly|at least|at most) \d+ of(?: |$)"
-#: How deep sentences may be nested: what reads, writes or evaluates them calls itself for every level.
+#: The deepest nesting of sentences, which are read, written and evaluated recursively.
 DEEPEST = 100
-#: How strongly connectives bind, from the weakest.
+#: Precedence of connectives, from the weakest.
 IMPLIES, SYNTAX_OR, SYNTAX_AND, SYNTAX_NOT, ALONE = range(5)
 
 
@@ -60,9 +60,9 @@ class Sentence(ReprMixin):
     True
     """
 
-    #: How many levels of sentences it has.
+    #: Number of levels of sentences.
     _depth: int = 1
-    #: Which of the connectives holds it together.
+    #: Precedence of its connective.
     _binds: int = ALONE
 
     @property
@@ -139,7 +139,7 @@ class Counted(Sentence):
 
     @property
     def _binds(self) -> int:  # type: ignore[override]
-        """As "and", "or", "not", or as an amount, which has parentheses of its own."""
+        """That of "and", "or" or "not"; other counts have parentheses of their own."""
         n = len(self.counted)
         as_pair = {(n, n): SYNTAX_AND, (1, n): SYNTAX_OR} if n > 1 else {(0, 0): SYNTAX_NOT}
         return as_pair.get((self.low, self.high), ALONE)
@@ -211,7 +211,7 @@ def atoms(sentence: Sentence) -> Iterator[Has]:
 
 
 def _check_depth(sentence: Sentence) -> None:
-    """Count the levels of a new sentence, and refuse too many."""
+    """Set the number of levels of a new sentence, and check it."""
     depth = 1 + max(part._depth for part in sentence.parts)
     if depth > DEEPEST:
         raise StatementError(f"a sentence has more than {DEEPEST} levels; split it into several sentences")
@@ -224,17 +224,17 @@ def _sentence(other: object) -> Sentence:
 
 
 def _joined(connective: int, *sides: Sentence) -> tuple[Sentence, ...]:
-    """Put the parts of sides of one connective together."""
+    """The parts of a new sentence; sides with the same connective are merged into it."""
     return tuple(part for side in sides for part in (side.parts if side._binds == connective else (side,)))
 
 
 def _inside(part: Sentence, least: int) -> str:
-    """Write a part, in parentheses if it binds less than what is around it."""
+    """Write a part, in parentheses if its precedence is below `least`."""
     return str(part) if part._binds >= least else f"({part})"
 
 
 def _is_label(value: Any) -> bool:
-    """Whether something can be the label of a row or a column: of tuples, all that is in them."""
+    """Whether something can be the label of a row or a column, or a tuple of labels."""
     if isinstance(value, tuple):
         return bool(value) and all(map(_is_label, value))
     missing = pd.api.types.is_scalar(value) and pd.isna(value)
@@ -344,17 +344,20 @@ class Reader:
 
     def either(self) -> Sentence:
         """``both {"or" both}``."""
-        parts = [self.both()]
-        while self.take(OR):
-            parts.append(self.both())
-        return parts[0] if len(parts) == 1 else Counted(1, len(parts), tuple(parts))
+        parts = self.several(self.both, OR)
+        return parts[0] if len(parts) == 1 else Counted(1, len(parts), parts)
 
     def both(self) -> Sentence:
         """``one {"and" one}``."""
-        parts = [self.one()]
-        while self.take(AND):
-            parts.append(self.one())
-        return parts[0] if len(parts) == 1 else Counted(len(parts), len(parts), tuple(parts))
+        parts = self.several(self.one, AND)
+        return parts[0] if len(parts) == 1 else Counted(len(parts), len(parts), parts)
+
+    def several(self, read: Callable[[], Sentence], separator: re.Pattern[str]) -> tuple[Sentence, ...]:
+        """``part {separator part}``."""
+        parts = [read()]
+        while self.take(separator):
+            parts.append(read())
+        return tuple(parts)
 
     def one(self) -> Sentence:
         """``"not" one | "(" sentence ")" | amount | atom``."""
@@ -377,15 +380,13 @@ class Reader:
         digits = self.need(NUMBER, "a number")
         self.need(OF, "'of'")
         self.need(OPEN, "'('")
-        parts = [self.sentence()]
-        while self.take(COMMA):
-            parts.append(self.sentence())
+        parts = self.several(self.sentence, COMMA)
         self.need(CLOSE, "',' or ')'")
         k = int(digits) if len(digits) <= MOST_DIGITS else len(parts) + 1
         if k > len(parts):
             raise self.error(f"a number up to {len(parts)}, of so many sentences, is expected", begun)
         low, high = {"exactly": (k, k), "least": (k, len(parts)), "most": (0, k)}[how.split()[-1]]
-        return Counted(low, high, tuple(parts))
+        return Counted(low, high, parts)
 
     def atom(self) -> Sentence:
         """``person "=" value``."""
@@ -402,24 +403,24 @@ class Reader:
         return constant(self.need(WORDS, what))
 
     def take(self, token: re.Pattern[str]) -> str | None:
-        """Go past a token if it comes next."""
+        """Read a token if it comes next."""
         if (match := token.match(self.text, self.next())) is None:
             return None
         self.at = match.end()
         return match[0]
 
     def need(self, token: re.Pattern[str], what: str) -> str:
-        """Go past a token that must come next."""
+        """Read a token that must come next."""
         if (text := self.take(token)) is None:
             raise self.error(f"{what} is expected")
         return text
 
     def next(self) -> int:
-        """Where the next character is that is no space."""
+        """The position of the next character that is not a space."""
         return len(self.text) - len(self.text[self.at :].lstrip())
 
     def error(self, what: str, at: int | None = None) -> StatementError:
-        """Point at a character; by default the next one."""
+        """An error at a character, by default the next one."""
         at = self.next() if at is None else at
         rest = short_repr(self.text[at:]) if at < len(self.text) else "the end"
         return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {short_repr(self.text)}")
@@ -478,7 +479,7 @@ def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
 
 
 def _several(sentences: object) -> tuple[Sentence, ...]:
-    """Read what is counted."""
+    """Read the sentences to be counted."""
     parts = tuple(listed(check_list(sentences, "sentences", "sentences"), "sentences"))
     if not parts:
         raise StatementError("sentences must not be empty")
@@ -487,31 +488,31 @@ def _several(sentences: object) -> tuple[Sentence, ...]:
 
 @dataclass(frozen=True, eq=False)
 class PersonKnowledge:
-    """Sentences, and where the people and values of their atoms are among those that there are."""
+    """Sentences, and the positions of the people and values in their atoms."""
 
     sentences: list[Sentence]
     positions: dict[Has, tuple[int, int]]  # of every atom the positions of person and value
 
     @classmethod
     def of(cls, knowledge: object, people: pd.Index, values: pd.Index, who: str) -> Self:
-        """Find everybody and everything that is spoken of."""
+        """Find the people and values of all atoms."""
         sentences = listed(knowledge)
-        spoken = dict.fromkeys(atom for sentence in sentences for atom in atoms(sentence))
-        at = {atom: (_at(people, atom.person, who), _at(values, atom.value, "value")) for atom in spoken}
+        every = dict.fromkeys(atom for sentence in sentences for atom in atoms(sentence))
+        at = {atom: (_at(people, atom.person, who), _at(values, atom.value, "value")) for atom in every}
         return cls(sentences, at)
 
     @property
     def people(self) -> np.ndarray:
-        """Everybody whom the sentences mention, by position, sorted."""
+        """The positions of all people in the sentences, sorted."""
         return np.array(sorted({person for person, _ in self.positions.values()}), dtype=np.int64)
 
     def about(self, sentence: Sentence) -> set[int]:
-        """Whom a sentence mentions."""
+        """The people in a sentence."""
         return {self.positions[atom][0] for atom in atoms(sentence)}
 
 
 def _at(known: pd.Index, label: object, what: str) -> int:
-    """The position of a label, which is there once."""
+    """The position of a label, which must be unique."""
     at = known.get_loc(check_label(label, what, known))
     if not isinstance(at, int | np.integer):
         whole = f"; write a tuple of {', '.join(map(str, known.names))}" * (known.nlevels > 1)
@@ -519,18 +520,18 @@ def _at(known: pd.Index, label: object, what: str) -> int:
     return int(at)
 
 
-# What is left of sentences when it is known what some of the people have.
+# Residuals: what remains of sentences when the values of some people are known.
 #
-# Every sentence is a count, "from low to high of these are true"; sentences that are written alike once what is known
-# is taken out are one, with a number. What is left is all that the values of people who are done with matter for, so
-# that a dynamic program remembers a number in place of who has what.
+# Every sentence is a count, "from low to high of these are true". Residuals that are written in the same way after the
+# known atoms are removed get the same number. The values of known people matter only by the residual, so that a dynamic
+# program keeps one number in place of these values.
 
 
 FALSE, TRUE = 0, 1
 
 
 class Residuals:
-    """All that sentences were found to come to, each by its number: FALSE, TRUE, atoms, and counts."""
+    """All residuals that were met, by number: FALSE, TRUE, atoms, and counts."""
 
     def __init__(self) -> None:
         #: (person, value) of an atom, (low, high, numbers of the parts) of a count.
@@ -540,7 +541,7 @@ class Residuals:
         self._after: dict[tuple[int, int, int], int] = {}
 
     def of(self, sentence: Sentence, atom: dict[Has, tuple[int, int]]) -> int:
-        """Number a sentence, whose atoms are given as the positions of person and value."""
+        """The number of a sentence, given the positions of person and value of its atoms."""
         if isinstance(sentence, Has):
             return self._numbered(atom[sentence], frozenset(atom[sentence][:1]))
         parts = [self.of(part, atom) for part in sentence.parts]
@@ -564,7 +565,7 @@ class Residuals:
         return self.count(0, 0, [part])
 
     def count(self, low: int, high: int, parts: Iterable[int]) -> int:
-        """From low to high of the parts are true; what is written alike gets one number."""
+        """From low to high of the parts are true."""
         known = Counter(parts)
         low, high = low - known[TRUE], high - known[TRUE]
         undecided = sorted(part for part in known.elements() if part not in (FALSE, TRUE))
@@ -581,28 +582,26 @@ class Residuals:
         return self._numbered((low, high, *undecided), self._people(undecided))
 
     def after(self, residual: int, person: int, value: int) -> int:
-        """What is left when a person has a value: -1 for one that no sentence mentions."""
+        """The residual if a person has a value, -1 for any that no sentence mentions."""
         if person not in self.people_of[residual]:
             return residual
         key = (residual, person, value)
         if (residual_after := self._after.get(key)) is None:
-            formula = self.held[residual]
-            if len(formula) == 2:
-                residual_after = TRUE if formula[1] == value else FALSE
+            first, second, *parts = self.held[residual]
+            if not parts:  # an atom: the person, and the value
+                residual_after = TRUE if second == value else FALSE
             else:
-                residual_after = self.count(
-                    formula[0], formula[1], [self.after(part, person, value) for part in formula[2:]]
-                )
+                residual_after = self.count(first, second, [self.after(part, person, value) for part in parts])
             self._after[key] = residual_after
         return residual_after
 
     def table(self, residuals: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
-        """What is left of each residual when a person has each value, shape (residuals, values)."""
+        """The same for each residual and each value, shape (residuals, values)."""
         after = [[self.after(part, person, value) for value in values.tolist()] for part in residuals.tolist()]
         return np.array(after, dtype=np.int64).reshape(len(residuals), len(values))
 
     def _flat(self, parts: list[int], *, every: bool) -> int:
-        """All (or any) of the parts, of which those that are of the same kind are taken apart, and each counts once."""
+        """All (or any) of the parts; parts of the same kind are merged into it, and each counts once."""
         opened: set[int] = set()
         for part in parts:
             formula = self.held[part]
@@ -617,7 +616,7 @@ class Residuals:
         return self._numbered((n if every else 1, n, *sorted(opened)), self._people(opened))
 
     def _negated(self, part: int, *, new: bool = True) -> int:
-        """The number of "not"; -1 if it has none yet and is to have none."""
+        """The number of the negation; if not `new`, -1 if it has no number yet."""
         formula = self.held[part]
         low, high, n = formula[0], formula[1], len(formula) - 2
         if n == 1:  # not not
@@ -630,7 +629,7 @@ class Residuals:
         return self._numbered((0, 0, part), self.people_of[part]) if new else self.number.get((0, 0, part), -1)
 
     def _numbered(self, formula: tuple[int, ...], people: frozenset[int]) -> int:
-        """The number of what is written so."""
+        """The number of a formula, a new one if needed."""
         if (number := self.number.get(formula)) is None:
             number = self.number[formula] = len(self.held)
             self.held.append(formula)
@@ -638,5 +637,5 @@ class Residuals:
         return number
 
     def _people(self, parts: Iterable[int]) -> frozenset[int]:
-        """Whom the parts mention."""
+        """The people in the parts."""
         return reduce(frozenset.union, (self.people_of[part] for part in parts), frozenset())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +21,7 @@ from .._utils.validation import check_float, check_instance, check_int, check_li
 from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
+from .groups import check_no_counterfeits
 
 __all__ = [
     "Atom",
@@ -31,15 +34,15 @@ __all__ = [
     "worst_formulas",
 ]
 
-# The least probability that nobody in a bucket has what some atoms say: MINIMIZE1 of Martin et al. (2007).
+# MINIMIZE1 of Martin et al. (2007): the least probability that all of some atoms about one bucket are false.
 
 
-#: How many people are in the chain before, the most values that the next may avoid, atoms left, is the target to come?
+#: The number of people already in the chain, the largest c of the next, the atoms left, and whether the target is left.
 State = tuple[int, int, int, bool]
 
 
 class Chains:
-    """Chains of people, each of whom has none of the c most frequent values of their bucket; c does not grow."""
+    """Chains of people, each of whom has none of the c most frequent values of their bucket; c never increases."""
 
     # The i-th person of a chain, from 0, does so with probability (n - i - S_c) / (n - i) if those before do: n is the
     # size of the bucket, and S_c how many of it have one of the c values. Some chain is the least that m atoms can do,
@@ -71,15 +74,15 @@ class Chains:
         self._one = np.full(len(size), Fraction(1), dtype=object) if exact else np.ones(len(size))
 
     def least(self) -> np.ndarray:
-        """The least probability of at most m atoms, shape (buckets, m): m from 0, or from 1 if one is of the target."""
+        """The least probability for at most m atoms, shape (buckets, m), m from 0; from 1 if there is a target."""
         has = self.target is not None
         columns = [self._reached((0, m, m, has)) for m in range(int(has), self.most + 1)]
         return np.asarray(np.minimum.accumulate(np.column_stack(columns), axis=1))
 
     def links(self, bucket: int, m: int) -> list[tuple[bool, int]]:
-        """A chain of at most m atoms with the least probability: whether it is the target, and c, of each person."""
-        # Those behind whom the probability is 0 are left out, but the target. For Fractions only, which can be
-        # compared.
+        """A chain of at most m atoms with the least probability: for each person whether it is the target, and c."""
+        # People after whom the probability is 0 are left out, except the target. Only for Fractions, which can be
+        # compared for equality.
         needs = self.target is not None
         least = self.least()[bucket]
         m = int(np.flatnonzero(least == least[m - needs])[0]) + needs  # no more atoms than are needed
@@ -98,13 +101,13 @@ class Chains:
         return chain
 
     def _reached(self, state: State) -> np.ndarray:
-        """What is left of a chain that there is."""
+        """The same for a state from which a chain is known to exist."""
         least = self._least(state)
         assert least is not None
         return least
 
     def _least(self, state: State) -> np.ndarray | None:
-        """The least probability of what is left of a chain; None if there is no such chain."""
+        """The least probability of the rest of a chain; None if there is no such chain."""
         i, cap, m, needs = state
         if not m and not needs:
             return self._one
@@ -112,13 +115,13 @@ class Chains:
             return None
         if state not in self._found:
             ways = [value for _, value in self._ways(state)]
-            below = self._least((i, cap - 1, m, needs))
-            ways += [below] if below is not None else []
+            if (below := self._least((i, cap - 1, m, needs))) is not None:
+                ways.append(below)
             self._found[state] = np.minimum.reduce(ways) if ways else None
         return self._found[state]
 
     def _ways(self, state: State) -> list[tuple[bool, np.ndarray]]:
-        """What is left if the next person avoids just as many values as may be: the target, or somebody else."""
+        """The probabilities if the next person avoids exactly `cap` values, and whether that person is the target."""
         i, cap, m, needs = state
         ways = []
         for joins in (True, False):
@@ -132,15 +135,15 @@ class Chains:
 
     @property
     def rank(self) -> int:
-        """How many values are more frequent than the target's."""
+        """Number of values that are more frequent than the target's."""
         return 0 if self.target is None else self.target[0]
 
     def _next(self, c: int, joined: bool) -> int:
-        """How many values the person after one of c may avoid; `joined`: after the target."""
+        """The largest c of the person after one of c, who is the target if `joined`."""
         return c - 1 if joined and c <= self.rank else c
 
     def _avoids(self, i: int, c: int, joins: bool) -> np.ndarray:
-        """The probability that person i has none of c values: the most frequent, or, of the target, s among them."""
+        """The probability that person i has none of c values: the most frequent, or for the target s and others."""
         avoided = self.prefix[:, c]
         if joins and self.target is not None and c <= self.rank:
             avoided = self.prefix[:, c - 1] + self.target[1]
@@ -149,7 +152,7 @@ class Chains:
 
 
 def quotient(numerator: np.ndarray, denominator: np.ndarray, exact: bool = False) -> np.ndarray:
-    """Divide whole numbers, as Fractions or as doubles."""
+    """Divide integers, as Fractions or as doubles."""
     if not exact:
         return np.asarray(numerator / denominator)
     pairs = zip(numerator.tolist(), denominator.tolist(), strict=True)
@@ -158,30 +161,27 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray, exact: bool = False
     return ratios
 
 
-# How often each value occurs in each bucket, the most frequent first.
-
-
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The values of buckets in decreasing order of their counts; of equally frequent ones the sensitive come first."""
+    """The values of each bucket by decreasing count; of equally frequent values the sensitive ones come first."""
 
-    # All worlds that deal a bucket's values to its people are equally likely, so that nothing else of a bucket matters.
+    # All worlds that assign a bucket's values to its people are equally likely, so that only the counts matter.
 
     start: np.ndarray  # (buckets + 1,): where the entries of each bucket begin, and where the last end
-    value: np.ndarray  # of every entry the number of the value, and how many of the bucket have it
-    count: np.ndarray  # of every entry the number of the value, and how many of the bucket have it
-    sensitive: np.ndarray  # which values must not be inferred
+    value: np.ndarray  # the value of each entry, by number
+    count: np.ndarray  # the number of people of the bucket who have it
+    sensitive: np.ndarray  # marks the values that must not be inferred
 
     @classmethod
     def of(cls, n_sb: sp.sparray, sensitive: np.ndarray) -> Self:
-        """Sort a table of counts, one row per value and a column a bucket."""
+        """Sort a table of counts, one row per value and one column per bucket."""
         table = sp.csc_array(n_sb)
         bucket = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
         order = np.lexsort((table.indices, ~sensitive[table.indices], -table.data, bucket))
         return cls(table.indptr.astype(np.int64), table.indices[order].astype(np.int64), table.data[order], sensitive)
 
     def some(self, buckets: np.ndarray) -> Frequencies:
-        """Only these buckets."""
+        """The same for some of the buckets."""
         width = self.distinct[buckets]
         entries = ranges(self.start[buckets], width)
         start = np.concatenate([[0], np.cumsum(width)])
@@ -198,12 +198,12 @@ class Frequencies:
 
     @cached_property
     def size(self) -> np.ndarray:
-        """How many people each bucket has."""
+        """Number of people of each bucket."""
         return np.add.reduceat(self.count, self.start[:-1])
 
     @cached_property
     def distinct(self) -> np.ndarray:
-        """How many different values each bucket has."""
+        """Number of different values of each bucket."""
         return np.diff(self.start)
 
     @cached_property
@@ -213,19 +213,19 @@ class Frequencies:
 
     @cached_property
     def rank(self) -> np.ndarray:
-        """Of every entry, how many of its bucket stand before it."""
+        """The rank of every entry in its bucket, from 0."""
         return np.arange(len(self.count)) - self.start[self.bucket]
 
     @cached_property
     def target(self) -> np.ndarray:
-        """Of every bucket the first of its sensitive values, the most frequent one, among the entries; -1 if none."""
+        """The entry of each bucket's most frequent sensitive value; -1 if it has none."""
         entries = np.flatnonzero(self.sensitive[self.value])
         first = np.full(len(self), -1)
-        first[self.bucket[entries[::-1]]] = entries[::-1]  # the last that is written is the first
+        first[self.bucket[entries[::-1]]] = entries[::-1]  # the last entry that is written is the first in order
         return first
 
     def prefix(self, width: int) -> np.ndarray:
-        """How many of each bucket have one of its c most frequent values, for c from 0 to `width`: (buckets, c)."""
+        """Number of people with one of the c most frequent values of their bucket, (buckets, c), c from 0 to `width`."""
         top = np.zeros((len(self), width + 1), dtype=np.int64)
         inside = self.rank < width
         top[self.bucket[inside], self.rank[inside] + 1] = self.count[inside]
@@ -233,7 +233,7 @@ class Frequencies:
 
 
 def sensitive_values(release: object, sensitive: object) -> np.ndarray:
-    """Mark the sensitive values of a release, all of them by default; what is not a release of buckets is refused."""
+    """Mark the sensitive values of a release of buckets, by default all values."""
     remedies: dict[type, str] = {
         ReleaseSeries: "give one of its releases, made without pseudonyms",
         PartitionedRelease: "join its parts, Release.from_partitions(release)",
@@ -244,10 +244,7 @@ def sensitive_values(release: object, sensitive: object) -> np.ndarray:
             "the release has pseudonyms, which link its people to other releases, and so to more than a bucket; make "
             "it without id= to ask what this release alone lets be known"
         )
-    if release.with_counterfeits.any():
-        raise StatementError(
-            "the release must not contain counterfeits, as a world assigns every value to a person; remove them"
-        )
+    check_no_counterfeits(release)
     values = release.sensitive_values.to_flat_index()
     if sensitive is None:
         return np.ones(len(values), dtype=bool)
@@ -265,27 +262,27 @@ def sensitive_values(release: object, sensitive: object) -> np.ndarray:
     return marked
 
 
-# The least that atoms can leave over, of every bucket and of buckets together: MINIMIZE2 of Martin et al. (2007).
+# MINIMIZE2 of Martin et al. (2007): the same for several buckets together.
 
 
 @dataclass(frozen=True, eq=False)
 class Least:
-    """How little can be left of the worlds of some buckets, for at most so many atoms, of which all are false."""
+    """The least probability that all of at most m atoms about the people of some buckets are false."""
 
-    # Buckets are independent, so that probabilities of different ones are multiplied.
+    # Buckets are independent, so that the probabilities of different buckets are multiplied.
 
-    without: np.ndarray  # (k + 1,): the least P(none of m atoms), m from 0
-    odds: np.ndarray | None  # (k + 1,)
+    without: np.ndarray  # (k + 1,): the least P(all m atoms are false), m from 0
+    odds: np.ndarray | None  # (k + 1,): the least P(all m + 1 atoms are false, one of the target) / P(target); or None
 
     def __and__(self, other: Least) -> Least:
-        """Of the buckets of both."""
+        """The same for the buckets of both."""
         pairs = [(self.odds, other.without), (other.odds, self.without)]
         possible = [_shared(odds, without) for odds, without in pairs if odds is not None]
         return Least(_shared(self.without, other.without), np.minimum.reduce(possible) if possible else None)
 
 
 def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The least product, the atoms being shared between both: a convolution, of minimum and product."""
+    """The least product over all ways to share m atoms between both: a convolution of minimum and product."""
     product = first * second[0]
     for m in range(1, len(second)):
         product[m:] = np.minimum(product[m:], first[:-m] * second[m])
@@ -293,13 +290,13 @@ def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list[Least]:
-    """What up to k + 1 atoms can leave over, of every bucket by itself; buckets alike share one object."""
+    """The least probabilities of each bucket by itself, up to k + 1 atoms; equal buckets share one object."""
     prefix = frequencies.prefix(k + 1)
     has = frequencies.target >= 0
     at = frequencies.target[has]
     rank, with_s = np.full(len(frequencies), -1), np.zeros(len(frequencies), dtype=np.int64)
     rank[has], with_s[has] = np.minimum(frequencies.rank[at], k + 1), frequencies.count[at]
-    # Buckets of the same frequencies have the same answer, and there are few kinds of them, or many buckets.
+    # Buckets with the same frequencies have the same answer; of many buckets only few are different.
     key = np.column_stack([frequencies.size, rank, with_s, prefix])
     _, first, kind = np.unique(key, axis=0, return_index=True, return_inverse=True)
     size, prefix, rank, with_s = frequencies.size[first], prefix[first], rank[first], with_s[first]
@@ -315,7 +312,7 @@ def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list
 
 
 def least_of_counts(counts: np.ndarray, k: int) -> list[Least]:
-    """The same of groups of whose values, all of them sensitive, the counts are given, shape (groups, values)."""
+    """The same for groups whose values are all sensitive, from their counts, shape (groups, values)."""
     decreasing = -np.sort(-counts, axis=1)[:, : k + 1]
     prefix = np.zeros((len(counts), k + 2), dtype=np.int64)
     prefix[:, 1 : decreasing.shape[1] + 1] = decreasing
@@ -327,13 +324,13 @@ def least_of_counts(counts: np.ndarray, k: int) -> list[Least]:
 # The worst conjunction of k basic implications about the people of a release (Martin et al., 2007).
 
 
-#: The most implications whose worst is worked out: time grows with the fourth power, to minutes.
+#: The largest number of implications: time grows with its fourth power, to minutes.
 LARGEST = 100
 
 
 @dataclass(frozen=True)
 class Atom:
-    """A person of a bucket has a value; people of a bucket are numbered from 1, buckets and values from 0."""
+    """The atom "a person has a value". People of a bucket are numbered from 1, buckets and values from 0."""
 
     bucket: int
     person: int
@@ -342,9 +339,9 @@ class Atom:
 
 @dataclass(frozen=True)
 class Formula:
-    """The implications "premise -> target", one for every premise; without any, the target is just asked for."""
+    """A target, and the implications "premise -> target" that are known."""
 
-    odds: Fraction  # p(not the target | the implications) / P(the target | the implications)
+    odds: Fraction  # P(not the target | the implications) / P(the target | the implications)
     target: Atom
     premises: tuple[Atom, ...]
 
@@ -355,14 +352,14 @@ class Formula:
 
 
 def as_double(p: Fraction) -> float:
-    """The double next to a probability; 1.0 is 1 only."""
+    """The double nearest to a probability; only 1 becomes 1.0."""
     return float(p) if p == 1 else min(float(p), math.nextafter(1.0, 0.0))
 
 
 def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
-    """For each k the formula of at most k implications that makes the largest P(somebody has a sensitive value)."""
-    # Which few buckets are in it is found by doubles; among them all numbers are Fractions.
-    certain = int(frequencies.distinct[frequencies.target >= 0].min()) - 1  # the target has none of the other values
+    """For each k the formula of at most k implications with the largest P(somebody has a sensitive value)."""
+    # The few buckets that it can contain are found with doubles, the formula itself with Fractions.
+    certain = int(frequencies.distinct[frequencies.target >= 0].min()) - 1  # so many exclude all other values
     most = min(max(k), certain)
     if most > LARGEST:
         raise GroupTooLarge(
@@ -371,18 +368,15 @@ def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
         )
     chosen = _candidates(least_of_each(frequencies, most))
     each = least_of_each(frequencies.some(chosen), most, exact=True)
-    together = [
-        Least(np.full(most + 1, Fraction(1), dtype=object), None)
-    ]  # of no bucket, the first, the first two, ...
-    for least in each:
-        together.append(together[-1] & least)
+    no_bucket = Least(np.full(most + 1, Fraction(1), dtype=object), None)
+    together = list(itertools.accumulate(each, operator.and_, initial=no_bucket))  # of no bucket, the first, two, ...
     return [_formula(frequencies, chosen, each, together, min(number, most)) for number in k]
 
 
 def _candidates(each: list[Least]) -> np.ndarray:
-    """Buckets that suffice for a worst formula: for every m, where m atoms leave the least, with and without target."""
-    # Another bucket with m atoms is exchanged for that one; and if that one has m' atoms already, m + m' in it leave no
-    # more than the product, see :class:`Chains`.
+    """Buckets that suffice for a worst formula: for every m those with the least probability, and the least odds."""
+    # Any other bucket with m atoms can be exchanged for the one with the least; and if that one has m' atoms already,
+    # m + m' atoms in it have no larger probability than the product, see :class:`Chains`.
     kinds: dict[int, int] = {}
     for bucket, least in enumerate(each):
         kinds.setdefault(id(least), bucket)
@@ -406,7 +400,7 @@ def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], to
 
 
 def _shares(each: list[Least], together: list[Least], k: int) -> Iterator[tuple[int, bool, int]]:
-    """Share k + 1 atoms between buckets, going back from the last: which, whether it is the target's, and how many."""
+    """Share k + 1 atoms between buckets, from the last: the bucket, whether it has the target, and its atoms."""
     m, needs = k + 1, True
     for i in range(len(each) - 1, -1, -1):
         whole = _odds(together[i + 1], m) if needs else together[i + 1].without[m]
@@ -423,7 +417,7 @@ def _odds(some: Least, m: int) -> Fraction:
 
 
 def _ways(here: Least, before: Least, m: int, needs: bool) -> Iterator[tuple[bool, int, Fraction]]:
-    """Ways to share m atoms between a bucket and those before it: is the target in it, its atoms, and what is left."""
+    """All ways to share m atoms between a bucket and those before it: has it the target, its atoms, the probability."""
     for atoms in range(m, -1, -1):
         if not needs:
             yield False, atoms, here.without[atoms] * before.without[m - atoms]
@@ -435,38 +429,26 @@ def _ways(here: Least, before: Least, m: int, needs: bool) -> Iterator[tuple[boo
 
 
 def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[Atom]:
-    """The atoms of a bucket, the target first if it is in this one."""
-    frequencies_of_bucket = frequencies.some(np.array([bucket]))
-    target, rank = frequencies_of_bucket.target[0], 0
-    if joins:
-        rank = int(min(frequencies_of_bucket.rank[target], m))
-    chains = Chains(
-        frequencies_of_bucket.size,
-        frequencies_of_bucket.prefix(m),
-        (rank, frequencies_of_bucket.count[[target]]) if joins else None,
-        exact=True,
-    )
+    """The atoms of a bucket, the target's first if it is in this bucket."""
+    here = frequencies.some(np.array([bucket]))
+    target = here.target[0]
+    rank = int(min(here.rank[target], m)) if joins else 0
+    chains = Chains(here.size, here.prefix(m), (rank, here.count[[target]]) if joins else None, exact=True)
     links = sorted(chains.links(0, m), key=lambda link: not link[0])  # the target is person 1
     people = []
     for person, (is_target, c) in enumerate(links, start=1):
-        values = list(range(min(c, frequencies_of_bucket.distinct[0])))
+        n_values = c - 1 if is_target and c <= rank else c  # besides the target's own value
+        values = list(range(min(n_values, here.distinct[0])))
         if is_target:
-            values = [
-                target,
-                *(
-                    at
-                    for at in range(c if c > rank else c - 1)
-                    if at != target and at < frequencies_of_bucket.distinct[0]
-                ),
-            ]
-        people += [Atom(bucket, person, int(frequencies_of_bucket.value[at])) for at in values]
+            values = [target, *(at for at in values if at != target)]
+        people += [Atom(bucket, person, int(here.value[at])) for at in values]
     return people
 
 
 # (c, k)-safety: no k basic implications give anybody's value a probability of c or more (Martin et al., 2007).
 
 
-#: By how much, of themselves and for each atom, odds in doubles may be too large: some roundings of 1e-16, and room.
+#: Relative error, for each atom, by which odds in doubles may be too large: some roundings of 1e-16, with a margin.
 ROUNDING = 1e-13
 
 
@@ -490,26 +472,26 @@ class Safety:
         return cls(c, check_int(safe[1], "k of safe=(c, k)", 0, error=TableError))
 
     def disclosure(self, frequencies: Frequencies) -> float:
-        """The largest probability after k implications, rounded: 9/10 is not below 0.9; 0 if none is sensitive."""
+        """The largest probability given k implications, as a double; 0 if no value is sensitive."""
         if (frequencies.target < 0).all():
             return 0.0
         (worst,) = worst_formulas(frequencies, [self.k])
         return as_double(worst.disclosure)
 
     def holds(self, least: Least) -> bool:
-        """Whether it is kept by buckets of which this is the least that is left over; in doubt, not."""
+        """Whether it holds for buckets with these least odds; False in doubt."""
         return least.odds is None or bool(least.odds[self.k] * self.c > (1 - self.c) * (1 + (self.k + 1) * ROUNDING))
 
 
 @dataclass(frozen=True)
 class Breach:
-    """What is known of whom, where the target is surest to have a value."""
+    """The knowledge with which a target is most likely."""
 
-    odds: Fraction  # p(not the target | what is known) / P(the target | what is known)
+    odds: Fraction  # P(not the target | the knowledge) / P(the target | the knowledge)
     target: Atom
-    without: tuple[Atom, ...]  # what the target is known not to have
-    others: tuple[Atom, ...]  # what others are known to have
-    family: tuple[Atom, ...]  # each of which would imply the target
+    without: tuple[Atom, ...]  # values that the target is known not to have
+    others: tuple[Atom, ...]  # known values of others
+    family: tuple[Atom, ...]  # each would imply the target
 
 
 def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
@@ -550,7 +532,7 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
 
 
 def _without_s(n: np.ndarray, n_s: np.ndarray, known: int, m: int) -> np.ndarray:
-    """The probability that m of n people have not the value, so many being known to have others."""
+    """The probability that m of n people do not have the value if `known` others have other values."""
     p = np.ones(len(n))
     for i in range(known, known + m):
         p *= np.maximum(n - n_s - i, 0) / np.maximum(n - i, 1)
@@ -560,7 +542,7 @@ def _without_s(n: np.ndarray, n_s: np.ndarray, known: int, m: int) -> np.ndarray
 
 
 def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:
-    """The same of one bucket, exactly."""
+    """The same for one bucket, exactly."""
     ways = math.perm(max(n - n_s - known, 0), m)
     return Fraction(ways, math.perm(max(n - known, 0), m)) if ways else Fraction(0)
 
@@ -568,7 +550,7 @@ def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:
 def _worded(
     frequencies: Frequencies, odds: Fraction, pair: tuple[int, int], numbers: tuple[int, int, int], elsewhere: bool
 ) -> Breach:
-    """Say who is known to have what; `elsewhere`: the others who are known are in the family's bucket."""
+    """Write the knowledge as atoms; if `elsewhere`, the known others are in the family's bucket."""
     l, k, m = numbers
     (b, home), s = frequencies.bucket[list(pair)].tolist(), int(frequencies.value[pair[0]])
     target = Atom(b, 1, s)
@@ -576,7 +558,7 @@ def _worded(
     without = tuple(Atom(b, 1, int(value)) for value in values[:l])
     where = home if elsewhere else b
     values, counts = _others(frequencies, where, s) if elsewhere else (values[l:], counts[l:])
-    people = {b: 1, home: int(b == home)}  # how many are named
+    people = {b: 1, home: int(b == home)}  # people named so far
     known = np.repeat(values, counts)[: min(k, frequencies.size[where] - people[where])]
     others = tuple(Atom(where, people[where] + i, int(value)) for i, value in enumerate(known, start=1))
     people[where] += len(others)
@@ -586,7 +568,7 @@ def _worded(
 
 
 def _others(frequencies: Frequencies, bucket: int, s: int) -> tuple[np.ndarray, np.ndarray]:
-    """The other values of a bucket, and how many have each, the most frequent first."""
+    """The other values of a bucket, the most frequent first, and their counts."""
     entries = slice(*frequencies.start[bucket : bucket + 2])
     value, count = frequencies.value[entries], frequencies.count[entries]
     return value[value != s], count[value != s]

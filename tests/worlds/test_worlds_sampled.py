@@ -72,7 +72,7 @@ def test_joint():
     for given in None, ties:
         alone = mx.worlds.posterior(group, values, ties=given)
         both = mx.worlds.joint(group, values, ["d", "a"], ties=given)
-        assert both.index.name, both.columns.name == ("d", "a")
+        assert (both.index.name, both.columns.name) == ("d", "a")
         np.testing.assert_allclose(both.sum(axis=1), alone.loc["d"], rtol=1e-12)
         np.testing.assert_allclose(both.sum(axis=0), alone.loc["a"], rtol=1e-12)
         three = mx.worlds.joint(group, values, ["d", "a", "c"], ties=given)
