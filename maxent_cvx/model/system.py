@@ -295,7 +295,7 @@ def assemble_system(
     # Columns that are equal stay so where rows are divided, and of equal ones few entries are left to divide.
     others = SharedColumns([rows.matrix for rows in blocks[len(published) :]] or [empty])
     matrices = canonical(compact(stacked([rows.matrix for rows in published] or [empty]))), others.distinct
-    (of_published, largest), (distinct, largest_known) = map(_scaled, matrices)
+    (of_published, largest), (distinct, largest_known) = map(scaled_rows, matrices)
     several = [start for start, rows in zip(blocks.starts.tolist(), blocks, strict=False) if _has_several(rows)]
     for row in several:
         if row >= n_facts:
@@ -321,7 +321,7 @@ def assemble_system(
     )  # fmt: skip
 
 
-def _scaled(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
+def scaled_rows(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     """Every row divided by its largest coefficient, and these; 1 of a row without terms."""
     largest = most_by_row(np.abs(matrix.data), matrix)
     largest = np.where(largest > 0, largest, 1.0)
