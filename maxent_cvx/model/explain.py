@@ -415,7 +415,10 @@ def by_statement(
         return solved_rows(cases, [[i] for i in range(len(names))], what)
 
     both = zip(table(models_without, without, "without"), table(models_alone, alone, "alone"), strict=True)
-    return [{**two, **one, "message": one["message"] or two["message"]} for one, two in both]
+    return [
+        {**row_alone, **row_without, "message": row_without["message"] or row_alone["message"]}
+        for row_without, row_alone in both
+    ]
 
 
 def _row_alone(model: MaxEnt, row: int) -> MaxEnt:
@@ -673,7 +676,7 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
     owners = [label for label, group in base.groups.items() for _ in group.convex]
     # A convex constraint moves by one unit at the cost of N records.
     of_convex = np.array([weights.get(label, math.inf) for label in owners]) * problem.n_records
-    moves: list[np.ndarray] = []
+    moves: list[np.ndarray] = []  # of the convex constraints
     try:
         if problem.convex is None:
             aggregation = aggregate(form.hard)
@@ -686,7 +689,7 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
     lower, upper = np.zeros(len(number)), np.zeros(len(number))
     for side, records in ((lower, below), (upper, above)):
         side[is_hard] = records[number[is_hard]] / form.scale[number[is_hard]]
-    return _widened(base, lower, upper, owners, moves)
+    return _widened(base, lower, upper, moves)
 
 
 def _contradiction_of_firm(problem: Problem, of_row: np.ndarray, of_convex: np.ndarray) -> Infeasible | None:
@@ -702,53 +705,49 @@ def _contradiction_of_firm(problem: Problem, of_row: np.ndarray, of_convex: np.n
 
 
 def _widened(
-    base: KnowledgeBase, lower: np.ndarray, upper: np.ndarray, owners: list[str], moves: list[np.ndarray]
+    base: KnowledgeBase, lower: np.ndarray, upper: np.ndarray, moves: list[np.ndarray]
 ) -> tuple[KnowledgeBase, pd.DataFrame]:
-    """Move the sides of rows and the convex constraints apart, and list what moved.
-
-    `lower` and `upper` are of the rows of all knowledge, source after source; `owners` and `moves` of the convex
-    constraints.
-    """
+    """Move the sides of rows, source after source, and the convex constraints apart, and list what moved."""
     knowledge = base.knowledge
     blocks = [rows for group in knowledge.values() for rows in group.rows]
     ends = np.cumsum([len(rows) for rows in blocks], dtype=np.int64)
     by_block = zip(np.split(lower, ends), np.split(upper, ends), strict=True)
-    groups: dict[str, ConstraintGroup] = {}
-    tables = [pd.DataFrame(columns=["low", "high", "new_low", "new_high", "move"], dtype=float)]
-    tables_of_convex: list[pd.DataFrame] = []
     names = [name for name, _ in base.posed.convex.by_name] if base.posed.convex else []
+    by_convex = iter(zip(names, moves, strict=True))
+    moves_of = {label: [next(by_convex) for _ in group.convex] for label, group in base.groups.items()}
+    groups: dict[str, ConstraintGroup] = {}
+    tables_of_rows = [pd.DataFrame(columns=["low", "high", "new_low", "new_high", "move"], dtype=float)]
+    tables_of_convex: list[pd.DataFrame] = []
     for label, group in knowledge.items():
-        rows = tuple(
-            replace(rows, low=rows.low - down, high=rows.high + up) if down.any() or up.any() else rows
-            for rows, (down, up) in zip(group.rows, by_block, strict=False)
-        )
-        own_moves = [(name, move) for name, move, owner in zip(names, moves, owners, strict=False) if owner == label]
-        moved = [i for i, block in enumerate(rows) if block is not group.rows[i]]
-        if not moved and not any(move.any() for _, move in own_moves):
+        by_rows, by_constraint = [next(by_block) for _ in group.rows], moves_of[label]
+        all_moves = [*itertools.chain(*by_rows), *(move for _, move in by_constraint)]
+        if not any(move.any() for move in all_moves):
             groups[label] = group
             continue
-        tables += [_changed_rows(group.rows[i], rows[i]) for i in moved]
-        tables_of_convex += [
-            _changed_convex(name, constraint, move)
-            for constraint, (name, move) in zip(group.convex, own_moves, strict=True)
-        ]
-        if isinstance(group.source, Statement):
-            statement = Statement(group.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
-            if rows[0].label == group.source.label:
-                rows = (replace(rows[0], label=statement.label),)
-            # Its label is its own text, unless it was given another one.
-            is_free = statement.label not in knowledge and statement.label not in groups
-            groups[statement.label if is_free and label == group.source.label else label] = ConstraintGroup(
-                statement, rows
-            )
-            continue
-        convex = group.convex
-        if own_moves:
-            convex = tuple(_looser(one, move) for one, (_, move) in zip(group.convex, own_moves, strict=True))
-        groups[label] = ConstraintGroup(StoredSource.of(group.source, rows), rows, convex)
-    every = [table for table in tables + tables_of_convex if len(table)]
-    changes = pd.concat(every) if every else tables[0]
+        rows = tuple(
+            replace(rows, low=rows.low - down, high=rows.high + up)
+            for rows, (down, up) in zip(group.rows, by_rows, strict=True)
+        )
+        pairs = list(zip(group.convex, by_constraint, strict=True))
+        tables_of_rows += [_changed_rows(*pair) for pair in zip(group.rows, rows, strict=True)]
+        tables_of_convex += [_changed_convex(name, constraint, move) for constraint, (name, move) in pairs]
+        wider = _with_rows(group, rows, tuple(_looser(constraint, move) for constraint, (_, move) in pairs))
+        # The label of a statement is its own text, unless it was given another one.
+        text = wider.source.label
+        is_free = text not in knowledge and text not in groups
+        groups[text if is_free and label == group.source.label else label] = wider
+    changes = pd.concat([table for table in tables_of_rows + tables_of_convex if len(table)] or tables_of_rows)
     return base.with_knowledge(groups), changes.rename_axis("statement")
+
+
+def _with_rows(group: ConstraintGroup, rows: tuple[Rows, ...], convex: tuple[Any, ...]) -> ConstraintGroup:
+    """The group with other sides; a statement remains one, and its row is called by the new text."""
+    if not isinstance(group.source, Statement):
+        return ConstraintGroup(StoredSource.of(group.source, rows), rows, convex)
+    statement = Statement(group.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
+    if rows[0].label == group.source.label:
+        rows = (replace(rows[0], label=statement.label),)
+    return ConstraintGroup(statement, rows, convex)
 
 
 def _is_above(constraint: Any) -> bool:

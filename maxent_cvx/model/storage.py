@@ -448,7 +448,7 @@ def _levels(index: pd.Index) -> pd.DataFrame:
     return pd.DataFrame({str(i): pd.Series(level.array, dtype=level.dtype) for i, level in enumerate(levels)})
 
 
-def _multi_index(levels: pd.DataFrame, names: Sequence[Any]) -> pd.MultiIndex:
+def _multi_index(levels: pd.DataFrame, names: list[Any]) -> pd.MultiIndex:
     """Make a MultiIndex again from the table of its levels."""
     return pd.MultiIndex.from_arrays([index_of(levels[name]) for name in levels], names=names)
 
@@ -595,11 +595,11 @@ def _text(source: Source) -> str | None:
 
 def _prior_parts(prior: QIDistribution) -> dict[str, Any]:
     """Write a prior down."""
-    tables = [
+    tables: list[dict[str, Any]] = [
         {
             "attributes": list(attributes),
             "signatures": _levels(table.index),
-            "values": _levels(table.columns).rename(columns={"0": "value"}),
+            "values": pd.DataFrame({"value": pd.Series(table.columns.array, dtype=table.columns.dtype)}),
             "p": pd.DataFrame(table.to_numpy(), columns=[str(i) for i in range(table.shape[1])]),
             "name": table.columns.name,
         }
