@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from operator import getitem
+from operator import getitem, methodcaller
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
@@ -44,6 +44,7 @@ from ..solvers.partitions import added
 from ..solvers.partitions_certificate import PartitionedSolution, PointPart, price_multipliers, solve_partitioned
 from ..sources.base import ConstraintGroup, Source
 from ..sources.invariants import NamedPeople
+from ..sources.statements import Probability
 from ..terms.partitioned import GlobalMarginals, PartSpace
 from ..terms.people import OTHERS, People
 from ..terms.rows import Rows
@@ -57,7 +58,7 @@ from .partitioned_system import (
     own_space,
     partitioned_problem,
 )
-from .posterior import counts_by_value, entropy_of, expectation
+from .posterior import counts_by_value, entropy_of
 from .system import KnowledgeBase
 
 __all__ = [
@@ -415,7 +416,11 @@ class PartitionedPosterior(ReprMixin):
         >>> round(post.prob("Flu", given={"Gender": "male"}), 6), round(post.prob(mx.P("Flu") - mx.P("HIV")), 6)
         (0.4, 0.1)
         """
-        return expectation(value, given, who, self._expectation)
+        if not isinstance(value, Probability):
+            return self._expectation(methodcaller("row", value, given, who))  # can be sent to other processes
+        if given is not None or who is not None:
+            raise StatementError(f"{value} has its own condition; given and who must be omitted")
+        return value.constant + sum(self._expectation(event.row) * a for event, a in value.terms.items())
 
     def people(self) -> pd.DataFrame:
         """P(s | i) for every named person i: one row per person, one column per sensitive value.

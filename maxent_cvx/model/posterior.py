@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import methodcaller
 from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from scipy.special import xlogy
 
 from .._utils.errors import StatementError, pluralize
@@ -269,8 +267,12 @@ class Posterior:
         >>> round(post.prob("Flu", given={"Gender": "male"}), 6), round(post.prob(mx.P("Flu") - mx.P("HIV")), 6)
         (0.4, 0.1)
         """
-        n_records = self.space.n_records
-        return expectation(value, given, who, lambda row: float((row(self.space) @ self.counts)[0] / n_records))
+        if not isinstance(value, Probability):
+            return float((self.space.row(value, given, who) @ self.counts)[0] / self.space.n_records)
+        if given is not None or who is not None:
+            raise StatementError(f"{value} has its own condition; given and who must be omitted")
+        p = self.counts / self.space.n_records
+        return value.constant + sum(float((event.row(self.space) @ p)[0]) * a for event, a in value.terms.items())
 
     @cached_property
     def entropy(self) -> float:
@@ -587,23 +589,6 @@ def entropy_of(space: Space, counts: np.ndarray) -> float:
     """The entropy of the terms, nats, or the share of those of one partition."""
     p = counts / space.n_records
     return float(xlogy(p, space.multiplicities).sum() - xlogy(p, p).sum())
-
-
-def expectation(
-    value: object,
-    given: Mapping[str, object] | None,
-    who: object,
-    expectation_of_row: Callable[[Callable[[Space], sp.csr_array]], float],
-) -> float:
-    """P(value | given), P(value | who) or a combination of ``P(...)``, from the expectations of linear expressions.
-
-    An expression is a function from a space to its coefficients on p, shape (1, terms), which can be pickled.
-    """
-    if not isinstance(value, Probability):
-        return expectation_of_row(methodcaller("row", value, given, who))
-    if given is not None or who is not None:
-        raise StatementError(f"{value} has its own condition; given and who must be omitted")
-    return value.constant + sum(expectation_of_row(event.row) * a for event, a in value.terms.items())
 
 
 def seconds_for(time_limit: float | None, integer: bool = False) -> float:
