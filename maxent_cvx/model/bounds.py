@@ -18,10 +18,8 @@ from .._utils.progress import progress_bar
 from ..solvers.convex_bounds import convex_bounds
 from ..solvers.intervals import Ends, bounds
 from ..solvers.monitor import within
-from ..sources.base import Custom
 from ..sources.statements import Probability
 from ..sources.tables import PublishedTable
-from ..terms.rows import Rows
 from ..terms.space import Space
 
 if TYPE_CHECKING:
@@ -57,14 +55,10 @@ def of_combinations(combinations: Sequence[Probability], space: Space) -> Linear
         matrix,
         np.array([combination.constant for combination in combinations], dtype=float),
         np.array([combination.attainable() for combination in combinations], dtype=float).reshape(-1, 2).T,
-        np.array([_is_multiple(parts) for parts in every], dtype=bool),
+        # Of one probability; a mean has several coefficients.
+        np.array([len(parts) == 1 and len(np.unique(parts[0].data)) <= 1 for parts in every], dtype=bool),
         pd.Index(map(str, combinations), name="probability"),
     )
-
-
-def _is_multiple(parts: list[sp.csr_array]) -> bool:
-    """Whether an expression is a multiple of one probability: a mean has several coefficients."""
-    return len(parts) == 1 and len(np.unique(parts[0].data)) <= 1
 
 
 def of_conditionals(space: Space) -> LinearQuery:
@@ -146,14 +140,9 @@ def _alternatives(model: MaxEnt) -> list[MaxEnt]:
     for chosen in itertools.product(*choices.values()):
         twin = model.copy()
         for label, rows in zip(choices, chosen, strict=True):
-            twin.remove(label).add(Custom(_always(rows)), label=label)
+            twin.remove(label).add(lambda space, rows=rows: rows, label=label)
         models.append(twin)
     return models
-
-
-def _always(rows: list[Rows]) -> Callable[[Space], list[Rows]]:
-    """A function of the space that gives these rows."""
-    return lambda space: rows
 
 
 def _over_alternatives(models: Sequence[MaxEnt], ask: Callable[[MaxEnt], Ends]) -> Ends:

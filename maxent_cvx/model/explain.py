@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, Inaccurate, Infeasible, SolverError, StatementError, pluralize, unknown_name
+from .._utils.errors import BadProbability, Inaccurate, Infeasible, SolverError, StatementError, pluralize
 from .._utils.formatting import TablePreview, as_html
 from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
 from .._utils.tables import choose
-from .._utils.validation import check_bool, check_optional_bool, check_seconds
+from .._utils.validation import check_bool, check_label, check_optional_bool, check_seconds
 from ..solvers.aggregate import aggregate
 from ..solvers.attempts import presolved
 from ..solvers.blocks import single_thread
@@ -34,12 +34,11 @@ from ..solvers.explain import (
     zeros_by_bounds,
 )
 from ..solvers.extension import AddedRows, Extension, extended
-from ..solvers.form import Convex, LinearForm
+from ..solvers.form import Convex, LinearForm, Problem
 from ..solvers.intervals import without_knowledge as without_knowledge_intervals
 from ..solvers.linear import elastic_relaxation, never_filled, settle_integers
 from ..solvers.monitor import check_time
 from ..solvers.presolve import remaining
-from ..solvers.sparse import most_by_row
 from ..sources.base import ConstraintGroup, StoredSource
 from ..sources.invariants import PriorZeros
 from ..sources.statements import Event, Statement, conditions
@@ -47,7 +46,7 @@ from ..terms.people import OTHERS
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .measure import Measure, Measures
-from .system import KnowledgeBase
+from .system import KnowledgeBase, scaled_rows
 
 if TYPE_CHECKING:
     from .maxent import MaxEnt
@@ -268,9 +267,6 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
     )[listed]  # fmt: skip
 
 
-# What an explanation needs to see of a posterior, and of the model that it answers.
-
-
 def model_of(post: Posterior) -> MaxEnt:
     """Give the model of a posterior."""
     if post.model is None:
@@ -279,17 +275,6 @@ def model_of(post: Posterior) -> MaxEnt:
             "or solve again"
         )
     return post.model
-
-
-def solved_without(post: Posterior, row: int, time_limit: float) -> Any:
-    """Solve the model of a posterior again without one row of its knowledge, by its number in the form.
-
-    Convex constraints are numbered after the rows.
-    """
-    model = model_of(post)
-    number = row - model.form.shape[0]
-    model = model.without_row(row) if number < 0 else model.without_convex(number)
-    return model.solve(warm_start=post, time_limit=time_limit)
 
 
 # A table of many solves: each warm from one before, chains of them in parallel, and no row is lost where one fails.
@@ -326,12 +311,18 @@ def solved_rows(
     workers: Workers = Workers(),  # noqa: B008  (it cannot be changed)
     progress: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """Solve cases, and give a row of each, in the order of their numbers."""
-    # Beside what the cases tell, a row has "status": that of the answer, "infeasible", or "failed" without one; and
-    # "message", why there is no answer, or "".
+    """Solve cases, and give a row of each, in the order of their numbers.
+
+    In addition to the columns of the cases, a row has "status": that of the answer, "infeasible", or "failed" without
+    one; and "message", why there is no answer, or "".
+    """
+    if workers.is_this_process or (len(chains) == 1 and workers.cluster is None):
+        rows_of_chains: Iterable[Iterable[Row]] = (_along(cases, numbers) for numbers in chains)
+    else:  # rows of other processes arrive chain by chain
+        rows_of_chains = workers.map(_finished, cases, ((numbers,) for numbers in chains))
     finished: dict[int, Row] = {}
     try:
-        for row in progress_bar(_each(cases, chains, workers), what, progress, total=sum(map(len, chains))):
+        for row in progress_bar(chain.from_iterable(rows_of_chains), what, progress, total=sum(map(len, chains))):
             finished[row.number] = row
     except BaseException as error:
         if finished:
@@ -346,20 +337,13 @@ def solved_rows(
     return [row.columns for row in rows]
 
 
-def _each(cases: Cases, chains: Sequence[Sequence[int]], workers: Workers) -> Iterator[Row]:
-    """Give each row as soon as it is there; from other processes, as soon as its chain is."""
-    if workers.is_this_process or (len(chains) == 1 and workers.cluster is None):
-        return chain.from_iterable(_along(cases, one) for one in chains)
-    return chain.from_iterable(workers.map(_finished, cases, ((one,) for one in chains)))
-
-
 def _finished(cases: Cases, numbers: Sequence[int]) -> list[Row]:
-    """The rows of a chain."""
+    """The rows of a chain, for another process."""
     return list(_along(cases, numbers))
 
 
 def _along(cases: Cases, numbers: Sequence[int]) -> Iterator[Row]:
-    """Go along a chain."""
+    """Solve the cases of a chain, each begun with the last answer."""
     before = None
     for i in numbers:
         about = cases.about(i)
@@ -374,17 +358,38 @@ def _along(cases: Cases, numbers: Sequence[int]) -> Iterator[Row]:
             before = post
 
 
+@dataclass(frozen=True)
+class StatementCases:
+    """Cases about one statement each, by number, every one of which begins with the same earlier answer."""
+
+    names: Mapping[int, str]
+    solve: Callable[[int], Posterior]
+    measure: Callable[[int, Posterior], dict[str, Any]]
+
+    def about(self, i: int) -> dict[str, Any]:
+        """The statement."""
+        return {"statement": self.names[i]}
+
+    def solved(self, i: int, before: Any) -> Posterior:
+        """The answer to another model, such as one without the statement."""
+        return self.solve(i)
+
+    def measured(self, i: int, post: Posterior) -> dict[str, Any]:
+        """What is measured of the answer."""
+        return self.measure(i, post)
+
+
 # What would be inferred with less knowledge: without any of it, without each statement, and with each one alone.
 
 #: With more rows of knowledge than these, a source is left out as a whole, and not row by row.
 MOST_ROWS = 50
 
 
-def without_knowledge(post: Posterior) -> Any:
+def without_knowledge(post: Posterior) -> Posterior:
     """Solve the model of a posterior with what is published alone, and its prior if it has one."""
     model = model_of(post)
     labels = _removable(model)
-    return _solved(_without(model, labels), post) if labels else post
+    return _without(model, labels).solve(warm_start=post) if labels else post
 
 
 def by_statement(
@@ -396,39 +401,24 @@ def by_statement(
     rows = [row for row in range(form.n_facts, form.shape[0]) if row not in model.ruled_out]
     if len(rows) <= MOST_ROWS and not model.convex:
         names = [form.name(row) for row in rows]
-        models = [[partial(model.without_row, row) for row in rows], [partial(_row_alone, model, row) for row in rows]]
+        models_without = [partial(model.without_row, row) for row in rows]
+        models_alone = [partial(_row_alone, model, row) for row in rows]
     else:
         names = labels
-        others = [[other for other in labels if other != label] for label in labels]
-        models = [[partial(_without, model, some) for some in left_out] for left_out in ([[x] for x in labels], others)]
-    chains = [[i] for i in range(len(names))]
-    tables = [
-        solved_rows(_Cases(post, names, some, measure), chains, what)
-        for some, measure, what in zip(models, (without, alone), ("without", "alone"), strict=True)
+        models_without = [partial(_without, model, [label]) for label in labels]
+        models_alone = [partial(_without, model, [other for other in labels if other != label]) for label in labels]
+
+    def table(models: list[partial[MaxEnt]], measure: Callable[[Any], dict[str, Any]], what: str) -> list[Any]:
+        cases = StatementCases(
+            dict(enumerate(names)), lambda i: models[i]().solve(warm_start=post), lambda i, answer: measure(answer)
+        )
+        return solved_rows(cases, [[i] for i in range(len(names))], what)
+
+    both = zip(table(models_without, without, "without"), table(models_alone, alone, "alone"), strict=True)
+    return [
+        {**row_alone, **row_without, "message": row_without["message"] or row_alone["message"]}
+        for row_without, row_alone in both
     ]
-    return [{**two, **one, "message": one["message"] or two["message"]} for one, two in zip(*tables, strict=True)]
-
-
-@dataclass(frozen=True)
-class _Cases:
-    """What is solved again, by number: the names of statements, and the models."""
-
-    post: Posterior
-    names: list[str]
-    models: Sequence[Callable[[], MaxEnt]]
-    measure: Callable[[Any], dict[str, Any]]
-
-    def about(self, i: int) -> dict[str, Any]:
-        """The statement."""
-        return {"statement": self.names[i]}
-
-    def solved(self, i: int, before: Any) -> Any:
-        """What is inferred, begun with what is inferred of all knowledge."""
-        return _solved(self.models[i](), self.post)
-
-    def measured(self, i: int, post: Any) -> dict[str, Any]:
-        """Measure it."""
-        return self.measure(post)
 
 
 def _row_alone(model: MaxEnt, row: int) -> MaxEnt:
@@ -438,7 +428,7 @@ def _row_alone(model: MaxEnt, row: int) -> MaxEnt:
 
 
 def _removable(model: MaxEnt) -> list[str]:
-    """The labels of knowledge that may come and go."""
+    """The labels of all knowledge but the zeros of a prior."""
     return [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
 
 
@@ -448,11 +438,6 @@ def _without(model: MaxEnt, labels: list[str]) -> MaxEnt:
     for label in labels:
         twin.remove(label)
     return twin
-
-
-def _solved(model: MaxEnt, post: Posterior) -> Any:
-    """Solve a model, begun with the multipliers of an earlier answer."""
-    return model.solve(warm_start=post, time_limit=float("inf"))
 
 
 # Shadow prices of statements, from their multipliers, and what changes without each of them.
@@ -592,34 +577,9 @@ def _beside(post: Posterior, form: LinearForm, rows: Mapping[Any, AddedRows]) ->
 
 def _half_spaces(name: str, gradients: sp.csr_array, counts: np.ndarray) -> AddedRows:
     """The rows G x <= G x*, whose largest coefficients are 1."""
-    gradients = sp.csr_array(gradients)
-    most = most_by_row(np.abs(gradients.data), gradients)
-    scale = 1 / np.where(most > 0, most, 1.0)
-    matrix = sp.csr_array(sp.diags_array(scale) @ gradients)
+    matrix, largest = scaled_rows(sp.csr_array(gradients))
     high = matrix @ counts
-    return AddedRows(matrix, np.full(len(high), -np.inf), high, name, scale=scale)
-
-
-@dataclass(frozen=True)
-class _Without:
-    """What is solved again, by the number of the row that is left out."""
-
-    post: Posterior
-    names: dict[int, str]
-    measures: Measures
-    time_limit: float
-
-    def about(self, i: int) -> dict[str, Any]:
-        """The statement."""
-        return {"statement": self.names[i]}
-
-    def solved(self, i: int, before: Any) -> Any:
-        """What is inferred without it, begun with what is inferred with it."""
-        return solved_without(self.post, i, self.time_limit)
-
-    def measured(self, i: int, post: Any) -> dict[str, Any]:
-        """Measure it."""
-        return {"found": self.measures(post, f"without {self.names[i]!r}")}
+    return AddedRows(matrix, np.full(len(high), -np.inf), high, name, scale=1 / largest)
 
 
 def _left_out(
@@ -630,14 +590,25 @@ def _left_out(
     time_limit: float,
     progress: bool | None,
 ) -> dict[str, np.ndarray]:
-    """Measure without each statement in turn, and how that differs from with it; say where it could not be solved."""
-    held, ruled_out = measures(post, "of all that is known"), model_of(post).ruled_out
-    of_row = dict(zip(items.tolist(), names, strict=True))
-    removable = [row for row in of_row if row not in ruled_out]  # what a prior rules out cannot be left out
-    cases = _Without(post, of_row, measures, time_limit)
-    solved = dict(
-        zip(removable, solved_rows(cases, [[row] for row in removable], "without", progress=progress), strict=True)
-    )
+    """Measure without each statement in turn, and how that differs from with it; say where it could not be solved.
+
+    Statements are rows by their number in the form, and convex constraints, which are numbered after the rows.
+    """
+    model, held = model_of(post), measures(post, "of all that is known")
+    name_of_item = dict(zip(items.tolist(), names, strict=True))
+
+    def solve_without(item: int) -> Posterior:
+        number = item - model.form.shape[0]
+        smaller = model.without_row(item) if number < 0 else model.without_convex(number)
+        return smaller.solve(warm_start=post, time_limit=time_limit)
+
+    def measure(item: int, answer: Posterior) -> dict[str, Any]:
+        return {"found": measures(answer, f"without {name_of_item[item]!r}")}
+
+    removable = [item for item in name_of_item if item not in model.ruled_out]
+    cases = StatementCases(name_of_item, solve_without, measure)
+    rows = solved_rows(cases, [[item] for item in removable], "without", progress=progress)
+    solved = dict(zip(removable, rows, strict=True))
     left = [solved.get(row, {}).get("found", {}) for row in items.tolist()]
     columns = {}
     for key in dict.fromkeys([*held, *itertools.chain(*left)]):
@@ -691,60 +662,92 @@ class Relaxation:
 
 
 def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tuple[KnowledgeBase, pd.DataFrame]:
-    """Widen rows of knowledge by the least total amount, weighted, that makes all rows feasible."""
-    held, form, number = base.knowledge, base.form, base.row_numbers
-    firm = {name: math.inf for name, one in held.items() if isinstance(one.source, PriorZeros)}
-    weight = _weights(held, {**priority, **firm})
+    """Widen rows and convex constraints by the least total amount, weighted, that makes the knowledge consistent."""
+    knowledge, problem, form, number = base.knowledge, base.posed, base.form, base.row_numbers
+    _check_priority(priority, knowledge)
+    weights = {
+        label: math.inf if isinstance(group.source, PriorZeros) else float(priority.get(label, 1))
+        for label, group in knowledge.items()
+    }
     is_hard = number < form.n_hard  # soft rows can be missed as they are
-    lower, upper = np.zeros(len(number)), np.zeros(len(number))
     of_row = np.empty(form.n_hard - form.n_facts)
-    of_row[number[is_hard] - form.n_facts] = weight[is_hard]
-    if base.convex:
-        return _least_convex_relaxation(base, of_row, {**priority, **firm})
-    try:
-        for side, moved in zip((lower, upper), _moved(form.hard, of_row), strict=True):
-            side[is_hard] = moved[number[is_hard] - form.n_facts]
-    except Infeasible as error:
-        firmly = form.hard.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row)))
-        raise contradiction(base.posed.with_rows(firmly)) or error from None
-    entries, changes = _relaxed(held, lower, upper)
-    return base.with_knowledge(entries), changes
-
-
-def _least_convex_relaxation(
-    base: KnowledgeBase, of_row: np.ndarray, priority: Mapping[str, float]
-) -> tuple[KnowledgeBase, pd.DataFrame]:
-    """The same with convex constraints, each of which moves by one unit at the cost of N records."""
-    form, number, problem = base.form, base.row_numbers, base.posed
+    sizes = np.array([group.n_rows for group in knowledge.values()], dtype=np.int64)
+    of_row[number[is_hard] - form.n_facts] = np.repeat(list(weights.values()), sizes)[is_hard]
     owners = [label for label, group in base.groups.items() for _ in group.convex]
-    of_convex = np.array([float(priority.get(label, 1)) for label in owners]) * problem.n_records
+    # A convex constraint moves by one unit at the cost of N records.
+    of_convex = np.array([weights.get(label, math.inf) for label in owners]) * problem.n_records
+    moves: list[np.ndarray] = []  # of the convex constraints
     try:
-        change = elastic_convex_relaxation(problem, of_row, of_convex)
+        if problem.convex is None:
+            aggregation = aggregate(form.hard)
+            change = elastic_relaxation(aggregation.form, of_row)
+            below, above = change.below[aggregation.row], change.above[aggregation.row]
+        else:
+            below, above, moves = elastic_convex_relaxation(problem, of_row, of_convex)
     except Infeasible as error:
-        assert problem.convex is not None
-        firmly = problem.hard.with_rows(form.hard.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row))))
-        kept = [one for one, weight in zip(problem.convex.by_name, of_convex, strict=True) if np.isinf(weight)]
-        convex = Convex(problem.convex.variable, [one for _, one in kept], [name for name, _ in kept])
-        raise contradiction(firmly) or refuted(replace(firmly, convex=convex if kept else None)) or error from None
-    is_hard = number < form.n_hard
+        raise _contradiction_of_firm(problem, of_row, of_convex) or error from None
     lower, upper = np.zeros(len(number)), np.zeros(len(number))
-    for side, moved in ((lower, change.below), (upper, change.above)):
-        side[is_hard] = moved[number[is_hard]] / form.scale[number[is_hard]]
-    entries, changes = _relaxed(base.knowledge, lower, upper)
-    names = [name for name, _ in problem.convex.by_name] if problem.convex else []
-    tables = [changes]
-    for label in dict.fromkeys(owners):
-        entry = entries[label]
-        moves = [move for move, owner in zip(change.convex, owners, strict=True) if owner == label]
-        if not any(move.any() for move in moves):
+    for side, records in ((lower, below), (upper, above)):
+        side[is_hard] = records[number[is_hard]] / form.scale[number[is_hard]]
+    return _widened(base, lower, upper, moves)
+
+
+def _contradiction_of_firm(problem: Problem, of_row: np.ndarray, of_convex: np.ndarray) -> Infeasible | None:
+    """The error of the rows and convex constraints of infinite weight, which contradict each other."""
+    form = problem.form.hard
+    firm = replace(problem, form=form.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row))), convex=None)
+    error = contradiction(firm)
+    if error is not None or problem.convex is None:
+        return error
+    kept = [pair for pair, weight in zip(problem.convex.by_name, of_convex, strict=True) if np.isinf(weight)]
+    convex = Convex(problem.convex.variable, [constraint for _, constraint in kept], [name for name, _ in kept])
+    return refuted(replace(firm, convex=convex if kept else None))
+
+
+def _widened(
+    base: KnowledgeBase, lower: np.ndarray, upper: np.ndarray, moves: list[np.ndarray]
+) -> tuple[KnowledgeBase, pd.DataFrame]:
+    """Move the sides of rows, source after source, and the convex constraints apart, and list what moved."""
+    knowledge = base.knowledge
+    blocks = [rows for group in knowledge.values() for rows in group.rows]
+    ends = np.cumsum([len(rows) for rows in blocks], dtype=np.int64)
+    by_block = zip(np.split(lower, ends), np.split(upper, ends), strict=True)
+    names = [name for name, _ in base.posed.convex.by_name] if base.posed.convex else []
+    by_convex = iter(zip(names, moves, strict=True))
+    moves_of = {label: [next(by_convex) for _ in group.convex] for label, group in base.groups.items()}
+    groups: dict[str, ConstraintGroup] = {}
+    tables_of_rows = [pd.DataFrame(columns=["low", "high", "new_low", "new_high", "move"], dtype=float)]
+    tables_of_convex: list[pd.DataFrame] = []
+    for label, group in knowledge.items():
+        by_rows, by_constraint = [next(by_block) for _ in group.rows], moves_of[label]
+        all_moves = [*itertools.chain(*by_rows), *(move for _, move in by_constraint)]
+        if not any(move.any() for move in all_moves):
+            groups[label] = group
             continue
-        own = [name for name, owner in zip(names, owners, strict=True) if owner == label]
-        looser = tuple(_looser(one, move) for one, move in zip(entry.convex, moves, strict=True))
-        entries[label] = ConstraintGroup(StoredSource.of(entry.source, entry.rows), entry.rows, looser)
-        tables += [_convex_changes(*one) for one in zip(own, entry.convex, moves, strict=True)]
-    return base.with_knowledge(entries), pd.concat([one for one in tables if len(one)] or [changes]).rename_axis(
-        "statement"
-    )
+        rows = tuple(
+            replace(rows, low=rows.low - down, high=rows.high + up)
+            for rows, (down, up) in zip(group.rows, by_rows, strict=True)
+        )
+        pairs = list(zip(group.convex, by_constraint, strict=True))
+        tables_of_rows += [_changed_rows(*pair) for pair in zip(group.rows, rows, strict=True)]
+        tables_of_convex += [_changed_convex(name, constraint, move) for constraint, (name, move) in pairs]
+        wider = _with_rows(group, rows, tuple(_looser(constraint, move) for constraint, (_, move) in pairs))
+        # The label of a statement is its own text, unless it was given another one.
+        text = wider.source.label
+        is_free = text not in knowledge and text not in groups
+        groups[text if is_free and label == group.source.label else label] = wider
+    changes = pd.concat([table for table in tables_of_rows + tables_of_convex if len(table)] or tables_of_rows)
+    return base.with_knowledge(groups), changes.rename_axis("statement")
+
+
+def _with_rows(group: ConstraintGroup, rows: tuple[Rows, ...], convex: tuple[Any, ...]) -> ConstraintGroup:
+    """The group with other sides; a statement remains one, and its row is called by the new text."""
+    if not isinstance(group.source, Statement):
+        return ConstraintGroup(StoredSource.of(group.source, rows), rows, convex)
+    statement = Statement(group.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
+    if rows[0].label == group.source.label:
+        rows = (replace(rows[0], label=statement.label),)
+    return ConstraintGroup(statement, rows, convex)
 
 
 def _is_above(constraint: Any) -> bool:
@@ -761,29 +764,41 @@ def _looser(constraint: Any, move: np.ndarray) -> Any:
     return left - by <= right if _is_above(constraint) else left <= right + by
 
 
-def _convex_changes(name: str, constraint: Any, move: np.ndarray) -> pd.DataFrame:
+def _changed_convex(name: str, constraint: Any, move: np.ndarray) -> pd.DataFrame:
     """List the entries of a constraint that moved; where neither side is a number, the left one less the right one."""
-    left, right = constraint.args
-    at, sign = (left, -1.0) if _is_above(constraint) else (right, 1.0)
-    typed = np.zeros(len(move))
-    if at.is_constant():
-        typed = np.broadcast_to(np.asarray(at.value, dtype=float).ravel(order="F"), len(move)).copy()
-    open_ = np.full(len(move), sign * -np.inf)
-    moved = typed + sign * move
-    low, high, new_low, new_high = (typed, open_, moved, open_) if sign < 0 else (open_, typed, open_, moved)
-    table = pd.DataFrame(
-        {"low": low, "high": high, "new_low": new_low, "new_high": new_high, "move": move},
-        index=entry_names(name, len(move)),
-    )
-    return table[move > 0]
+    is_above = _is_above(constraint)
+    side = constraint.args[0] if is_above else constraint.args[1]
+    typed, infinite = np.zeros(len(move)), np.full(len(move), np.inf)
+    if side.is_constant():
+        typed = np.broadcast_to(np.asarray(side.value, dtype=float).ravel(order="F"), len(move))
+    names = entry_names(name, len(move))
+    if is_above:
+        return _changes(names, (typed, infinite), (typed - move, infinite))
+    return _changes(names, (-infinite, typed), (-infinite, typed + move))
 
 
-def _weights(knowledge: Mapping[str, ConstraintGroup], priority: Mapping[str, float]) -> np.ndarray:
-    """The weight of one record by which a row of the knowledge moves, one per row."""
-    unknown = [label for label in priority if label not in knowledge]
-    if unknown:
-        raise unknown_name("label of the model's knowledge", unknown[0], knowledge)
+def _changed_rows(before: Rows, after: Rows) -> pd.DataFrame:
+    """List the rows that moved."""
+    names = [before.name(i) for i in range(len(before))]
+    return _changes(names, (before.low, before.high), (after.low, after.high))
+
+
+def _changes(
+    names: list[str], before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray]
+) -> pd.DataFrame:
+    """List what moved, given the low and the high sides before and after."""
+    (low, high), (new_low, new_high) = before, after
+    table = pd.DataFrame({"low": low, "high": high, "new_low": new_low, "new_high": new_high}, index=names)
+    # Infinite sides stay.
+    down = np.subtract(low, new_low, out=np.zeros(len(low)), where=low != new_low)
+    up = np.subtract(new_high, high, out=np.zeros(len(high)), where=high != new_high)
+    return table.assign(move=down + up)[down + up > 0]
+
+
+def _check_priority(priority: Mapping[str, float], knowledge: Mapping[str, ConstraintGroup]) -> None:
+    """Check that priorities are positive numbers of comparable size, by labels of the knowledge."""
     for label, value in priority.items():
+        check_label(label, "label of the model's knowledge", knowledge)
         if isinstance(value, bool) or not isinstance(value, Real) or not value > 0:
             raise BadProbability(
                 f"the priority of {label!r} is {value!r}; a number above 0 is expected, inf for what must not move"
@@ -794,64 +809,3 @@ def _weights(knowledge: Mapping[str, ConstraintGroup], priority: Mapping[str, fl
             f"priorities from {min(finite):g} to {max(finite):g} (1 where none is given) are too far apart to be "
             f"weighed; stay within a factor of {WIDEST:g}, or give inf to what must not move"
         )
-    return np.concatenate(
-        [np.empty(0), *(np.full(sum(map(len, e.rows)), float(priority.get(name, 1))) for name, e in knowledge.items())]
-    )
-
-
-def _moved(form: LinearForm, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By how much each row of the knowledge must be lowered on its low side, and raised on its high side, as typed."""
-    aggregation = aggregate(form)
-    change = elastic_relaxation(aggregation.form, weight)
-    low, high = (
-        side[aggregation.row][form.n_facts :] / form.scale[form.n_facts :] for side in (change.below, change.above)
-    )
-    return low, high
-
-
-def _relaxed(
-    knowledge: Mapping[str, ConstraintGroup], lower: np.ndarray, upper: np.ndarray
-) -> tuple[dict[str, ConstraintGroup], pd.DataFrame]:
-    """Move rows apart, low sides down and high sides up: all knowledge by its labels, and a table of what moved."""
-    entries: dict[str, ConstraintGroup] = {}
-    tables = [pd.DataFrame(columns=["low", "high", "new_low", "new_high", "move"], dtype=float)]
-    ends = np.cumsum([sum(map(len, entry.rows)) for entry in knowledge.values()])[:-1]
-    parts = zip(np.split(lower, ends), np.split(upper, ends), strict=True) if knowledge else ()
-    for (name, entry), (down, up) in zip(knowledge.items(), parts, strict=True):
-        if not (down.any() or up.any()):
-            entries[name] = entry
-            continue
-        wider = _widened(entry, down, up)
-        own = wider.source.label  # a statement's own text, unless it was given another name
-        taken = own in knowledge or own in entries
-        entries[own if name == entry.source.label and not taken else name] = wider
-        tables.append(_changes(entry.rows, wider.rows))
-    moved_rows = [table for table in tables if len(table)]
-    return entries, (pd.concat(moved_rows) if moved_rows else tables[0]).rename_axis("statement")
-
-
-def _widened(entry: ConstraintGroup, lower: np.ndarray, upper: np.ndarray) -> ConstraintGroup:
-    """Move the rows of one source apart."""
-    ends = np.cumsum([len(rows) for rows in entry.rows])[:-1]
-    parts = zip(entry.rows, np.split(lower, ends), np.split(upper, ends), strict=True)
-    rows = tuple(replace(r, low=r.low - down, high=r.high + up) for r, down, up in parts)
-    if not isinstance(entry.source, Statement):
-        return ConstraintGroup(StoredSource.of(entry.source, rows), rows, entry.convex)
-    statement = Statement(entry.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
-    if rows[0].label == entry.source.label:
-        rows = (replace(rows[0], label=statement.label),)
-    return ConstraintGroup(statement, rows)
-
-
-def _changes(before: tuple[Rows, ...], after: tuple[Rows, ...]) -> pd.DataFrame:
-    """List the rows that moved."""
-    old, new = (
-        [np.concatenate([getattr(rows, side) for rows in some]) for side in ("low", "high")] for some in (before, after)
-    )
-    names = [rows.name(i) for rows in before for i in range(len(rows))]
-    table = pd.DataFrame({"low": old[0], "high": old[1], "new_low": new[0], "new_high": new[1]}, index=names)
-    down, up = (
-        np.abs(np.subtract(a, b, out=np.zeros(len(a)), where=a != b))  # infinite sides stay
-        for a, b in zip(old, new, strict=True)
-    )
-    return table.assign(move=down + up)[down + up > 0]

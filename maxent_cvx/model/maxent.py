@@ -20,6 +20,7 @@ from .._utils.errors import DuplicateLabel, SolverError, StatementError, TableEr
 from .._utils.files import path_of, write_beside
 from .._utils.progress import progress_bar
 from .._utils.validation import (
+    check_array,
     check_bool,
     check_instance,
     check_int,
@@ -44,9 +45,9 @@ from ..solvers.form import LinearForm, Problem
 from ..solvers.monitor import Callback, Monitor, within
 from ..solvers.nearby import by_distance
 from ..solvers.solve import solve
-from ..sources.base import Source, as_source, build_rows, kind_of
+from ..sources.base import Source, build_rows, kind_of
 from ..sources.invariants import NamedPeople, PriorZeros, PublishedRows, published_sources
-from ..sources.parser import read_probability, read_statement
+from ..sources.parser import read_probability
 from ..sources.statements import Probability
 from ..sources.tables import PublishedTable
 from ..terms.people import People
@@ -212,15 +213,7 @@ class MaxEnt:
         >>> list(model.knowledge)
         ['P(Breast Cancer | Gender=male) = 0', 'P(Flu | Gender=male) <= 0.4', 'nobody is sure']
         """
-        if label is not None:
-            check_str(label, "label")
-            if len(sources) != 1:
-                raise StatementError(f"label={label!r} can only be given for a single source, got {len(sources)}")
-        knowledge = self._base.draft()
-        for source in sources:
-            source = read_statement(source) if isinstance(source, str) else as_source(source)
-            knowledge.add(build_rows(source, self.space, label), label)
-        self._hold(knowledge)
+        self._hold(self._base.adding(sources, label, lambda source, name: build_rows(source, self.space, name)))
         return self
 
     def remove(self, label: str) -> Self:
@@ -271,9 +264,7 @@ class MaxEnt:
         >>> len(model.knowledge), len(more.knowledge)
         (1, 2)
         """
-        twin = copy.copy(self)  # knowledge bases are immutable
-        twin._hold(self._base)
-        return twin
+        return self._with(self._base)
 
     def without_row(self, row: int) -> Self:
         """Copy the model without one row of its knowledge, by its number among the rows of `form`.
@@ -301,15 +292,11 @@ class MaxEnt:
         if n_rows == n_facts:
             raise StatementError("the model has no rows of knowledge to leave out")
         row = check_int(row, "row", n_facts, n_rows - 1)
-        twin = self.copy()
-        twin._hold(self._base.without_row(row))
-        return twin
+        return self._with(self._base.without_row(row))
 
     def without_convex(self, number: int) -> Self:
         """Copy the model without one of its convex constraints, by its number in :attr:`convex`."""
-        twin = self.copy()
-        twin._hold(self._base.without_convex(number))
-        return twin
+        return self._with(self._base.without_convex(number))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file, for :meth:`load`: the release, people, the prior, and all knowledge.
@@ -402,6 +389,12 @@ class MaxEnt:
         for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]:
             delattr(self, name)
 
+    def _with(self, base: KnowledgeBase) -> Self:
+        """Copy the model with other knowledge."""
+        twin = copy.copy(self)
+        twin._hold(base)
+        return twin
+
     @property
     def _base(self) -> KnowledgeBase:
         """All sources, at the values that CVXPY parameters have now."""
@@ -424,9 +417,7 @@ class MaxEnt:
         >>> [round(one.solve().prob("Flu", given={"Gender": "male"}), 6) for one in (before, model)]
         [0.3, 0.4]
         """
-        twin = copy.copy(self)
-        twin._hold(self._base.at_rest())
-        return twin
+        return self._with(self._base.at_rest())
 
     @property
     def knowledge(self) -> dict[str, Source]:
@@ -986,9 +977,7 @@ class MaxEnt:
             check_mapping(priority, "priority", "{label: number}")
         with within(seconds_for(time_limit)):
             wider, changes = least_relaxation(self._base, priority or {})
-        twin = self.copy()
-        twin._hold(wider)
-        return Relaxation(twin, changes)
+        return Relaxation(self._with(wider), changes)
 
     def latex(self) -> str:
         r"""Write the program as LaTeX formulas, in an ``align*`` environment.
@@ -1048,15 +1037,7 @@ def _in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
         if len(counts) != len(space) or (at < 0).any():
             raise TableError(f"counts must be labelled by the {len(space)} terms of the model, each once")
         counts = counts.to_numpy()[at]
-    try:
-        records = np.asarray(counts, dtype=float)
-    except (OverflowError, TypeError, ValueError):
-        records = np.empty(0)
-    if records.shape != (len(space),) or not np.isfinite(records).all():
-        raise TableError(
-            f"counts must be {len(space)} finite numbers of records, one per term, got {short_repr(counts)}"
-        )
-    return records
+    return check_array(counts, "counts", len(space), TableError)
 
 
 def _by_row(expected: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from operator import getitem
+from operator import getitem, methodcaller
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from scipy.special import xlogy
 
 from .._utils.errors import Inaccurate, StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.files import path_of, removed_if_killed
@@ -43,9 +42,8 @@ from ..solvers.form import LinearForm
 from ..solvers.monitor import Callback, Monitor
 from ..solvers.partitions import added
 from ..solvers.partitions_certificate import PartitionedSolution, PointPart, price_multipliers, solve_partitioned
-from ..sources.base import ConstraintGroup, Source, as_source
+from ..sources.base import ConstraintGroup, Source
 from ..sources.invariants import NamedPeople
-from ..sources.parser import read_statement
 from ..sources.statements import Probability
 from ..terms.partitioned import GlobalMarginals, PartSpace
 from ..terms.people import OTHERS, People
@@ -60,6 +58,7 @@ from .partitioned_system import (
     own_space,
     partitioned_problem,
 )
+from .posterior import counts_by_value, entropy_of
 from .system import KnowledgeBase
 
 __all__ = [
@@ -75,13 +74,11 @@ def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) 
         f"q must be a table with the columns {list(qi)}, a list of tuples, or a description {{attribute: value}}, got "
         f"{short_repr(chosen)}"
     )
+    listed: list[Any] = []
     if isinstance(chosen, pd.DataFrame):
-        if not set(qi) <= set(chosen.columns):
-            raise StatementError(expected)
-        listed = list(chosen[list(qi)].itertuples(index=False, name=None))
-    elif isinstance(chosen, str | pd.Series) or not is_several(chosen):
-        raise StatementError(expected)
-    else:
+        if set(qi) <= set(chosen.columns):
+            listed = list(chosen[list(qi)].itertuples(index=False, name=None))
+    elif is_several(chosen) and not isinstance(chosen, str | pd.Series):
         listed = [labels if isinstance(labels, tuple) else (labels,) for labels in chosen]
     if not listed or any(len(labels) != len(qi) for labels in listed):
         raise StatementError(expected)
@@ -104,23 +101,9 @@ def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) 
 # Functions of one partition and its share of an answer, whose results are added up.
 
 
-#: Coefficients on p, shape (1, terms).
-Row = Callable[[Space], sp.csr_array]
-
-
-class Event(NamedTuple):
-    """P(value | given) or P(value | who), as a function from a space to coefficients that can be pickled."""
-
-    value: object
-    given: Mapping[str, object] | None
-    who: object
-
-    def __call__(self, space: Space) -> sp.csr_array:
-        """The coefficients on p, shape (1, terms)."""
-        return space.row(self.value, self.given, self.who)
-
-
-def expectation_in(part: ReleasePart, point: PointPart, row: Row, marginals: GlobalMarginals) -> np.ndarray:
+def expectation_in(
+    part: ReleasePart, point: PointPart, marginals: GlobalMarginals, row: Callable[[Space], sp.csr_array]
+) -> np.ndarray:
     """A partition's share of a linear expression of p."""
     space = PartSpace.around(part, marginals)
     counts = np.concatenate([point.counts, np.zeros(len(space) - space.n_own)])
@@ -129,27 +112,21 @@ def expectation_in(part: ReleasePart, point: PointPart, row: Row, marginals: Glo
 
 def table_of(part: ReleasePart, point: PointPart, marginals: GlobalMarginals, numbers: np.ndarray) -> np.ndarray:
     """N P(q, s), records, of QI tuples by their numbers in the whole, ascending: a partition's share."""
-    codes = own_space(part, marginals).codes
+    space, n = own_space(part, marginals), len(numbers)
     at = np.searchsorted(numbers, part.q_numbers)
-    place = np.where(numbers[np.minimum(at, len(numbers) - 1)] == part.q_numbers, at, -1)[codes["q"]]
-    is_chosen, n_values = place >= 0, len(part.sensitive_values)
-    key = place[is_chosen] * n_values + codes["s"][is_chosen]
-    return np.bincount(key, point.counts[is_chosen], len(numbers) * n_values).reshape(len(numbers), n_values)
+    place = np.where(numbers[np.minimum(at, n - 1)] == part.q_numbers, at, n)  # n: of tuples that are not asked for
+    return counts_by_value(space, point.counts, place[space.codes["q"]], n + 1)[:n]
 
 
 def people_in(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
     """N P(i, s), records, of all named people: a partition's share."""
-    codes, n_values = own_space(part, marginals).codes, len(part.sensitive_values)
-    n = len(marginals.names)
-    table = np.bincount(codes["who"] * n_values + codes["s"], point.counts, (n + 1) * n_values)
-    return table.reshape(n + 1, n_values)[:n]
+    space, n = own_space(part, marginals), len(marginals.names)
+    return counts_by_value(space, point.counts, space.codes["who"], n + 1)[:n]
 
 
-def entropy_of(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
+def entropy_in(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
     """A partition's share of the entropy, nats."""
-    space = own_space(part, marginals)
-    p = point.counts / space.n_records
-    return np.array(xlogy(p, space.multiplicities).sum() - xlogy(p, p).sum())
+    return np.array(entropy_of(own_space(part, marginals), point.counts))
 
 
 def terms_table(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> pd.DataFrame:
@@ -184,43 +161,6 @@ class GroupTable(NamedTuple):
     counts: sp.csr_array  # N P(group, s), shape (groups, sensitive values)
 
 
-class Measured:
-    """A measure of probabilities, people and numbers of groups, as a function of a table of counts.
-
-    A measure with data for every group has a method ``between(first, end)``, which returns the measure for these groups
-    only, so that only their data are sent.
-    """
-
-    def __init__(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any]) -> None:
-        self.measure = measure
-
-    def between(self, first: int, end: int) -> Measured:
-        """The measure of the groups from `first` to before `end`."""
-        of_some = getattr(self.measure, "between", None)
-        return self if of_some is None else Measured(of_some(first, end))
-
-    def __call__(self, table: GroupTable) -> Any:
-        """The value of the measure."""
-        return self.measure(table.counts.toarray() / table.records[:, None], table.records, table.numbers)
-
-
-def by_group(
-    measured: Measured,
-    executor: Executor,
-    parts: Sequence[Any],
-    points: Sequence[Any],
-    marginals: GlobalMarginals,
-    n_tuples: int,
-) -> list[Any]:
-    """Handles of the measure of every range of groups, over all of their terms."""
-    n_groups, n_ranges = n_tuples + len(marginals.names), len(parts)
-    edges = np.linspace(0, n_groups, n_ranges + 1).astype(np.int64)
-    divided = executor.map(tables_of, parts, points, common=(marginals, n_tuples, edges))
-    ranges = [executor.map(getitem, [table] * n_ranges, range(n_ranges)) for table in divided]
-    functions = [measured.between(first, end) for first, end in itertools.pairwise(edges.tolist())]
-    return executor.map(measured_together, functions, *ranges)
-
-
 def tables_of(
     part: ReleasePart, point: PointPart, marginals: GlobalMarginals, n_tuples: int, edges: np.ndarray
 ) -> list[GroupTable]:
@@ -237,8 +177,8 @@ def tables_of(
     return [GroupTable(numbers[a:b], records[a:b], sp.csr_array(table[a:b])) for a, b in itertools.pairwise(ends)]
 
 
-def measured_together(function: Callable[[GroupTable], Any], *tables: GroupTable) -> Any:
-    """The value of a function at the sum of tables that share groups."""
+def measured_together(measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any], *tables: GroupTable) -> Any:
+    """The value of a measure at the sum of tables that share groups."""
     numbers, first = np.unique(np.concatenate([table.numbers for table in tables]), return_index=True)
     records = np.concatenate([table.records for table in tables])[first]
     total = sp.csr_array((len(numbers), tables[0].counts.shape[1]))
@@ -246,7 +186,7 @@ def measured_together(function: Callable[[GroupTable], Any], *tables: GroupTable
         at = np.searchsorted(numbers, table.numbers)
         placing = sp.csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(numbers), len(at)))
         total = total + placing @ table.counts
-    return function(GroupTable(numbers, records, sp.csr_array(total)))
+    return measure(total.toarray() / records[:, None], records, numbers)
 
 
 # The surest inferences of an answer in partitions.
@@ -256,28 +196,20 @@ def measured_together(function: Callable[[GroupTable], Any], *tables: GroupTable
 Chooser: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-class Surest:
-    """The n largest probabilities, one of each group; or the one that a function chooses of each."""
+def surest_in(p: np.ndarray, people: np.ndarray, numbers: np.ndarray, n: int, of: Chooser | None) -> pd.DataFrame:
+    """The n largest probabilities of some groups, one of each group; or those that a function chooses."""
+    if of is not None:
+        largest, s = of(p)
+    else:
+        s = p.argmax(axis=1) if p.size else np.zeros(len(p), dtype=np.int64)
+        largest = p[np.arange(len(p)), s]
+    return first_of([pd.DataFrame({"number": numbers, "s": s, "P": largest, "people": people})], n)
 
-    def __init__(self, n: int, of: Chooser | None = None) -> None:
-        self.n, self.of = n, of
 
-    def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
-        """Those of some groups."""
-        if self.of is not None:
-            largest, s = self.of(p)
-        else:
-            s = p.argmax(axis=1) if p.size else np.zeros(len(p), dtype=np.int64)
-            largest = p[np.arange(len(p)), s]
-        return self._first(pd.DataFrame({"number": numbers, "s": s, "P": largest, "people": people}))
-
-    def combined(self, some: list[pd.DataFrame]) -> pd.DataFrame:
-        """Those of all groups."""
-        return self._first(pd.concat(some, ignore_index=True))
-
-    def _first(self, table: pd.DataFrame) -> pd.DataFrame:
-        order = np.lexsort((table["number"], -table["people"], -table["P"]))
-        return table.iloc[order[: self.n]]
+def first_of(tables: list[pd.DataFrame], n: int) -> pd.DataFrame:
+    """The first n rows of several tables: by probability, then by people, then by number."""
+    table = pd.concat(tables, ignore_index=True)
+    return table.iloc[np.lexsort((table["number"], -table["people"], -table["P"]))[:n]]
 
 
 def surest_of(
@@ -287,8 +219,9 @@ def surest_of(
     values: pd.Index | None = None,
 ) -> pd.DataFrame:
     """The n surest inferences, the largest probability of each group, or the one that `of` chooses from `values`."""
-    surest, labels = Surest(n, of), post.release.sensitive_values if values is None else values
-    return labelled(post.reduce(surest, surest.combined), post.release, post.known_people, labels)
+    surest = post.reduce(partial(surest_in, n=n, of=of), partial(first_of, n=n))
+    labels = post.release.sensitive_values if values is None else values
+    return labelled(surest, post.release, post.known_people, labels)
 
 
 def labelled(surest: pd.DataFrame, release: PartitionedRelease, people: People, s: pd.Index) -> pd.DataFrame:
@@ -450,7 +383,7 @@ class PartitionedPosterior(ReprMixin):
         """
         release = self.release
         numbers, place = np.unique(self._numbers(q), return_inverse=True)
-        table = self._reduced(table_of, self._whole.marginals(frozenset()), numbers) / release.n_q[numbers, None]
+        table = self._sum(table_of, numbers) / release.n_q[numbers, None]
         index: pd.Index = release.quasi_identifiers[numbers[place]].remove_unused_levels()
         index = index if len(release.qi) > 1 else index.get_level_values(0)
         return pd.DataFrame(table[place], index=index, columns=release.sensitive_values)
@@ -484,12 +417,10 @@ class PartitionedPosterior(ReprMixin):
         (0.4, 0.1)
         """
         if not isinstance(value, Probability):
-            return self._value(Event(value, given, who))
+            return self._expectation(methodcaller("row", value, given, who))  # can be sent to other processes
         if given is not None or who is not None:
-            raise StatementError(
-                f"given and who must be omitted for an expression such as {value}, which contains them"
-            )
-        return value.constant + sum(self._value(event.row) * a for event, a in value.terms.items())
+            raise StatementError(f"{value} has its own condition; given and who must be omitted")
+        return value.constant + sum(self._expectation(event.row) * a for event, a in value.terms.items())
 
     def people(self) -> pd.DataFrame:
         """P(s | i) for every named person i: one row per person, one column per sensitive value.
@@ -516,13 +447,13 @@ class PartitionedPosterior(ReprMixin):
         names = self._whole.people.names
         if not len(names):
             raise StatementError("nobody is known by name; describe people with MaxEnt(release, people={name: {...}})")
-        table = self._reduced(people_in, self._whole.marginals(frozenset()))
+        table = self._sum(people_in)
         return pd.DataFrame(table, index=names, columns=self.release.sensitive_values)
 
     @cached_property
     def entropy(self) -> float:
         """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats, as of :class:`maxent_cvx.Posterior`."""
-        return float(self._reduced(entropy_of, self._whole.marginals(frozenset())))
+        return float(self._sum(entropy_in))
 
     def reduce(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], T], combine: Callable[[list[T]], T]) -> T:
         """Measure P(s | .) of all distinguishable groups of people, block by block, in the partitions.
@@ -559,10 +490,15 @@ class PartitionedPosterior(ReprMixin):
         """
         check_callable(measure, "measure")
         check_callable(combine, "combine")
+        executor, n_ranges = self._executor, len(self._parts)
         n_tuples = len(self.release.quasi_identifiers)
-        known = self._whole.marginals(frozenset())
-        measured = by_group(Measured(measure), self._executor, self._parts, self._points, known, n_tuples)
-        return cast("T", self._executor.reduce(combine, measured))
+        edges = np.linspace(0, n_tuples + len(self.known_people), n_ranges + 1).astype(np.int64)
+        divided = self._map(tables_of, n_tuples, edges)
+        ranges = [executor.map(getitem, [tables] * n_ranges, range(n_ranges)) for tables in divided]
+        # A measure with data for every group has a method that gives the measure of some, with their data only.
+        of_some = getattr(measure, "between", lambda first, end: measure)
+        measures = [of_some(first, end) for first, end in itertools.pairwise(edges.tolist())]
+        return cast("T", executor.reduce(combine, executor.map(measured_together, measures, *ranges)))
 
     def prices(self, leave_one_out: bool = False) -> pd.DataFrame:
         """``dH / d(value)`` of every statement, nats: its shadow price, per unit of its value as typed.
@@ -696,21 +632,23 @@ class PartitionedPosterior(ReprMixin):
         0  female  Breast Cancer       1          0.25       0.025
         1  female            Flu       1          0.50       0.050
         """
-        common = (self._whole.marginals(frozenset()),)
-        tables = self._executor.gather(self._executor.map(terms_table, self._parts, self._points, common=common))
+        tables = self._executor.gather(self._map(terms_table))
         labels = [column for column in tables[0] if isinstance(tables[0][column].dtype, pd.CategoricalDtype)]
         plain = [table.astype({column: table[column].cat.categories.dtype for column in labels}) for table in tables]
         return pd.concat(plain, ignore_index=True)
 
-    def _value(self, row: Any) -> float:
+    def _expectation(self, row: Callable[[Space], sp.csr_array]) -> float:
         """The value of a linear expression of p, given a function from a space to its coefficients."""
-        columns = self._whole.columns_of(row)
-        return float(self._reduced(expectation_in, row, self._whole.marginals(columns)).sum())
+        return float(self._sum(expectation_in, row, columns=self._whole.columns_of(row)).sum())
 
-    def _reduced(self, function: Any, *common: Any) -> np.ndarray:
-        """The sum over partitions of a function of the partition and its answer."""
-        executor = self._executor
-        return np.asarray(executor.reduce(added, executor.map(function, self._parts, self._points, common=common)))
+    def _map(self, function: Callable[..., Any], *common: Any, columns: frozenset[str] = frozenset()) -> list[Any]:
+        """Handles of a function of every partition, its answer, and the marginals of the whole by some attributes."""
+        marginals = self._whole.marginals(columns)
+        return self._executor.map(function, self._parts, self._points, common=(marginals, *common))
+
+    def _sum(self, function: Callable[..., Any], *common: Any, columns: frozenset[str] = frozenset()) -> np.ndarray:
+        """The sum of such a function over partitions."""
+        return np.asarray(self._executor.reduce(added, self._map(function, *common, columns=columns)))
 
     def _numbers(self, q: Any) -> np.ndarray:
         """The numbers of the chosen QI tuples."""
@@ -771,11 +709,12 @@ class PartitionedMaxEnt(ReprMixin):
         client: Any = None,
     ) -> None:
         check_instance(release, PartitionedRelease, "release")
-        self.release, self._described = release, people
-        self._executor: Executor = executor_for(client)
+        self.release = release
+        self._whole = PartitionedSpace(release, people, executor_for(client))
         facts = tuple([NamedPeople()][: len(self._whole.people)])
         emitted: dict[str, ConstraintGroup] = {fact.label: self._whole.broadcast(fact, None) for fact in facts}
-        self._held = KnowledgeBase.of(self._space, facts, emitted)
+        space = PartSpace.around(self._whole.empty, self._whole.marginals(frozenset()))
+        self._held = KnowledgeBase.of(space, facts, emitted)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
         """Add knowledge of the adversary; if any of it is invalid, nothing is added.
@@ -815,19 +754,12 @@ class PartitionedMaxEnt(ReprMixin):
         >>> list(model.knowledge)
         ['P(Flu | Gender=male) <= 0.4', 'nobody is sure']
         """
-        if label is not None and (not isinstance(label, str) or not label):
-            raise StatementError(f"label must be a nonempty str, got {short_repr(label)}")
-        if label is not None and len(sources) != 1:
-            raise StatementError(f"label={label!r} names one source, but {len(sources)} were given")
-        base = self._held.draft()
-        for knowledge in sources:
-            if isinstance(knowledge, Rows):
-                raise StatementError(
-                    f"the rows of {knowledge.label} belong to one space, and cannot be divided among partitions; pass a "
-                    "function that builds them from the space of each: lambda space: ..."
-                )
-            source = read_statement(knowledge) if isinstance(knowledge, str) else as_source(knowledge)
-            base.add(self._whole.broadcast(source, label), label)
+        if rows := [knowledge for knowledge in sources if isinstance(knowledge, Rows)]:
+            raise StatementError(
+                f"the rows of {rows[0].label} belong to one space, and cannot be divided among partitions; pass a "
+                "function that builds them from the space of each: lambda space: ..."
+            )
+        base = self._held.adding(sources, label, self._whole.broadcast)
         if (n_rows := sum(group.n_rows for group in base.groups.values())) > MOST_SHARED:
             raise StatementError(
                 f"the partitions of the model would share {n_rows:,} rows of knowledge, and at most {MOST_SHARED:,} are "
@@ -997,15 +929,16 @@ class PartitionedMaxEnt(ReprMixin):
                 raise StatementError(
                     "scratch and client exclude each other: the workers of a client have folders of their own"
                 )
-            self._work_on(OutOfCoreExecutor(scratch, threads))
+            self._whole.move_to(OutOfCoreExecutor(scratch, threads))
         elif client is not None or threads is not None:
-            self._work_on(executor_for(client, threads))
+            self._whole.move_to(executor_for(client, threads))
         begun = time.perf_counter()
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
             shown = callback if verbose or progress is False else bar.following(callback)
             monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=shown)
             whole = copy.copy(self._whole)  # the model may change its executor, and the answer keeps this one
-            posed = partitioned_problem(whole, *self._sources)
+            pose = partial(partitioned_problem, whole, *self._sources)
+            posed = pose()
             solution = solve_partitioned(
                 posed.parts, posed.shared, self.release.n_records, whole.executor, monitor=monitor, **options
             )
@@ -1015,32 +948,13 @@ class PartitionedMaxEnt(ReprMixin):
                 "iterations. If the knowledge contradicts the release or itself, no answer exists: remove some of it, "
                 "make it vague, or solve with allow_inaccurate=True to see the violation"
             )
-        pose = partial(partitioned_problem, whole, *self._sources)
         return PartitionedPosterior(whole, solution, posed.shared, time.perf_counter() - begun, pose)
-
-    def _problem(self) -> PartitionedProblem:
-        """The problem to solve."""
-        return partitioned_problem(self._whole, *self._sources)
 
     @property
     def _sources(self) -> tuple[list[Any], list[Any]]:
         """The facts besides the published rows, and the knowledge."""
         every, n_facts = list(self._held.groups.values()), len(self._held.facts)
         return every[:n_facts], every[n_facts:]
-
-    def _work_on(self, executor: Executor) -> None:
-        """Use another executor from now on."""
-        self._executor = executor
-        self._whole.move_to(executor)
-
-    @cached_property
-    def _whole(self) -> PartitionedSpace:
-        return PartitionedSpace(self.release, self._described, self._executor)
-
-    @cached_property
-    def _space(self) -> PartSpace:
-        """The space of a partition without buckets, for labels."""
-        return PartSpace.around(self._whole.empty, self._whole.marginals(frozenset()))
 
     def _tables(self) -> Iterable[TablePreview]:
         return [TablePreview(self.describe(), "sources")]

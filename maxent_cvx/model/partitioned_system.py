@@ -8,6 +8,7 @@ coefficient in the whole, so that the rows are those of a model in memory, to th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -44,7 +45,7 @@ from ..terms.partitioned import (
 from ..terms.people import People
 from ..terms.rows import Rows
 from ..terms.space import Space
-from .system import RowBlocks, penalties, rounding_errors, sides
+from .system import RowBlocks, scaled_form
 
 __all__ = [
     "BroadcastSource",
@@ -117,18 +118,11 @@ class BroadcastSource(ConstraintGroup):
         if len(emitted.rows) != len(self.rows):
             raise self.differs(f"the number of its blocks of rows, {len(emitted.rows)} and {len(self.rows)},")
         for block, expected in zip(emitted.rows, self.rows, strict=True):
-            if (
-                block.label != expected.label
-                or len(block) != len(expected)
-                or not _same_labels(block.index, expected.index)
-            ):
-                raise self.differs(f"the rows of {block.label}")
-            if not np.array_equal(block.low, expected.low) or not np.array_equal(block.high, expected.high):
-                raise self.differs(f"the values of {block.label}")
-            if (block.penalty is None) != (expected.penalty is None) or not (
-                block.penalty is None or block.penalty.same_as(expected.penalty)
-            ):
-                raise self.differs(f"the costs of {block.label}")
+            has_same_costs = block.penalty.same_as(expected.penalty) if block.penalty else expected.penalty is None
+            has_same_names = block.label == expected.label and _same_labels(block.index, expected.index)
+            has_same_sides = np.array_equal(block.low, expected.low) and np.array_equal(block.high, expected.high)
+            if not (has_same_names and has_same_sides and has_same_costs):
+                raise self.differs(f"the labels, values or costs of the rows of {block.label}")
         return emitted.rows
 
     def _of_patterns(self, space: PartSpace) -> Iterator[Rows]:
@@ -281,10 +275,10 @@ def emitted_columns(
             n += len(rows)
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
-    distinct, of_term = columns.collected()
+    columns.collect()
     return RawColumns(
-        compact(sp.csr_array(distinct[order])),
-        of_term,
+        compact(sp.csr_array(columns.distinct[order])),
+        columns.of_term,
         {int(place[row]): coefficients for row, coefficients in typed.items()},
     )
 
@@ -301,7 +295,7 @@ class ColumnCollector:
     """The distinct columns of rows that are added block by block."""
 
     def __init__(self, n_terms: int) -> None:
-        self.of_term = np.zeros(n_terms, dtype=np.int32)
+        self.of_term = np.zeros(n_terms, dtype=np.int32)  # the class of each term's column
         self.distinct = sp.csr_array((0, min(n_terms, 1)))
         self._batch: list[sp.csr_array] = []
 
@@ -309,14 +303,9 @@ class ColumnCollector:
         """Add a block of rows."""
         self._batch.append(block)
         if sum(matrix.nnz for matrix in self._batch) >= BATCH * len(self.of_term):
-            self._collect()
+            self.collect()
 
-    def collected(self) -> tuple[sp.csr_array, np.ndarray]:
-        """The distinct columns of all blocks, and the class of each term."""
-        self._collect()
-        return self.distinct, self.of_term
-
-    def _collect(self) -> None:
+    def collect(self) -> None:
         """Replace the blocks by their distinct columns: the classes of terms are pairs of old and new ones."""
         if not self._batch:
             return
@@ -435,7 +424,7 @@ class PartitionedSpace:
     def move_to(self, executor: Executor) -> None:
         """Use another executor; what was counted stays known."""
         self.executor = executor
-        self.__dict__.pop("parts", None)
+        vars(self).pop("parts", None)
 
     @cached_property
     def empty(self) -> ReleasePart:
@@ -501,31 +490,24 @@ class PartitionedSpace:
 
         A source that needs every QI tuple is evaluated once, for all of them, if its rows are sums over patterns.
         """
+
+        def build(space: Space) -> ConstraintGroup:
+            return build_rows(source, space, label)
+
         try:
-            emitted, columns = self._evaluated(lambda space: build_rows(source, space, label))
-            rows = BroadcastSource.of(emitted, label, columns)
+            emitted, columns = self._evaluated(build)
         except AllTuples:
-            if (of_patterns := self._of_patterns(source, label)) is not None:
-                return of_patterns
-            emitted, columns = self._evaluated(
-                lambda space: build_rows(source, space, label), frozenset(self.release.qi)
-            )
-            rows = BroadcastSource.of(emitted, label, columns)
+            patterns = PatternSpace.over(self._tuples, self.people)
+            with suppress(NoPattern):
+                return BroadcastSource.of_patterns(build(patterns), label, patterns.taken)
+            emitted, columns = self._evaluated(build, frozenset(self.release.qi))
         if emitted.convex or emitted.parametric:
             kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
             raise StatementError(
                 f"{label or source.label!r} cannot be divided among partitions: it contains {kind}; use linear rows and "
                 "numbers, or solve the release in memory"
             )
-        return rows
-
-    def _of_patterns(self, source: Source, label: str | None) -> BroadcastSource | None:
-        """The rows of a source over patterns of values, evaluated for all QI tuples; None if they are not of this kind."""
-        space = PatternSpace.over(self._tuples, self.people)
-        try:
-            return BroadcastSource.of_patterns(build_rows(source, space, label), label, space.taken)
-        except NoPattern:
-            return None
+        return BroadcastSource.of(emitted, label, columns)
 
     def columns_of(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
         """The attributes that a function of the space distinguishes; what it must know of the whole is counted."""
@@ -601,16 +583,10 @@ def shared_form(
     """The shared rows over no terms; see :func:`~maxent_cvx.model.system.assemble_system`, which does the same in memory."""
     first, known = ([rows for group in groups for rows in group.rows] for groups in (facts, knowledge))
     known.sort(key=lambda rows: rows.penalty is not None)
-    blocks: list[Rows] = [*first, *known]
-    n_facts, n_rows = sum(map(len, first)), sum(map(len, blocks))
-    scale, is_fact = n_records / sizes.largest, np.arange(n_rows) < n_facts
-    low, high = sides(blocks, scale, is_fact)
-    side_error, coefficient_error = rounding_errors(low, high, sizes.mixed, is_fact, n_records)
-    matrix = SplitMatrix(sp.csr_array((0, 0)), SharedColumns(sp.csr_array((n_rows, 0))))
-    return LinearForm(
-        matrix, low, high, scale, RowBlocks(blocks, len(first)), 0, n_facts, np.empty(0), side_error=side_error,
-        coefficient_error=coefficient_error, penalties=penalties(known, scale),
-    )  # fmt: skip
+    blocks = RowBlocks([*first, *known], len(first))
+    matrix = SplitMatrix(sp.csr_array((0, 0)), SharedColumns(sp.csr_array((len(sizes.most), 0))))
+    scale = n_records / sizes.largest
+    return scaled_form(matrix, blocks, 0, sum(map(len, first)), scale, sizes.mixed, n_records, np.empty(0))
 
 
 def part_of_problem(

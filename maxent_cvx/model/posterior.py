@@ -148,7 +148,7 @@ class Posterior:
     @cached_property
     def table(self) -> np.ndarray:
         """N P(q, s), records, shape (QI tuples, sensitive values)."""
-        return self._by_value(self.space.codes["q"], len(self.space.view.quasi_identifiers))
+        return counts_by_value(self.space, self.counts, self.space.codes["q"], len(self.space.view.quasi_identifiers))
 
     def conditional(self) -> pd.DataFrame:
         """P(s | q) = sum_b P(q, s, b) / P(q), probabilities: one row per QI tuple, one column per sensitive value.
@@ -203,7 +203,8 @@ class Posterior:
             return pd.DataFrame(self.table, index=view.persons, columns=view.sensitive_values)
         if not len(people):
             raise StatementError("the model has no named people; name them with MaxEnt(release, people={name: {...}})")
-        table = self._by_value(self.space.codes["who"], len(people) + 1)[:-1]  # the last are those without a name
+        who = self.space.codes["who"]
+        table = counts_by_value(self.space, self.counts, who, len(people) + 1)[:-1]  # the last are those without a name
         return pd.DataFrame(table, index=people.names, columns=view.sensitive_values)
 
     def inferences(self) -> tuple[pd.DataFrame, np.ndarray]:
@@ -236,7 +237,7 @@ class Posterior:
             return self.conditional(), self.space.view.n_q
         group, people = self.space.groups
         index = self.space.axes.labels(["who", "q"], self.space.first_of_group)
-        table = self._by_value(group, len(people)) / people[:, None]
+        table = counts_by_value(self.space, self.counts, group, len(people)) / people[:, None]
         return pd.DataFrame(table, index=index, columns=self.space.view.sensitive_values), people
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
@@ -281,14 +282,7 @@ class Posterior:
 
         Naming people adds no knowledge, but makes records distinguishable: H rises by sum P(q) log n(q).
         """
-        p = self.counts / self.space.n_records
-        return float(xlogy(p, self.space.multiplicities).sum() - xlogy(p, p).sum())
-
-    def _by_value(self, group: np.ndarray, size: int) -> np.ndarray:
-        """Sum the counts of groups of records, given the group of each term: shape (groups, sensitive values)."""
-        n_values = len(self.space.view.sensitive_values)
-        key = group * n_values + self.space.codes["s"]
-        return np.bincount(key, self.counts, size * n_values).reshape(size, n_values)
+        return entropy_of(self.space, self.counts)
 
     @classmethod
     def of(cls, space: Space, solution: Solution, form: LinearForm, model: MaxEnt | None = None) -> Posterior:
@@ -583,6 +577,18 @@ class Posterior:
             f"by {self.solver}, {certified}: every P(s | q) within {self.certificate.bound:.1e}>",
             TablePreview(first, "QI tuples"),
         )
+
+
+def counts_by_value(space: Space, counts: np.ndarray, group: np.ndarray, size: int) -> np.ndarray:
+    """Sum the counts of groups of records, given the group of each term: shape (groups, sensitive values)."""
+    n_values = len(space.view.sensitive_values)
+    return np.bincount(group * n_values + space.codes["s"], counts, size * n_values).reshape(size, n_values)
+
+
+def entropy_of(space: Space, counts: np.ndarray) -> float:
+    """The entropy of the terms, nats, or the share of those of one partition."""
+    p = counts / space.n_records
+    return float(xlogy(p, space.multiplicities).sum() - xlogy(p, p).sum())
 
 
 def seconds_for(time_limit: float | None, integer: bool = False) -> float:

@@ -13,11 +13,12 @@ certificate is computed from these as for every other solver.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from ..solvers.backends import STATUS
 from ..solvers.certificate import Solution
 from ..solvers.convex import multipliers_at
 from ..solvers.sparse import most_by_row
-from ..sources.base import ConstraintGroup, Custom
+from ..sources.base import ConstraintGroup
 from ..sources.statements import ParametricStatement, Statement
 from ..terms.rows import Rows
 from ..terms.space import Space
@@ -48,6 +49,8 @@ class Program:
     entropy: cp.Expression
     costs: dict[str, cp.Expression]  # by the label of each soft source, nats
     constraints: dict[str, list[cp.Constraint]]  # by the label of each source
+    objective: cp.Maximize  # the entropy less the costs
+    problem: cp.Problem  # of the objective and all constraints, in the order of the model
 
     @classmethod
     def of(cls, space: Space, groups: Mapping[str, ConstraintGroup]) -> Program:
@@ -57,31 +60,16 @@ class Program:
         constraints = {
             label: [statement.constraint for statement in group.stated(space, label)] for label, group in groups.items()
         }
-        costs = {label: group.costs(space, label) for label, group in groups.items()}
+        costs = {}
+        for label, group in groups.items():
+            if parts := group.costs(space, label):
+                costs[label] = sum(parts[1:], parts[0]).set_label(label)
         entropy, weights = cp.sum(cp.entr(space.counts)), _weights(space)
         if weights is not None:
             entropy += cp.Constant(np.log(weights), name="log(w)") @ space.counts
-        return cls(
-            entropy,
-            {label: sum(parts[1:], parts[0]).set_label(label) for label, parts in costs.items() if parts},
-            constraints,
-        )
-
-    @cached_property
-    def objective(self) -> cp.Maximize:
-        """The entropy less the costs."""
-        import cvxpy as cp
-
-        return cp.Maximize(sum((-cost for cost in self.costs.values()), self.entropy))
-
-    @cached_property
-    def problem(self) -> cp.Problem:
-        """The problem of the objective and all constraints, in the order of the model."""
-        import cvxpy as cp
-
-        return cp.Problem(
-            self.objective, [constraint for several in self.constraints.values() for constraint in several]
-        )
+        objective = cp.Maximize(sum((-cost for cost in costs.values()), entropy))
+        problem = cp.Problem(objective, list(itertools.chain.from_iterable(constraints.values())))
+        return cls(entropy, costs, constraints, objective, problem)
 
 
 def _weights(space: Space) -> np.ndarray | None:
@@ -116,61 +104,42 @@ def model_of_problem(model: MaxEnt, program: Program, problem: cp.Problem) -> Ma
     contained = {id(constraint) for constraint in problem.constraints}
     lacking = {
         label
-        for label, several in program.constraints.items()
-        if any(id(constraint) not in contained for constraint in several)
-    } | (set(program.costs) - kept_costs)
+        for label, constraints in program.constraints.items()
+        if not contained.issuperset(map(id, constraints)) or (label in program.costs and label not in kept_costs)
+    }
     if published := [label for label in lacking if label not in model.knowledge]:
         raise StatementError(
             f"the problem lacks constraints of {join_names(published)}, which the release always satisfies; start from "
             "model.problem.constraints, and leave out knowledge only"
         )
-    changed = model.copy() if lacking else model
+    kept = [program.constraints[label] for label in program.constraints if label not in lacking]
+    known = set(map(id, itertools.chain.from_iterable(kept)))
+    added = [constraint for constraint in problem.constraints if id(constraint) not in known]
+    changed = model.copy() if lacking or added else model
     for label in lacking:
         changed.remove(label)
-    known = {
-        id(constraint)
-        for label, several in program.constraints.items()
-        if label not in lacking
-        for constraint in several
-    }
-    added = [constraint for constraint in problem.constraints if id(constraint) not in known]
-    if added and changed is model:
-        changed = model.copy()
     for constraint in added:
-        changed.add(Custom(_returning(constraint)), label=_label_of(constraint, changed))
+        name = getattr(constraint, "label", None)
+        changed.add(constraint, label=None if name is None or str(name) in changed.knowledge else str(name))
     return changed
-
-
-def _returning(constraint: Any) -> Callable[[Space], Any]:
-    """A function of the space that gives a constraint."""
-    return lambda space: constraint
-
-
-def _label_of(constraint: Any, model: MaxEnt) -> str | None:
-    """The label that a constraint brings, if the model has none like it."""
-    label = getattr(constraint, "label", None)
-    return str(label) if label is not None and str(label) not in model.knowledge else None
 
 
 def _kept_costs(program: Program, problem: cp.Problem) -> set[str]:
     """The labels of the soft sources whose costs the objective subtracts; any other objective is refused."""
     objective = problem.objective
-    sign = 1 if objective.NAME == "maximize" else -1
-    parts = list(summands(objective.args[0], sign))
-    entropy = {id(part) for part, _ in summands(program.entropy)}
-    of_cost = {id(part): label for label, cost in program.costs.items() for part, _ in summands(cost)}
-    seen = {id(part) for part, _ in parts}
-    labels = {label for identity, label in of_cost.items() if identity in seen}
-    whole = all(identity in seen for identity, label in of_cost.items() if label in labels)
-    expected = all(
-        (id(part) in entropy and factor == 1) or (id(part) in of_cost and factor == -1) for part, factor in parts
-    )
-    if not (expected and whole and entropy <= seen):
+    of_problem = summands(objective.args[0], 1 if objective.NAME == "maximize" else -1)
+    given = Counter((id(part), sign) for part, sign in of_problem)
+    of_cost = {label: [(id(part), -sign) for part, sign in summands(cost)] for label, cost in program.costs.items()}
+    kept = {label for label, parts in of_cost.items() if not given.keys().isdisjoint(parts)}
+    expected = Counter((id(part), sign) for part, sign in summands(program.entropy))
+    for label in kept:
+        expected.update(of_cost[label])
+    if given != expected:
         raise StatementError(
             "the objective of the problem is not the entropy of this model less costs of its soft statements, so that "
             "its solution is no maximum-entropy posterior; use model.objective, or leave out whole costs of it"
         )
-    return labels
+    return kept
 
 
 def read_solution(model: MaxEnt, problem: cp.Problem, allow_inaccurate: bool) -> Solution:
@@ -221,7 +190,8 @@ def _multipliers(model: MaxEnt, counts: np.ndarray) -> np.ndarray:
             if piece.block is None or piece.rows is None or dual is None:
                 continue
             matrix = group.rows[piece.block].matrix
-            scale = base.space.n_records / np.where((most := most_by_row(np.abs(matrix.data), matrix)) > 0, most, 1.0)
+            most = most_by_row(np.abs(matrix.data), matrix)
+            scale = base.space.n_records / np.where(most > 0, most, 1.0)
             values = piece.to_multiplier * np.atleast_1d(np.asarray(dual, dtype=float)).ravel(order="F")
             typed[starts[id(group.rows[piece.block])] + piece.rows] += values / scale[piece.rows]
     multipliers = form.transformed_multipliers(typed)
@@ -297,9 +267,10 @@ def latex(model: MaxEnt) -> str:
     p = f"P({indices})"
     inside = p if _weights(space) is None else rf"\frac{{{p}}}{{w({indices})}}"
     entropy = rf"-\sum_{{{indices}}} {p} \ln {inside}"
-    costs = [_latex_cost(rows) for group in base.groups.values() for rows in group.rows if rows.penalty is not None]
-    if costs:
-        entropy = rf"N \Bigl({entropy}\Bigr)" + "".join(f" - {cost}" for cost in costs)
+    soft = [rows for group in base.groups.values() for rows in group.rows if rows.penalty is not None]
+    if soft:
+        costs = "".join(rf" - c\bigl({_latex_of(rows.label)}\bigr)" for rows in soft)
+        entropy = rf"N \Bigl({entropy}\Bigr){costs}"
     lines = [rf"\text{{maximize}}\quad & {entropy}"]
     for label, group in base.groups.items():
         hard = [rows for rows in group.rows if rows.penalty is None]
@@ -350,12 +321,6 @@ def _with_values(name: str) -> str:
     pairs = [f"{attribute}={value}" for attribute, value in zip([*of, *conditions], values, strict=True)]
     condition = " | " * bool(conditions) + ", ".join(pairs[len(of) :])
     return f"P({', '.join(pairs[: len(of)])}{condition})"
-
-
-def _latex_cost(rows: Rows) -> str:
-    """The formula of the cost of soft rows."""
-    assert rows.penalty is not None
-    return rf"c\bigl({_latex_of(rows.label)}\bigr)"
 
 
 def _latex_of(text: str) -> str:

@@ -28,7 +28,6 @@ from .._utils.files import path_of, write_beside
 from ..priors import QIDistribution
 from ..releases.base import View, restored, stored
 from ..solvers.columns import SharedColumns
-from ..solvers.form import LinearForm
 from ..sources.base import ConstraintGroup, Source, StoredSource, kind_of
 from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
@@ -199,17 +198,29 @@ def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
     return column if column.dtype == dtype else column.astype(dtype)
 
 
+def to_arrow_columns(frame: pd.DataFrame, name: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns of a table as Arrow arrays, and their types; `name` is that of its only column in messages."""
+    pairs = {str(column): to_arrow(values.rename(str(name or column))) for column, values in frame.items()}
+    return {column: array for column, (array, _) in pairs.items()}, {
+        column: kind for column, (_, kind) in pairs.items()
+    }
+
+
+def from_arrow_columns(table: Any, kinds: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
+    """The columns whose types are given."""
+    return pd.DataFrame({column: from_arrow(table[column], kind) for column, kind in kinds.items()})
+
+
 def pack(frame: pd.DataFrame, name: str | None = None) -> str:
     """Write a table as text; an error if a label would not come back. `name` is that of its only column in messages."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pairs = {column: to_arrow(values.rename(str(name or column))) for column, values in frame.items()}
-    kinds = json.dumps({column: kind for column, (_, kind) in pairs.items()})
-    table = pa.table({column: array for column, (array, _) in pairs.items()})
+    columns, kinds = to_arrow_columns(frame, name)
+    table = pa.table(columns).replace_schema_metadata({"columns": json.dumps(kinds)})
     sink = pa.BufferOutputStream()
     try:
-        pq.write_table(table.replace_schema_metadata({"columns": kinds}), sink, compression="gzip")
+        pq.write_table(table, sink, compression="gzip")
         packed = base64.b64encode(sink.getvalue()).decode()
         again = unpack(packed)
     except (pa.ArrowException, ArithmeticError, AttributeError, TypeError, ValueError) as error:
@@ -228,8 +239,7 @@ def unpack(text: str) -> pd.DataFrame:
 
     data = base64.b64decode(text)
     table = pq.read_table(pa.BufferReader(data)) if data[:4] == b"PAR1" else pa.ipc.open_stream(data).read_all()
-    kinds = json.loads(table.schema.metadata[b"columns"])
-    return pd.DataFrame({column: from_arrow(table[column], kind) for column, kind in kinds.items()})
+    return from_arrow_columns(table, json.loads(table.schema.metadata[b"columns"]))
 
 
 def index_of(column: pd.Series) -> pd.Index:
@@ -260,11 +270,8 @@ def _plain(label: Any) -> object:
 
 def _refusal(labels: pd.Index | pd.Series, name: str) -> TableError:
     kinds = ", ".join(sorted({type(_plain(label)).__name__ for label in labels}))
-    wide = (
-        ", some of more than 64 bits"
-        if any(isinstance(x, int) and abs(x) >= 2**63 for x in map(_plain, labels))
-        else ""
-    )
+    is_wide = any(isinstance(label, int) and abs(label) >= 2**63 for label in map(_plain, labels))
+    wide = ", some of more than 64 bits" * is_wide
     return TableError(
         f"Parquet cannot store the values of {name!r} (of {kinds}{wide}; the column is of {labels.dtype}) so that they "
         "come back as they are; before the release is made, turn the column into text, .astype(str), or into numbers of "
@@ -435,24 +442,31 @@ def _typed(written: list[str], term: np.ndarray, typed: np.ndarray) -> tuple[tup
     return tuple((Fraction(a), np.sort(term[typed == i])) for i, a in enumerate(written))
 
 
-def _index_parts(index: pd.Index, label: str) -> dict[str, Any]:
-    """Write the names of rows down, one column per level."""
+def _levels(index: pd.Index) -> pd.DataFrame:
+    """The labels of an index as a table with one column per level, of the same type."""
     levels = [index.get_level_values(i) for i in range(index.nlevels)]
-    frame = pd.DataFrame({str(i): pd.Series(level.array, dtype=level.dtype) for i, level in enumerate(levels)})
-    names = write_value(list(index.names), f"names of {label}")
+    return pd.DataFrame({str(i): pd.Series(level.array, dtype=level.dtype) for i, level in enumerate(levels)})
+
+
+def _multi_index(levels: pd.DataFrame, names: list[Any]) -> pd.MultiIndex:
+    """Make a MultiIndex again from the table of its levels."""
+    return pd.MultiIndex.from_arrays([index_of(levels[name]) for name in levels], names=names)
+
+
+def _index_parts(index: pd.Index, label: str) -> dict[str, Any]:
+    """Write the names of rows down."""
+    where = f"names of {label}"
     return {
-        "labels": write_value(frame, f"names of {label}"),
-        "names": names,
+        "labels": write_value(_levels(index), where),
+        "names": write_value(list(index.names), where),
         "levels": isinstance(index, pd.MultiIndex),
     }
 
 
 def _index(parts: dict[str, Any]) -> pd.Index:
     """Make the names of rows again."""
-    frame, names = read_value(parts["labels"]), read_value(parts["names"])
-    if parts["levels"]:
-        return pd.MultiIndex.from_arrays([index_of(frame[name]) for name in frame], names=names)
-    return index_of(frame["0"]).rename(names[0])
+    levels, names = read_value(parts["labels"]), read_value(parts["names"])
+    return _multi_index(levels, names) if parts["levels"] else index_of(levels["0"]).rename(names[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -470,10 +484,10 @@ class StoredModel:
         blocks = read_blocks(self.blocks, len(space), space.view)
         groups: dict[str, ConstraintGroup | None] = {}
         for source in self.knowledge:
-            rows = tuple(next(blocks) for _ in range(source["blocks"]))
             if source["of_prior"]:
                 groups[source["label"]] = None
                 continue
+            rows = tuple(next(blocks) for _ in range(source["blocks"]))
             text = source["statement"]
             made = StoredSource(source["kind"], source["own_label"], rows) if text is None else read_statement(text)
             groups[source["label"]] = ConstraintGroup(made, rows)
@@ -483,15 +497,14 @@ class StoredModel:
 def save_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> bytes:
     """Write a model as the bytes of a file: one row per coefficient of the knowledge."""
     entries, parts = _knowledge(prior, knowledge)
-    pairs = {name: to_arrow(column) for name, column in entries.items()}
-    columns = {str(name): kind for name, (_, kind) in pairs.items()}
+    columns, kinds = to_arrow_columns(entries)
     metadata = {
         "format": MODEL,
         "view": view_parts(space.view),
         "people": _people_parts(space.people),
-        "columns": columns,
+        "columns": kinds,
     }
-    return with_metadata({str(name): array for name, (array, _) in pairs.items()}, metadata | parts)
+    return with_metadata(columns, metadata | parts)
 
 
 def knowledge_parts(prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> dict[str, Any]:
@@ -552,8 +565,7 @@ def read_model(file: object, what: str) -> StoredModel:
             raise TableError(
                 f"it has format {short_repr(version)}, and this version of maxent_cvx reads {MODEL!r}; make the model again"
             )
-        view, kinds = read_view(metadata["view"]), metadata["columns"]
-        entries = pd.DataFrame({name: from_arrow(table[name], kinds[name]) for name in kinds})
+        view, entries = read_view(metadata["view"]), from_arrow_columns(table, metadata["columns"])
         return _model(view, _people(metadata["people"], view), metadata, entries)
 
 
@@ -583,53 +595,44 @@ def _text(source: Source) -> str | None:
 
 def _prior_parts(prior: QIDistribution) -> dict[str, Any]:
     """Write a prior down."""
-    tables = []
-    for attributes, table in prior.tables.items():
-        levels = {str(i): table.index.get_level_values(i) for i in range(table.index.nlevels)}
-        signatures = pd.DataFrame({name: pd.Series(level.array, dtype=level.dtype) for name, level in levels.items()})
-        numbers = pd.DataFrame(table.to_numpy(), columns=[str(i) for i in range(table.shape[1])])
-        values = pd.DataFrame({"value": pd.Series(table.columns.array, dtype=table.columns.dtype)})
-        parts = {"attributes": list(attributes), "signatures": signatures, "values": values, "p": numbers}
-        tables.append({**parts, "name": table.columns.name})
+    tables: list[dict[str, Any]] = [
+        {
+            "attributes": list(attributes),
+            "signatures": _levels(table.index),
+            "values": pd.DataFrame({"value": pd.Series(table.columns.array, dtype=table.columns.dtype)}),
+            "p": pd.DataFrame(table.to_numpy(), columns=[str(i) for i in range(table.shape[1])]),
+            "name": table.columns.name,
+        }
+        for attributes, table in prior.tables.items()
+    ]
     return {"tables": write_value(tables, "prior"), "about": prior.about}
 
 
 def _prior(parts: dict[str, Any]) -> QIDistribution:
     """Make a prior again."""
     tables = {}
-    for parts_of_table in read_value(parts["tables"]):
-        levels = [index_of(parts_of_table["signatures"][name]) for name in parts_of_table["signatures"]]
-        index = pd.MultiIndex.from_arrays(levels, names=parts_of_table["attributes"])
-        columns = index_of(parts_of_table["values"]["value"]).rename(parts_of_table["name"])
-        tables[tuple(parts_of_table["attributes"])] = pd.DataFrame(
-            parts_of_table["p"].to_numpy(), index=index, columns=columns
-        )
+    for table in read_value(parts["tables"]):
+        index = _multi_index(table["signatures"], table["attributes"])
+        columns = index_of(table["values"]["value"]).rename(table["name"])
+        tables[tuple(table["attributes"])] = pd.DataFrame(table["p"].to_numpy(), index=index, columns=columns)
     return QIDistribution(tables, about=parts["about"])
 
 
-def same_system(one: LinearForm, other: LinearForm) -> bool:
+def same_system(first: Any, second: Any) -> bool:
     """Compare all arrays and numbers of two systems; names and the rows before they were scaled are left out."""
-    return all(
-        _same(getattr(one, field.name), getattr(other, field.name))
-        for field in dataclasses.fields(LinearForm)
-        if field.name not in ("origin", "operations")
+    if isinstance(first, np.ndarray):
+        return isinstance(second, np.ndarray) and np.array_equal(first, second, equal_nan=True)
+    if isinstance(first, sp.csr_array):
+        names = ["shape", "data", "indices", "indptr"]
+    elif isinstance(first, SharedColumns):
+        names = ["distinct", "of_term"]
+    elif dataclasses.is_dataclass(first):
+        names = [field.name for field in dataclasses.fields(first) if field.name not in ("origin", "operations")]
+    else:
+        return not isinstance(second, np.ndarray) and bool(first == second)
+    return type(first) is type(second) and all(
+        same_system(getattr(first, name), getattr(second, name)) for name in names
     )
-
-
-def _same(first: object, second: object) -> bool:
-    if isinstance(first, sp.csr_array) and isinstance(second, sp.csr_array):
-        parts = ("data", "indices", "indptr")
-        return first.shape == second.shape and all(np.array_equal(getattr(first, p), getattr(second, p)) for p in parts)
-    if isinstance(first, LinearForm) and isinstance(second, LinearForm):  # the rows before they were rewritten
-        return same_system(first, second)
-    if dataclasses.is_dataclass(first) and type(first) is type(second):
-        names = [field.name for field in dataclasses.fields(first)]
-        return all(_same(getattr(first, name), getattr(second, name)) for name in names)
-    if isinstance(first, SharedColumns) and isinstance(second, SharedColumns):
-        return _same(first.distinct, second.distinct) and np.array_equal(first.of_term, second.of_term)
-    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
-        return np.array_equal(first, second, equal_nan=True)
-    return first == second
 
 
 def write_terms(
@@ -644,13 +647,11 @@ def write_terms(
     if clash := set(names) & set(view.columns):
         raise TableError(f"a column is called {sorted(clash)[0]!r}, a name that the file needs for counts; rename it")
     metadata = {"format": POSTERIOR, "view": view_parts(view), "people": _people_parts(space.people)}
-    pairs = {str(name): to_arrow(column) for name, column in _labels(space).items()}
-    columns = {name: array for name, (array, _) in pairs.items()}
+    columns, kinds = to_arrow_columns(_labels(space))
     for name, (by, count) in zip(names[:-1], view.published.items(), strict=True):
         row = space.marginal(by).matrix.tocsc().indices  # every term is in one row
         columns[name] = count.to_numpy()[row]
     columns[names[-1]] = counts
-    kinds = {name: kind for name, (_, kind) in pairs.items()}
     data = with_metadata(columns, metadata | {"columns": kinds, "about": about, "model": model})
     again, same_counts, *_ = read_terms(BytesIO(data), "the saved posterior")
     if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
@@ -678,21 +679,15 @@ def read_terms(file: object, what: str) -> tuple[Space, np.ndarray, dict[str, An
                 f"it has format {short_repr(version)}, and this version of maxent_cvx reads {POSTERIOR}; if version 0.1.0 "
                 "wrote it, load it with version 0.2.0 and save it again"
             )
-        kinds = metadata["columns"]
-        frame = pd.DataFrame(
-            {
-                name: from_arrow(table[name], kinds[name]) if name in kinds else table[name].to_pandas()
-                for name in table.column_names
-            }
-        )
+        labels = from_arrow_columns(table, metadata["columns"])
         # The view is made again and its terms are numbered; they must be those of the file, in the same order.
         view = read_view(metadata["view"])
         space = Space.of(view, _people(metadata["people"], view))
-        if not all(frame[name].equals(column) for name, column in _labels(space).items()):
+        if not all(labels[name].equals(column) for name, column in _labels(space).items()):
             raise TableError("the terms are not in the order in which they were written")
-        counts = frame.iloc[:, -1].to_numpy()
+        counts = table.column(table.num_columns - 1).to_pandas().to_numpy()
         if counts.dtype != float or not (np.isfinite(counts) & (counts >= 0)).all():
-            raise TableError(f"the column {frame.columns[-1]!r} must have finite, non-negative numbers of records")
+            raise TableError(f"the column {table.column_names[-1]!r} must have finite, non-negative numbers of records")
         return space, counts, metadata["about"], metadata.get("model")
 
 

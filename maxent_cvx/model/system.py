@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._utils.errors import DuplicateLabel, RepeatedStatement
+from .._utils.errors import DuplicateLabel, RepeatedStatement, StatementError
+from .._utils.validation import check_str
 from ..solvers.columns import SharedColumns, SplitMatrix
 from ..solvers.costs import Penalties
 from ..solvers.form import ClosedForm, Coefficients, Convex, Groups, LinearForm, Problem, by_coefficient
@@ -26,8 +27,9 @@ from ..solvers.monitor import check_step
 from ..solvers.parameters import PLACES
 from ..solvers.sparse import canonical, compact, entry_rows, most_by_row, stacked
 from ..solvers.substitution import substituted
-from ..sources.base import ConstraintGroup, Custom, Source
+from ..sources.base import ConstraintGroup, Custom, Source, as_source
 from ..sources.invariants import PriorZeros, PublishedRows
+from ..sources.parser import read_statement
 from ..terms.rows import Rows, rounded_to_integers
 from ..terms.space import Space
 from .program import Program
@@ -48,6 +50,11 @@ class RowBlocks(Sequence[Rows]):
 
     def __getitem__(self, i):  # type: ignore[no-untyped-def]
         return self._blocks[i]
+
+    @property
+    def knowledge(self) -> tuple[Rows, ...]:
+        """The blocks that are no facts."""
+        return self._blocks[self._n_hard :]
 
     @cached_property
     def starts(self) -> np.ndarray:
@@ -130,12 +137,22 @@ class KnowledgeBase:
         """Hold groups under the labels given."""
         return cls(space, facts, groups, {group.source.identity: label for label, group in groups.items()})
 
-    def draft(self) -> KnowledgeBase:
-        """A copy to which groups are added, before anything is derived from it."""
-        return replace(self, groups=dict(self.groups), label_of=dict(self.label_of))
+    def adding(
+        self, sources: Sequence[Any], label: str | None, build: Callable[[Source, str | None], ConstraintGroup]
+    ) -> KnowledgeBase:
+        """The same with what a user adds; `build` makes the rows of each source."""
+        if label is not None:
+            check_str(label, "label")
+            if len(sources) != 1:
+                raise StatementError(f"label={label!r} can only be given for a single source, got {len(sources)}")
+        base = replace(self, groups=dict(self.groups), label_of=dict(self.label_of))
+        for knowledge in sources:
+            source = read_statement(knowledge) if isinstance(knowledge, str) else as_source(knowledge)
+            base._insert(build(source, label), label)
+        return base
 
-    def add(self, group: ConstraintGroup, label: str | None) -> None:
-        """Add a group to a draft, unless the same is there: in place, as a copy for each of thousands would be slow."""
+    def _insert(self, group: ConstraintGroup, label: str | None) -> None:
+        """Add a group in place, unless the same is there: a copy for each of thousands would be slow."""
         name = label or group.source.label
         same = self.label_of.get(group.source.identity)
         if same is None and name in self.groups and group.says_the_same(self.groups[name]):
@@ -143,7 +160,7 @@ class KnowledgeBase:
         # Two soft sources that say the same, under two labels, are two measurements.
         is_another = label is not None and label not in self.groups and any(rows.penalty for rows in group.rows)
         if same is not None and not is_another:
-            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=3)
+            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=4)
             return
         if name in self.groups:
             if label is not None or not isinstance(group.source, Custom):
@@ -295,7 +312,7 @@ def assemble_system(
     # Columns that are equal stay so where rows are divided, and of equal ones few entries are left to divide.
     others = SharedColumns([rows.matrix for rows in blocks[len(published) :]] or [empty])
     matrices = canonical(compact(stacked([rows.matrix for rows in published] or [empty]))), others.distinct
-    (of_published, largest), (distinct, largest_known) = map(_scaled, matrices)
+    (of_published, largest), (distinct, largest_known) = map(scaled_rows, matrices)
     several = [start for start, rows in zip(blocks.starts.tolist(), blocks, strict=False) if _has_several(rows)]
     for row in several:
         if row >= n_facts:
@@ -308,20 +325,42 @@ def assemble_system(
             entries = slice(*distinct.indptr[row - n_published : row - n_published + 2])
             distinct.data[entries] = of_class[distinct.indices[entries]]
     matrix = SplitMatrix(of_published, SharedColumns.of_distinct(distinct, others.of_term))
-    scale = n_records / np.concatenate([largest, largest_known])
-    is_fact = np.arange(len(scale)) < n_facts
-    low, high = sides(blocks, scale, is_fact)
     # Where all coefficients are +-1 after scaling, and were so as typed, only the sides carry roundoff.
     mixed = np.concatenate([_has_other_coefficients(part) for part in (of_published, distinct)])
     mixed[several] = True
-    side_error, coefficient_error = rounding_errors(low, high, mixed, is_fact, n_records)
+    scale = n_records / np.concatenate([largest, largest_known])
+    return scaled_form(matrix, blocks, n_published, n_facts, scale, mixed, n_records, weights)
+
+
+def scaled_form(
+    matrix: SplitMatrix,
+    blocks: RowBlocks,
+    n_published: int,
+    n_facts: int,
+    scale: np.ndarray,
+    mixed: np.ndarray,
+    n_records: int,
+    weights: np.ndarray,
+) -> LinearForm:
+    """Scale the sides and the costs of rows as their coefficients are, and bound the errors of rounding them.
+
+    `mixed` marks rows with coefficients other than 1 and -1, or that were so as typed.
+    """
+    is_fact = np.arange(len(scale)) < n_facts
+    low, high = (
+        np.concatenate([np.empty(0), *(getattr(rows, side) for rows in blocks)]) * scale for side in ("low", "high")
+    )
+    low, high = (np.where(is_fact, rounded_to_integers(side), side) for side in (low, high))
+    size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
+    is_integer = (np.rint(low) == low) & (np.rint(high) == high)
+    side_error = np.where(is_fact & is_integer & ~mixed, 0.0, PLACES * (n_records * mixed + size))
     return LinearForm(
-        matrix, low, high, scale, blocks, n_published, n_facts, weights,
-        side_error=side_error, coefficient_error=coefficient_error, penalties=penalties(knowledge, scale),
+        matrix, low, high, scale, blocks, n_published, n_facts, weights, side_error=side_error,
+        coefficient_error=np.where(mixed, PLACES, 0.0), penalties=_penalties(blocks.knowledge, scale),
     )  # fmt: skip
 
 
-def _scaled(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
+def scaled_rows(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     """Every row divided by its largest coefficient, and these; 1 of a row without terms."""
     largest = most_by_row(np.abs(matrix.data), matrix)
     largest = np.where(largest > 0, largest, 1.0)
@@ -339,26 +378,9 @@ def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
     return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0
 
 
-def sides(blocks: Sequence[Rows], scale: np.ndarray, is_fact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The low and the high sides of all rows, records; those of facts are numbers of records."""
-    none = np.empty(0)
-    low, high = (np.concatenate([none, *(getattr(rows, side) for rows in blocks)]) * scale for side in ("low", "high"))
-    return np.where(is_fact, rounded_to_integers(low), low), np.where(is_fact, rounded_to_integers(high), high)
-
-
-def rounding_errors(
-    low: np.ndarray, high: np.ndarray, mixed: np.ndarray, is_fact: np.ndarray, n_records: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on the errors of the residual and of the coefficients of each row that come from rounding."""
-    size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
-    is_integer = (np.rint(low) == low) & (np.rint(high) == high)
-    side_error = np.where(is_fact & is_integer & ~mixed, 0.0, PLACES * (n_records * mixed + size))
-    return side_error, np.where(mixed, PLACES, 0.0)
-
-
-def penalties(blocks: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
+def _penalties(knowledge: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
     """The costs of the last rows, soft ones, where a value v is v * scale records."""
-    soft = [rows for rows in blocks if rows.penalty is not None]
+    soft = [rows for rows in knowledge if rows.penalty is not None]
     if not sum(map(len, soft)):
         return None
     both = [rows.penalty.variance_and_slope(len(rows)) for rows in soft if rows.penalty is not None]

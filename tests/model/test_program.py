@@ -160,8 +160,10 @@ def test_another_objective(release):
     model = MaxEnt(release).add(HIV <= 0.1)
     problem = cp.Problem(cp.Maximize(model.space.prob("Flu", given=MALE)), model.problem.constraints)
     assert solved(problem).value == pytest.approx(model.bounds(FLU)[1], abs=1e-7)
-    with refused(mx.StatementError, "objective"):
-        model.read(problem)
+    twice = cp.Problem(cp.Maximize(model.objective.expr + model.objective.expr), model.problem.constraints)
+    for other in (problem, twice):
+        with refused(mx.StatementError, "objective"):
+            model.read(other)
 
 
 def test_what_cannot_be_read(release):
