@@ -20,20 +20,44 @@ HOSPITAL = mx.datasets.load_hospital()
 #: Numbers that stand for the hospital's diseases.
 NUMBERS = {value: i for i, value in enumerate(sorted(HOSPITAL["Disease"].unique()))}
 
-#: Measures with one number, or a Series of them.
-NUMERICAL: dict[str, Callable[..., Any]] = {
+TOP = partial(measures.top_differences, original=HOSPITAL, k=1)
+
+ERROR = partial(measures.query_error, original=HOSPITAL, queries=20)
+
+MARGINALS = partial(measures.marginal_distance, original=HOSPITAL)
+
+#: Those that give a number or a Series: as they are, with what they compare with bound.
+AS_THEY_ARE: dict[str, Callable[..., Any]] = {
+    "estimation_accuracy": partial(measures.estimation_accuracy, original=HOSPITAL),
     "individual_divergence": partial(measures.individual_divergence, original=HOSPITAL),
+    "individual_entropy": measures.individual_entropy,
     "overall_divergence": partial(measures.overall_divergence, original=HOSPITAL, base=10),
+    "term_divergence": partial(measures.term_divergence, original=HOSPITAL),
+}
+
+#: Those that give a table or an object: which number of it.
+PART_OF: dict[str, Callable[..., Any]] = {
+    "disclosure": lambda post: measures.disclosure(post, worst=True)["max_p"].item(),
     "exposed": lambda post: measures.exposed(post, 0.5).people,
     "individual_equivocation": lambda post: measures.individual_equivocation(post, values=NUMBERS)["initial"],
     "leakage": lambda post: measures.leakage("overall", post)["value"]["min-entropy leakage"],
+    "marginal_distance": lambda post: MARGINALS(post)["total_variation"].max(),
+    "query_error": lambda post: ERROR(post)["error"].mean(),
+    "reidentification": lambda post: measures.reidentification(post).measures["value"]["sample uniques"],
+    "risk_utility": lambda post: measures.risk_utility(post)["value"]["inference risk", "largest probability"],
+    "top_differences": lambda post: TOP(post, MaxEnt(post.space.view).solve())["divergence", "difference"].item(),
 }
 
-#: Measures with a table or an object.
+#: The same without taking a number of it.
 WHOLE = {
     "disclosure": measures.disclosure,
     "exposed": partial(measures.exposed, original=HOSPITAL),
+    "individual_equivocation": partial(measures.individual_equivocation, values=NUMBERS),
+    "leakage": partial(measures.leakage, "overall"),
+    "marginal_distance": MARGINALS,
+    "query_error": ERROR,
     "reidentification": measures.reidentification,
+    "risk_utility": measures.risk_utility,
 }
 
 
@@ -41,10 +65,10 @@ def numbers(given: object) -> np.ndarray:
     return np.atleast_1d(np.asarray(given, dtype=float))
 
 
-@pytest.mark.parametrize("name", NUMERICAL)
+@pytest.mark.parametrize("name", [*AS_THEY_ARE, *PART_OF])
 def test_in_every_place(name, release):
     """Scored, swept and left out, it is what it says of the posterior there."""
-    measure = NUMERICAL[name]
+    measure = {**AS_THEY_ARE, **PART_OF}[name]
     model = MaxEnt(release).add(STATEMENT)
     nothing, known = (numbers(measure(one.solve())) for one in (MaxEnt(release), model))
     scored = mx.quantify(release, HOSPITAL, [(0, 0)], measure=measure)

@@ -51,3 +51,22 @@ def test_rows_are_necessary(release, worlds, kind):
     bounds = model.bounds(asked, progress=False)
     assert (bounds["low"].to_numpy() - 1e-6 <= said.to_numpy().ravel()).all()
     assert (said.to_numpy().ravel() <= bounds["high"].to_numpy() + 1e-6).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "who", "value", "exactly", "by_rows"),
+    [
+        ("(2)", "Alice", "Breast Cancer", 5 / 7, 0.731),
+        ("(2)", "Alice", "HIV", 2 / 7, 0.269),
+        ("(3)", "Bob", "HIV", 1 / 3, 0.382),
+        ("(3)", "Charlie", "HIV", 2 / 3, 0.618),
+        ("(3), at least", "Bob", "HIV", 1 / 3, 0.382),
+        ("(3), at least", "Charlie", "HIV", 2 / 3, 0.618),
+    ],
+)
+def test_fig_4(release, worlds, kind, who, value, exactly, by_rows):
+    """An erratum of section 6: the constraints that it lists do not give what the knowledge says of Fig. 4."""
+    statement, true = KINDS[kind]
+    assert in_worlds(worlds[true(worlds)]).loc[who, value] == pytest.approx(exactly)
+    people = mx.MaxEnt(release, people=FIG_4).add(statement).solve().people()
+    assert people.loc[who, value] == pytest.approx(by_rows, abs=5e-4)
