@@ -326,6 +326,7 @@ in_mondrian = partial(option, "mondrian (and --l, distinct values per group)")
 in_republish = partial(option, "republish (and --id, --l)")
 in_similar = partial(option, "similar-linkage (and --exempt, --seed)")
 in_mining = partial(option, "rules")
+in_search = partial(option, "search: the release of least loss by which nobody is exposed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,7 +337,7 @@ class PublishOptions(TableOptions):
         None,
         "the method (anatomy)",
         "anatomy",
-        choices=["anatomy", "mondrian", "republish", "similar-linkage", "rules"],
+        choices=["anatomy", "mondrian", "search", "republish", "similar-linkage", "rules"],
     )
     out: str = ungrouped("NAME", "beginning of the file names (published)", "published")
     escape_formulas: bool = ungrouped(None, ESCAPE, False)
@@ -371,6 +372,20 @@ class PublishOptions(TableOptions):
     support: Any = in_mining("P", "least share of all records that a rule is true of", type=float)
     confidence: Any = in_mining("P", "least share of the records that it applies to", type=float)
     attributes: int | None = in_mining("N", "number of QI attributes in a rule (any)", type=int)
+    threshold: float | None = in_search("P", "the threshold of exposure (0.8)", type=share)
+    loss: str | None = in_search(
+        None, "what is lost (ncp)", choices=["ncp", "discernibility", "classification", "queries"]
+    )
+    hierarchy: tuple[tuple[str, str], ...] = in_search(
+        "A=FILE",
+        "generalization hierarchy of A, as written by ARX (repeatable)",
+        (),
+        action="append",
+        type=pair_of_texts("ATTRIBUTE=FILE, such as age=age.csv"),
+    )
+    time_limit: float | None = in_search(
+        "S", "seconds, after which the best release so far is written (60)", type=float
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -598,6 +613,7 @@ def parser() -> Parser:
         "  anatomy          buckets of l people with l distinct values: NAME_qi.csv and NAME_sa.csv, which share the\n"
         "                   bucket only\n"
         "  mondrian         groups of k people with the same generalized QI: NAME.csv, or - for standard output\n"
+        "  search           the release of least loss by which nobody is exposed: generalized cells or buckets, two tables\n"
         "  republish        a changed table of people who were partly published before (--before): two tables\n"
         "  similar-linkage  buckets in which nobody's value is surer than 1/r for an adversary with a --prior: two tables\n"
         "  rules            association rules only: NAME_rules.csv, and the people's QI in NAME_qi.csv",

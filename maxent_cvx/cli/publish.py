@@ -25,22 +25,24 @@ from .streams import DASH, output_files, say
 #: Options that a method needs.
 NEEDED = {
     "anatomy": ["l"], "mondrian": ["k"], "republish": ["before", "before_sa", "id", "bucket", "l"],
-    "similar-linkage": ["r"], "rules": ["support", "confidence"],
+    "similar-linkage": ["r"], "rules": ["support", "confidence"], "search": [],
 }  # fmt: skip
-#: Options that a method does not use; it refuses them rather than ignore them.
-UNUSED = {
-    "anatomy": ["k", "r", "prior", "before", "before_sa", "support", "confidence", "attributes"],
-    "mondrian": ["exempt", "r", "prior", "before", "before_sa", "support", "confidence", "attributes"],
-    "republish": ["k", "safe", "r", "prior", "support", "confidence", "attributes"],
-    "similar-linkage": ["l", "k", "safe", "id", "before", "before_sa", "support", "confidence", "attributes"],
-    "rules": ["l", "k", "safe", "id", "exempt", "r", "prior", "before", "before_sa"],
-}
+#: The threshold of exposure, and the seconds of a search, if none is given.
+THRESHOLD, SEARCH_SECONDS = 0.8, 60.0
+#: Options that belong to methods; another method refuses them rather than ignore them.
+USED = {
+    "anatomy": ["l", "safe", "id", "exempt"], "mondrian": ["l", "k", "safe", "id"],
+    "search": ["threshold", "loss", "hierarchy", "time_limit"],
+    "republish": ["l", "id", "exempt", "before", "before_sa"], "similar-linkage": ["exempt", "r", "prior"],
+    "rules": ["support", "confidence", "attributes"],
+}  # fmt: skip
 
 
 def run(options: PublishOptions) -> None:
     """Write the release, and print the command that reads it back."""
     method = options.method
-    if unused := [name for name in UNUSED[method] if getattr(options, name) is not None]:
+    others = [name for names in USED.values() for name in names if name not in USED[method]]
+    if unused := [name for name in others if getattr(options, name) not in (None, ())]:
         raise TableError(f"--{unused[0].replace('_', '-')} is not an option of --method {method} (see publish --help)")
     if options.out == DASH and method != "mondrian":
         raise TableError(f"--method {method} writes two tables; give the beginning of their names with --out")
@@ -66,6 +68,30 @@ def _anatomy(records: Records, options: PublishOptions, files: list[str]) -> Non
     more = {"id": options.id} if options.id else {}
     release = Release.from_buckets(table, qi=records.qi, sa=records.sa, bucket=bucket, **more)
     _write_tables(release, records, options, files)
+
+
+def _search(records: Records, options: PublishOptions, files: list[str]) -> None:
+    threshold = THRESHOLD if options.threshold is None else options.threshold
+    found = anonymize.search(
+        records.table.assign(**_dates(records)), records.qi, records.sa, dict(options.hierarchy), threshold,
+        baseline="overall", loss=options.loss or "ncp",
+        time_limit=SEARCH_SECONDS if options.time_limit is None else options.time_limit,
+    )  # fmt: skip
+    say(f"{found!r}"[1:-1])
+    _write_tables(found.release, records, options, files, threshold=threshold)
+
+
+def _dates(records: Records) -> dict[str, pd.Series]:
+    """The quasi-identifiers whose texts are dates, as dates."""
+    dates = {}
+    for name in records.qi:
+        texts = records.table[name]
+        column = as_dates(texts)
+        if column.dtype != texts.dtype:
+            dates[name] = column
+            first = texts.first_valid_index()
+            say(f"{name} is read as dates: {texts[first]} as {column[first]:%Y-%m-%d}")
+    return dates
 
 
 def _similar_linkage(records: Records, options: PublishOptions, files: list[str]) -> None:
@@ -102,12 +128,13 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
 
 
 def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> None:
-    dates = {name: as_dates(records.table[name]) for name in records.qi}
-    for name, column in dates.items():
-        if column is not records.table[name] and not column.equals(records.table[name]):
-            say(f"{name} is read as dates: {records.table[name].iloc[0]} as {column.iloc[0]:%Y-%m-%d}")
     table = anonymize.mondrian_table(
-        records.table.assign(**dates), qi=records.qi, sa=records.sa, k=options.k, l=options.l, safe=options.safe
+        records.table.assign(**_dates(records)),
+        qi=records.qi,
+        sa=records.sa,
+        k=options.k,
+        l=options.l,
+        safe=options.safe,
     )
     for name in records.qi:
         table[name] = table[name].map(as_text)
@@ -143,12 +170,17 @@ def _rules(records: Records, options: PublishOptions, files: list[str]) -> None:
 
 METHODS = {
     "anatomy": _anatomy, "mondrian": _mondrian, "republish": _republish, "similar-linkage": _similar_linkage,
-    "rules": _rules,
+    "rules": _rules, "search": _search,
 }  # fmt: skip
 
 
 def _write_tables(
-    release: Release, records: Records, options: PublishOptions, files: list[str], before: list[str] | None = None
+    release: Release,
+    records: Records,
+    options: PublishOptions,
+    files: list[str],
+    before: list[str] | None = None,
+    threshold: float = THRESHOLD,
 ) -> None:
     """Write the people and the values, which share the bucket only."""
     count = options.before_count or free_name("Count", [*release.qi, *release.sensitive, release.bucket])
@@ -161,9 +193,11 @@ def _write_tables(
     for path, table in zip(files, (people, values), strict=True):
         write(path, partial(table.to_csv, index=False))
     say(f"{release!r}"[1:-1])
-    _print_exposure(MaxEnt(release))
+    _print_exposure(MaxEnt(release), threshold=threshold)
     if release.with_counterfeits.any():
         more.append("--counterfeits")
+    if threshold != THRESHOLD:
+        more += ["--threshold", f"{threshold:g}"]
     if before:
         files = [before[0], files[0], before[1], files[1]]
         tables, more = files[:2], [argument for path in files[2:] for argument in ("--sa-table", path)] + more
@@ -172,9 +206,9 @@ def _write_tables(
     _print_command(tables, [*more, *_roles(records), "--bucket", release.bucket])
 
 
-def _print_exposure(model: MaxEnt, baseline: str | None = "overall") -> None:
+def _print_exposure(model: MaxEnt, baseline: str | None = "overall", threshold: float = THRESHOLD) -> None:
     """What somebody infers who knows what is published and nothing else."""
-    print("Who knows only this release:", measures.exposed(model.solve(), baseline=baseline))
+    print("Who knows only this release:", measures.exposed(model.solve(), threshold, baseline=baseline))
 
 
 def _roles(records: Records) -> list[str]:

@@ -286,6 +286,7 @@ def test_a_table_as_it_is_has_the_shares_of_its_groups(people, capsys):
         ["--l", "2"],
         ["--method", "mondrian", "--k", "5"],
         ["--method", "rules", "--support", "0.05", "--confidence", "0.3"],
+        ["--method", "search", "--threshold", "0.7", "--loss", "discernibility"],
     ],
 )
 def test_publish_says_what_its_file_exposes(people, capsys, method):
