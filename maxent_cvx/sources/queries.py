@@ -15,14 +15,25 @@ import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr, unknown_name
 from .._utils.formatting import format_value
-from .._utils.tables import as_numbers, choose, one_or_several
-from .._utils.validation import check_bool, check_in, check_list, check_number, check_str, is_several
-from ..terms.axes import level_of
+from .._utils.tables import as_list, as_numbers, choose
+from .._utils.validation import (
+    check_bool,
+    check_dataframe,
+    check_in,
+    check_instance,
+    check_label,
+    check_list,
+    check_mapping,
+    check_number,
+    check_positive,
+    check_str,
+)
+from ..terms.axes import pick, values_named
 from ..terms.block import Block
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
-from .moments import Quantile, check_attainable, quantile_rows, subjects
+from .moments import Quantile, subjects
 from .numbers import numbers_of_values
 
 # Intervals for numbers of records, which are integers.
@@ -99,14 +110,8 @@ def noise_penalty(noise: Any) -> Penalty:
         case "norm":
             return Penalty(sd=parameters["scale"])
         case "laplace":
-            return Penalty(weight=1 / _above_0(parameters["scale"], "scale of the noise"))
-    return Penalty(weight=_above_0(parameters["a"], "a of the noise"))
-
-
-def _above_0(value: Any, what: str) -> float:
-    if not 0 < check_number(value, what) < math.inf:
-        raise BadProbability(f"{what} is {value!r}; a number above 0 is expected")
-    return check_number(value, what)
+            return Penalty(weight=1 / check_positive(parameters["scale"], "scale of the noise"))
+    return Penalty(weight=check_positive(parameters["a"], "a of the noise"))
 
 
 def _require_parameters(noise: Any) -> None:
@@ -199,21 +204,14 @@ class AnsweredQueries(Source):
         attribute: str | None = None,
         values: Mapping[object, float] | pd.Series | None = None,
     ) -> None:
-        if isinstance(queries, Mapping | str) or not is_several(queries):
-            raise StatementError(f"queries must be a list of {{attribute: value}}, not {short_repr(queries)}")
-        self.queries = list(queries)
-        if bad := [query for query in self.queries if not isinstance(query, Mapping)]:
-            raise StatementError(f"a query is {{attribute: value}}, not {short_repr(bad[0])}")
+        expected = "{attribute: value}"
+        self.queries = [check_mapping(query, "a query", expected) for query in check_list(queries, "queries", expected)]
         check_in(of, "of", KINDS)
         check_bool(integer, "integer")
-        listed, half_widths = one_or_several(answers), one_or_several(eps)
-        if len(listed) == 1 and listed[0] is answers:
-            raise StatementError(f"answers must be a list of numbers, not {short_repr(answers)}")
-        self.answers = np.array(
-            [check_number(number, f"answer {i}") for i, number in enumerate(listed, 1)], dtype=float
-        )
+        listed, half_widths = check_list(answers, "answers", "numbers"), as_list(eps)
+        self.answers = np.array([check_number(number, f"answer {i}") for i, number in enumerate(listed, 1)])
         half_widths = half_widths * len(self.queries) if len(half_widths) == 1 else half_widths
-        self.eps = np.array([check_number(number, "eps") for number in half_widths], dtype=float)
+        self.eps = np.array([check_number(number, "eps") for number in half_widths])
         if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
             raise StatementError(
                 f"there are {len(self.queries)} queries, {len(self.answers)} answers and {len(self.eps)} eps; as many "
@@ -237,7 +235,7 @@ class AnsweredQueries(Source):
         if self.of in QUANTILES:
             yield from self._quantiles(space)
             return
-        view = space.view
+        view, q, s = space.view, space.codes["q"], space.codes["s"]
         inside = view.inside
         if self.of == "mean" and not inside.all():
             raise StatementError(
@@ -245,16 +243,13 @@ class AnsweredQueries(Source):
                 "ask for a sum, and for a count"
             )
         weight = inside.astype(float) if self.of == "count" else self._numbers(space)
-        coefficients, entries, people, names = [], [], [], []
+        coefficients, entries, people, names = [], [], [], [_text(query) for query in self.queries]
         for query in self.queries:
-            mask, n, value = self._asked(space, query)
-            at = np.flatnonzero(mask[space.codes["q"]] & value[space.codes["s"]])
-            w = weight[space.codes["s"][at]]
-            at, w = at[w != 0], w[w != 0]
+            tuples, n, values = self._matches(space, query)
+            at = np.flatnonzero(tuples[q] & (values & (weight != 0))[s])
             people.append(n)
             entries.append(at)
-            coefficients.append(w * space.n_records / (people[-1] if self.of == "mean" else 1))
-            names.append(_text(query))
+            coefficients.append(weight[s[at]] * space.n_records / (n if self.of == "mean" else 1))
         indptr = np.cumsum([0, *map(len, entries)])
         matrix = sp.csr_array(
             (np.concatenate(coefficients), np.concatenate(entries), indptr), shape=(len(names), len(space))
@@ -274,11 +269,9 @@ class AnsweredQueries(Source):
         for query, low, high in zip(
             self.queries, self.answers - self.eps - most, self.answers + self.eps - least, strict=True
         ):
-            people = subjects(space, self.attribute, query, self.values)
-            quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high))
-            label = f"{self.of}: {_text(query)}"
-            check_attainable(quantile, people, label, "was it rounded, or further from the truth: eps=...?")
-            yield quantile_rows(quantile.counts(people), people, space, label)
+            label, remedy = f"{self.of}: {_text(query)}", "was it rounded, or further from the truth: eps=...?"
+            quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high), label, remedy)
+            yield quantile.rows(subjects(space, self.attribute, query, self.values), space)
 
     def _people(
         self, low: np.ndarray, high: np.ndarray, people: np.ndarray, names: list[str]
@@ -289,21 +282,18 @@ class AnsweredQueries(Source):
             low, high = integer_counts(low, high, names, "an answer to")
         return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
 
-    def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
-        """Mark the QI tuples that a query is about, tell their records, and mark the sensitive values."""
+    def _matches(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
+        """Mark the QI tuples that a query is about, count their records, and mark the sensitive values."""
         view = space.view
         of_value = {name: chosen for name, chosen in query.items() if name in view.sensitive}
-        value = np.ones(len(view.sensitive_values), dtype=bool)
-        for name, chosen in of_value.items():
-            if self.of == "mean":
-                raise StatementError(
-                    f"a mean query names {name!r}, which is sensitive: how many people it is about is not known; "
-                    "ask for a sum, and for a count"
-                )
-            codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
-            value &= choose(chosen, name).mask(level, name)[codes]
+        if of_value and self.of == "mean":
+            raise StatementError(
+                f"a mean query names {next(iter(of_value))!r}, which is sensitive: how many people it is about is not "
+                "known; ask for a sum, and for a count"
+            )
+        values = values_named(view, of_value) if of_value else np.ones(len(view.sensitive_values), dtype=bool)
         condition = {name: chosen for name, chosen in query.items() if name not in of_value}
-        return space.described(condition), space.records_described(condition), value
+        return space.described(condition), space.records_described(condition), values
 
     def _numbers(self, space: Space) -> np.ndarray:
         """The number of every sensitive value."""
@@ -398,8 +388,7 @@ class NoisyMarginal(Source):
         how: Literal["box", "likelihood"] = "box",
     ) -> None:
         check_in(how, "how", ("box", "likelihood"))
-        if not isinstance(counts, pd.Series):
-            raise TableError(f"counts must be a pandas Series, indexed by attributes, not {short_repr(counts)}")
+        check_instance(counts, pd.Series, "counts", "index them by attributes", TableError)
         if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as DataFrame.value_counts gives it
             counts = counts.set_axis(counts.index.get_level_values(0))
         labels = list(counts.index.names)
@@ -434,9 +423,7 @@ class NoisyMarginal(Source):
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         at = block.index.get_indexer(self.counts.index)
-        known = np.flatnonzero(at >= 0)
-        pick = sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), len(block)))
-        matrix = sp.csr_array(pick @ block.matrix)
+        matrix = pick(block.matrix, at)
         if self.penalty is not None:
             matrix, index = matrix * float(space.n_records), self.counts.index
             yield Rows(matrix, noisy, noisy.copy(), self.label, index, space.view, penalty=self.penalty)
@@ -453,8 +440,8 @@ class NoisyMarginal(Source):
     def _block(self, space: Space) -> Block:
         """P(by), of those in the release."""
         view, names = space.view, [str(name) for name in self.counts.index.names]
-        if strangers := [name for name in names if name not in view.columns]:
-            raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
+        for name in names:
+            check_label(name, f"attribute of the {view.noun}", view.columns)
         block = space.marginal(names)
         for name in names:
             counted, labels = self.counts.index.get_level_values(name), block.index.get_level_values(name)
@@ -526,10 +513,7 @@ class RandomizedResponse(Source):
         confidence: float | None = 0.95,
     ) -> None:
         check_str(reported, "reported")
-        if not isinstance(transition, pd.DataFrame):
-            raise TableError(
-                f"transition must be a DataFrame, true values by reported ones, not {short_repr(transition)}"
-            )
+        check_dataframe(transition, "transition")
         if transition.index.has_duplicates or transition.columns.has_duplicates:
             raise TableError(
                 "transition has a value twice; a row for every true value, a column for every reported one"
@@ -559,14 +543,14 @@ class RandomizedResponse(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit a row for every group of people, true value and reported value."""
         view = space.view
-        if self.reported not in view.qi:
-            raise unknown_name(f"quasi-identifier of the {view.noun} (given as reported)", self.reported, view.qi)
+        check_label(self.reported, f"quasi-identifier of the {view.noun} (given as reported)", view.qi)
         if len(view.sensitive) > 1:
             raise StatementError("randomised response is of one sensitive attribute, and the view has several")
         reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
+        others = [name for name in view.qi if name != self.reported]
         within: list[Any] = list(self.transition.index.names[:-1])
-        if strangers := [name for name in within if name not in view.qi or name == self.reported]:
-            raise unknown_name(f"quasi-identifier of the {view.noun} (given in transition)", strangers[0], view.qi)
+        for name in within:
+            check_label(name, f"quasi-identifier of the {view.noun} (given in transition)", others)
         true_values = view.sensitive_values
         if within:
             groups = space.marginal([*within, view.sensitive[0]]).index
@@ -579,14 +563,12 @@ class RandomizedResponse(Source):
                 raise StatementError(
                     f"transition has not {side} {join_names(missing)}; every value of the view needs one"
                 )
-        others = [name for name in view.qi if name != self.reported]
         families = [[], *([name] for name in others if name not in within)] if self.by is None else self.by
         families = [[*within, *(name for name in family if name not in within)] for family in families]
         for name in (name for family in families for name in family):
             if name == self.reported:
                 raise StatementError(f"by has {name!r}, which is what people report: of those who report r all do")
-            if name not in others:
-                raise unknown_name(f"quasi-identifier of the {view.noun} (given in by)", name, others)
+            check_label(name, f"quasi-identifier of the {view.noun} (given in by)", others)
         blocks = [self._family(space, family) for family in families]
         n_rows = sum(len(labels) for _, labels, *_ in blocks)
         for matrix, labels, sure, people, implied in blocks:
@@ -613,15 +595,12 @@ class RandomizedResponse(Source):
         every[self.reported] = np.tile(np.asarray(self.transition.columns, dtype=object), n)
         combinations = pd.MultiIndex.from_frame(every.astype(object))
         at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(combinations)
-        pick = sp.csr_array(
-            (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(reported))
-        )
         within: list[Any] = list(self.transition.index.names[:-1])
         keys = pd.MultiIndex.from_frame(labels[[*within, sensitive]]) if within else pd.Index(labels[sensitive])
         of = self.transition.index.get_indexer(keys)
         share = self.matrix[of].ravel()
         repeat = sp.csr_array((share, (np.arange(n * r), np.repeat(np.arange(n), r))), shape=(n * r, n))
-        matrix = sp.csr_array(pick @ reported.matrix - repeat @ true.matrix)
+        matrix = sp.csr_array(pick(reported.matrix, at) - repeat @ true.matrix)
         people = np.full(n, float(space.n_records))
         if by:
             n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()

@@ -27,7 +27,7 @@ from .._utils.errors import (
 )
 from .._utils.formatting import ReprMixin, format_combination, format_number, format_value
 from .._utils.tables import Choice, choose, group_codes
-from .._utils.validation import check_instance, check_number, check_str, is_several
+from .._utils.validation import check_instance, check_mapping, check_number, check_str, is_several
 from ..solvers.sparse import compact
 from ..terms.axes import values_named
 from ..terms.rows import Penalty, Rows
@@ -53,14 +53,9 @@ class Event:
     who: frozenset[Any] | None = None  # names of people, who are the condition instead of `given`
 
     @property
-    def least(self) -> float:
-        """What it can be at least: 0."""
-        return 0
-
-    @property
-    def most(self) -> float:
-        """What it can be at most: 1, or the number of people."""
-        return 1 if self.who is None else len(self.who)
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest value that it can have: 0, and 1 or the number of people."""
+        return 0, 1 if self.who is None else len(self.who)
 
     def __str__(self) -> str:
         value, condition = conditions(self.value), conditions(self.given)
@@ -72,11 +67,11 @@ class Event:
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
-        value: object = {name: choice for name, choice in self.value if name is not None}
-        value = value or next(choice for _, choice in self.value)
-        if self.who is not None:
-            return space.row(value, who=self.who)
-        return space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
+        place, factors = self.exact(space)
+        at = np.flatnonzero(place)
+        row = sp.csr_array((np.array(factors, dtype=float)[place[at]], at, [0, len(at)]), shape=(1, len(space)))
+        row.eliminate_zeros()
+        return row
 
     def is_ratio(self, space: Space) -> bool:
         """Whether it is a quotient of two linear expressions, and no linear expression."""
@@ -88,8 +83,14 @@ class Event:
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0."""
-        # P(given) is a number of people by N, the coefficient of each of them its inverse.
-        row, n = self.row(space), space.n_records
+        value: object = {name: choice for name, choice in self.value if name is not None}
+        value = value or next(choice for _, choice in self.value)
+        if self.who is not None:
+            row = space.row(value, who=self.who)
+        else:
+            row = space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
+        # P(given) is a number of people divided by N, and the coefficient of each of them its inverse.
+        n = space.n_records
         place = np.zeros(len(space), dtype=np.uint8)  # a byte a term: of large models, this takes most of the time
         place[row.indices] = 1
         return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
@@ -199,6 +200,16 @@ class Statement(Source):
         """
         return self == other
 
+    def softened(self, penalty: Penalty) -> Statement:
+        """The same, which may be violated at a cost."""
+        if self.penalty is not None:
+            raise StatementError(f"{self} is soft already; state its cost once")
+        if math.isinf(self.low) and math.isinf(self.high):
+            raise StatementError(f"{self} cannot be missed, and costs nothing: give it a finite side")
+        if penalty.n_rows is not None:
+            raise StatementError(f"{self} is one statement, and has one cost, not an array")
+        return replace(self, penalty=penalty)
+
     def __bool__(self) -> bool:
         raise TypeError(
             f"{self} is a statement for model.add(), not true or false. "
@@ -268,6 +279,11 @@ def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
         f"{choice}" if name is None else f"{_attribute(name)}{choice.after_name}"
         for name, choice in sorted(chosen, key=lambda condition: condition[0] or "")
     )
+
+
+def given_text(given: Mapping[str, Choice]) -> str:
+    """Write conditions as part of a label: `` given edu=college``, or nothing."""
+    return f" given {conditions(given.items())}" if given else ""
 
 
 def _attribute(name: object) -> str:
@@ -473,9 +489,6 @@ class Probability(ReprMixin):
         """
         if is_parametric(value):
             raise StatementError(f"softly takes a number; with a CVXPY parameter write mx.soft({self} == ..., sd=...)")
-        value = check_number(value, "the value")
-        if not math.isfinite(value):
-            raise BadProbability(f"the value is {value:.12g}; a number is expected")
         costs = {"sd": sd, "weight": weight, "delta": delta}
         penalty = Penalty(**{name: None if cost is None else check_number(cost, name) for name, cost in costs.items()})
         return self.missable(value, value, penalty)
@@ -509,11 +522,7 @@ class Probability(ReprMixin):
         )
         if low > high:
             raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
-        check_instance(penalty, Penalty, "what it costs to miss a statement")
-        statement = self._statement(low, high)
-        if math.isinf(low) and math.isinf(high):
-            raise StatementError(f"{statement} cannot be missed, and costs nothing: give it a finite side")
-        return replace(statement, penalty=penalty)
+        return self._statement(low, high).softened(check_instance(penalty, Penalty, "penalty"))
 
     def between(self, low: float, high: float) -> Statement:
         """The statement ``low <= self <= high``, which Python cannot overload.
@@ -560,7 +569,7 @@ class Probability(ReprMixin):
 
     def attainable(self) -> tuple[float, float]:
         """The least and the largest value of the combination, were its probabilities independent."""
-        ends = [sorted(a * end if end else 0.0 for end in (e.least, e.most)) for e, a in self.terms.items() if a]
+        ends = [sorted(a * end if end else 0.0 for end in event.ends) for event, a in self.terms.items() if a]
         return self.constant + sum(low for low, _ in ends), self.constant + sum(high for _, high in ends)
 
     def _attainable(self, value: float) -> None:
@@ -817,20 +826,17 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     >>> P(["Breast Cancer", "HIV"], who="Alice") == 1
     <Statement: P(Breast Cancer or HIV | Alice) = 1>
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
-    if given is not None and who is not None:
+    condition, sensitive = frozenset(read_given(given).items()), _sensitive(value)
+    if who is None:
+        return Probability({Event(sensitive, condition): 1.0})
+    if given is not None:
         raise StatementError(f"given and who exclude each other: the QI of {short_repr(who)} are known")
-    sensitive = _sensitive(value)
-    if who is not None:
-        names = _names(who)
-        if len(names) != 1 or not isinstance(who, str | Integral):
-            raise StatementError(
-                f"P({conditions(sensitive)} | ...) is about one person; for several people, write Count(value, who=[...])"
-            )
-        return Probability({Event(sensitive, who=names): 1.0})
-    given_values = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
-    return Probability({Event(sensitive, given_values): 1.0})
+    names = read_names(who)
+    if not isinstance(who, str | Integral):
+        raise StatementError(
+            f"P({conditions(sensitive)} | ...) is about one person; for several people, write Count(value, who=[...])"
+        )
+    return Probability({Event(sensitive, who=names): 1.0})
 
 
 def Count(value: object, who: Iterable[object]) -> Probability:
@@ -882,7 +888,7 @@ def Count(value: object, who: Iterable[object]) -> Probability:
     >>> model.add(Count("x", who=["Alice", "Bob"]) == 1).solve().people()["x"].round(3).to_dict()
     {'Alice': 0.585, 'Bob': 0.415}
     """
-    return Probability({Event(_sensitive(value), who=_names(who)): 1.0})
+    return Probability({Event(_sensitive(value), who=read_names(who)): 1.0})
 
 
 def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
@@ -894,7 +900,13 @@ def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
     return frozenset((name, choose(chosen, name)) for name, chosen in value.items())
 
 
-def _names(who: object) -> frozenset[object]:
+def read_given(given: Mapping[str, object] | None) -> dict[str, Choice]:
+    """Read conditions, {attribute: value, list of values or interval}."""
+    read = check_mapping({} if given is None else given, "given", "{attribute: value}")
+    return {name: choose(chosen, name) for name, chosen in read.items()}
+
+
+def read_names(who: object) -> frozenset[object]:
     """Read the name of one person, or of several."""
     names = [who] if isinstance(who, str) or not is_several(who) else list(who)
     if strange := [name for name in names if not isinstance(name, str | Integral) or isinstance(name, bool)]:
@@ -969,8 +981,9 @@ def E(
     """
     name = check_str(attribute, "attribute")
     of_people = next(iter(P({name: "any"}, given=given, who=who).terms))
+    mean = ExpectedNumber(frozenset(), of_people.given, of_people.who, name)
     if values is None:
-        return Probability({ExpectedNumber(frozenset(), of_people.given, of_people.who, name): 1.0})
+        return Probability({mean: 1.0})
     if not isinstance(values, Mapping | pd.Series):
         raise StatementError(f"values must be a dictionary {{value: number}} or a Series, not {short_repr(values)}")
     if isinstance(values, pd.Series) and values.index.has_duplicates:
@@ -980,7 +993,7 @@ def E(
     if not len(values):
         raise StatementError("values={} gives no number; give one for each sensitive value")
     numbers = frozenset((value, check_number(x, f"the number of {format_value(value)}")) for value, x in values.items())
-    return Probability({ExpectedNumber(frozenset(), of_people.given, of_people.who, name, numbers): 1.0})
+    return Probability({replace(mean, numbers=numbers): 1.0})
 
 
 @dataclass(frozen=True)
@@ -991,32 +1004,23 @@ class ExpectedNumber(Event):
     numbers: frozenset[tuple[object, float]] | None = None  # what each value stands for; None for the value itself
 
     @property
-    def least(self) -> float:
-        """The smallest of the numbers, where they are told."""
-        return -math.inf if self.numbers is None else min(x for _, x in self.numbers)
-
-    @property
-    def most(self) -> float:
-        """The largest of the numbers, where they are told."""
-        return math.inf if self.numbers is None else max(x for _, x in self.numbers)
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest of the numbers, where they are given."""
+        if self.numbers is None:
+            return -math.inf, math.inf
+        numbers = [x for _, x in self.numbers]
+        return min(numbers), max(numbers)
 
     def __str__(self) -> str:
         condition = conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
         return f"E({format_value(self.attribute)} | {condition})" if condition else f"E({format_value(self.attribute)})"
-
-    def row(self, space: Space) -> sp.csr_array:
-        """Coefficients on p, shape (1, terms)."""
-        place, factors = self.exact(space)
-        row = sp.csr_array(np.array([float(factor) for factor in factors])[place][None])
-        row.eliminate_zeros()
-        return row
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones."""
         members, share = self._among(space)
         if share is None:
             raise StatementError(
-                f"the number of people with {self._condition()} is unknown, so {self} is not a linear expression; "
+                f"the number of people with {conditions(self.given)} is unknown, so {self} is not a linear expression; "
                 "compare it with a number only, in a statement of its own"
             )
         return self._products(space, members, Fraction(0), 1 / share if share else Fraction(0))
@@ -1033,15 +1037,12 @@ class ExpectedNumber(Event):
         self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction
     ) -> tuple[np.ndarray, list[Fraction]]:
         """(x - value) times a unit at some terms: their places among the different coefficients, the first being 0."""
-        different, at = np.unique(self._of_terms(space), return_inverse=True)
+        different, at = np.unique(self._numbers(space), return_inverse=True)
         factors = [Fraction(0), *((Fraction(float(number)) - value) * unit for number in different)]
         return np.where(members, at + 1, 0), factors
 
-    def _condition(self) -> str:
-        return conditions(self.given)
-
     def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
-        """Mark the terms of those as described, and tell their share; None where it is not known."""
+        """Mark the terms of the people described, and count their share; None where it is not known."""
         view = space.view
         if self.attribute not in view.qi:
             self._anything(space)
@@ -1065,16 +1066,11 @@ class ExpectedNumber(Event):
         if self.attribute not in space.view.sensitive:
             kinds = "sensitive attribute or quasi-identifier"
             raise unknown_name(kinds, self.attribute, [*space.view.sensitive, *space.view.qi])
-        every = list(self._values(space)[1])
-        return next(iter(P({self.attribute: every}).terms)).value
+        return _sensitive({self.attribute: list(space.axes.of_column(self.attribute)[1])})
 
-    def _values(self, space: Space) -> tuple[np.ndarray, pd.Index]:
-        """Codes of the attribute for each term, and what they stand for."""
-        return space.axes.of_column(self.attribute)
-
-    def _of_terms(self, space: Space) -> np.ndarray:
+    def _numbers(self, space: Space) -> np.ndarray:
         """The number of every term."""
-        codes, values = self._values(space)
+        codes, values = space.axes.of_column(self.attribute)
         if self.numbers is None:
             kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
             if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_bool_dtype(kinds):
@@ -1145,6 +1141,8 @@ class ParametricStatement(Source):
         """The same, which can be missed at a cost."""
         if self.penalty is not None:
             raise StatementError(f"{self.label} is soft already; state its cost once")
+        if penalty.n_rows is not None:
+            raise StatementError(f"{self.label} is one statement, and has one cost, not an array")
         return ParametricStatement(self.left, self.relation, self.value, penalty)
 
     def _parametric(self, label: str, block: int) -> Parametric:
