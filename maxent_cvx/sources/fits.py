@@ -69,9 +69,7 @@ class PublishedFit:
             return {one: 1.0}, of or self.attribute
         is_coded = {str(zero), str(one)} in ({"0", "1"}, {"False", "True"}, {"0.0", "1.0"})
         if not is_coded and isinstance(of, Mapping) and [value for value, y in of.items() if y] != [one]:
-            raise StatementError(
-                f"the probability that was fitted is of {one!r}, against {zero!r}, and of= says {join_names(of)}; leave it out"
-            )
+            raise StatementError(f"the fit is of the probability of {one!r}, not of {join_names(of)}; omit of=")
         return of, None
 
 
@@ -82,9 +80,7 @@ def read_fit(result: Any, names: Mapping[str, str] | None) -> PublishedFit | Non
     elif hasattr(result, "fit") and hasattr(result, "get_params"):
         fit = _of_sklearn(result)
     elif hasattr(result, "fit") and hasattr(result, "exog_names"):
-        raise StatementError(
-            f"{type(result).__name__} is a model, and its coefficients are not known; pass model.fit()"
-        )
+        raise StatementError(f"{type(result).__name__} is not fitted; pass the result of its fit()")
     else:
         return None
     return replace(fit, regressors=_regressors(fit.names, names))
@@ -155,10 +151,7 @@ def _of_sklearn(model: Any) -> PublishedFit:
         raise StatementError(f"{what} is not fitted, and its coefficients are not known; call fit first")
     b = np.atleast_2d(np.asarray(model.coef_, dtype=float))
     if len(b) > 1:
-        raise StatementError(
-            f"{what} has {len(b)} rows of coefficients; of more than two classes fit one against the rest, y == value, and of "
-            "more than one response each alone"
-        )
+        raise StatementError(f"{what} has {len(b)} rows of coefficients; fit one class or response against the rest")
     if has.get("positive"):
         raise StatementError("positive=True: coefficients at 0 solve no equations; fit without it")
     names = list(getattr(model, "feature_names_in_", [f"x{i}" for i in range(b.shape[1])]))
@@ -187,28 +180,19 @@ def _ridge(has: Mapping[str, Any]) -> float:
     if kind == "deprecated":
         kind = "l2" if has.get("l1_ratio") in (None, 0) else "elasticnet"
     if kind not in ("l2", None, "none") or has["class_weight"] is not None:
-        raise StatementError(
-            "LogisticRegression with an L1 penalty or class_weight= solves no linear equations; fit it with l1_ratio=0 and "
-            "without weights"
-        )
+        raise StatementError("LogisticRegression with an L1 penalty or class_weight= is not read; fit it without")
     return 0.0 if kind != "l2" else 1 / float(has["C"])
 
 
 def _gradient(model: Any, has: Mapping[str, Any]) -> float:
     """How small LogisticRegression has made the gradient of its objective, a person."""
-    if has["solver"] not in ("lbfgs", "newton-cg", "newton-cholesky"):
-        raise StatementError(
-            f"solver={has['solver']!r} "
-            + (
-                "penalises the intercept, too"
-                if has["solver"] == "liblinear"
-                else "ends by the change of the coefficients, which bounds no equation"
-            )
-            + "; fit with 'lbfgs' or 'newton-cholesky'"
-        )
+    solver = has["solver"]
+    if solver not in ("lbfgs", "newton-cg", "newton-cholesky"):
+        # liblinear penalises the intercept, too; others end by the change of the coefficients, not by the gradient.
+        raise StatementError(f"solver={solver!r} does not solve the equations; fit with 'lbfgs' or 'newton-cholesky'")
     if int(np.max(model.n_iter_)) >= has["max_iter"]:
         raise StatementError(f"LogisticRegression stopped after max_iter={has['max_iter']} iterations; raise max_iter")
-    return max(float(has["tol"]), LBFGS if has["solver"] == "lbfgs" else 0.0)
+    return max(float(has["tol"]), LBFGS if solver == "lbfgs" else 0.0)
 
 
 def _regressors(fitted: list[str], names: Mapping[str, str] | None) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, StatementError, pluralize, short_repr
+from .._utils.errors import BadProbability, StatementError, short_repr
 from .._utils.formatting import format_value
 from .._utils.tables import numbers_of
 from .._utils.validation import (
@@ -478,9 +478,7 @@ class PublishedCorrelation(Source):
         view = space.view
         if self.sd is not None:
             if n <= self.ddof:
-                raise StatementError(
-                    f"{self.label}: the standard deviation of {n} people with ddof={self.ddof} is undefined"
-                )
+                raise StatementError(f"{self.label}: {n} people have no standard deviation with ddof={self.ddof}")
             by = np.sqrt((n - self.ddof) / n)
             return by * max(self.sd - self.half[1], 0.0), by * (self.sd + self.half[1])
         if view.n_s is None or n != view.n_records:
@@ -576,9 +574,7 @@ class PublishedMoments(Source):
             yield self._of_unknown_number(people, space)
             return
         if self.sd is not None and people.n <= self.ddof:
-            raise StatementError(
-                f"{self.label}: the standard deviation of {people.n} people with ddof={self.ddof} is undefined"
-            )
+            raise StatementError(f"{self.label}: {people.n} people have no standard deviation with ddof={self.ddof}")
         yield people.rows(self._sums(people, people.n), space, self.label)
 
     def _sums(self, people: Subjects, n: int) -> list[Sum]:
@@ -747,9 +743,7 @@ class PublishedQuantile(Source):
             several if is_several(given) else several[0] for given, several in ((value, self._values), (q, self._q))
         )
         if len(self._values) != len(self._q) or not self._values:
-            raise StatementError(
-                f"one q for each quantile is expected, got {pluralize(len(self._values), 'quantile')} and {len(self._q)} q"
-            )
+            raise StatementError(f"one q per quantile is expected, got {len(self._values)} values, {len(self._q)} q")
         if [v for _, v in sorted(zip(self._q, self._values, strict=True))] != sorted(self._values):
             raise BadProbability("a quantile cannot be less than that of a smaller q; check the order of values and q")
         self.given, self.of = read_given(given), None if of is None else check_str(of, "of")

@@ -75,9 +75,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     # Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
     _require_parameters(noise)
     if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
-        raise StatementError(
-            f"noise must be a distribution of scipy.stats, such as laplace(scale=2), not {short_repr(noise)}"
-        )
+        raise StatementError(f"noise must be a distribution of scipy.stats with parameters, not {short_repr(noise)}")
     if not 0 < check_number(confidence, "confidence") <= 1:
         raise BadProbability(f"confidence must be a probability above 0 and at most 1, got {confidence!r}")
     tail = (1 - confidence) / (2 * times)
@@ -397,9 +395,7 @@ class NoisyMarginal(Source):
                 f"counts must have an entry, and each level of their index the name of another attribute, not {labels}"
             )
         if counts.index.has_duplicates:
-            raise TableError(
-                f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry per cell is expected"
-            )
+            raise TableError(f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry per cell")
         as_numbers(counts, "counts")
         self.counts, self.penalty = counts, None
         if how == "likelihood":
@@ -515,9 +511,7 @@ class RandomizedResponse(Source):
         check_str(reported, "reported")
         check_dataframe(transition, "transition")
         if transition.index.has_duplicates or transition.columns.has_duplicates:
-            raise TableError(
-                "transition has a value twice; a row for every true value, a column for every reported one"
-            )
+            raise TableError("transition repeats a value; one row per true value and one column per reported value")
         try:
             self.matrix = transition.to_numpy(dtype=float)
         except (OverflowError, TypeError, ValueError):  # pandas' own words would print what the table holds
@@ -560,9 +554,7 @@ class RandomizedResponse(Source):
             ("a column for", self.transition.columns, reports),
         ):
             if len(missing := need.difference(have)):
-                raise StatementError(
-                    f"transition has not {side} {join_names(missing)}; every value of the view needs one"
-                )
+                raise StatementError(f"transition lacks {side} {join_names(missing)}, a value of the {view.noun}")
         families = [[], *([name] for name in others if name not in within)] if self.by is None else self.by
         families = [[*within, *(name for name in family if name not in within)] for family in families]
         for name in (name for family in families for name in family):

@@ -134,7 +134,5 @@ def _softened(rows: Rows, penalty: Penalty) -> Rows:
 def _aligned(cost: pd.Series, rows: Rows) -> Any:
     """One cost per row, by label."""
     if rows.index is None or not cost.index.is_unique or not rows.index.isin(cost.index).all():
-        raise StatementError(
-            f"costs of {rows.label} must be a number, or a Series with the index of its rows, each once"
-        )
+        raise StatementError(f"costs of {rows.label} must be a number, or a Series with the index of its rows")
     return cost.reindex(rows.index).to_numpy(dtype=float)

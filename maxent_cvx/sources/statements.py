@@ -73,14 +73,6 @@ class Event:
         row.eliminate_zeros()
         return row
 
-    def is_ratio(self, space: Space) -> bool:
-        """Whether it is a quotient of two linear expressions, and no linear expression."""
-        return False
-
-    def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Coefficients of (event - value) P(given), as of `exact`."""
-        raise NotImplementedError
-
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0."""
         value: object = {name: choice for name, choice in self.value if name is not None}
@@ -229,14 +221,14 @@ class Statement(Source):
 
     def _rows(self, space: Space) -> Iterator[Rows]:
         """The rows of a statement that says something: one, or of a quotient with two sides one for each."""
-        ratios = [event for event, _ in self.terms if event.is_ratio(space)]
+        ratios = [event for event, _ in self.terms if isinstance(event, ExpectedNumber) and event.is_ratio(space)]
         if not ratios:
             events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
             yield self._row(space, self.label, events, self.low, self.high)
             return
         if len(self.terms) > 1 or self.penalty is not None:
             ratios[0].exact(space)  # raises: a quotient alone and hard is linear, after multiplication by P(given)
-        ((event, a),) = self.terms
+        (event,), ((_, a),) = ratios, self.terms
         if self.low == self.high:
             of_zero = [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))]
             yield self._row(space, self.label, of_zero, 0.0, 0.0)
@@ -833,9 +825,7 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
         raise StatementError(f"given and who exclude each other: the QI of {short_repr(who)} are known")
     names = read_names(who)
     if not isinstance(who, str | Integral):
-        raise StatementError(
-            f"P({conditions(sensitive)} | ...) is about one person; for several people, write Count(value, who=[...])"
-        )
+        raise StatementError(f"P({conditions(sensitive)} | ...) is about one person; for several write Count(...)")
     return Probability({Event(sensitive, who=names): 1.0})
 
 
@@ -987,9 +977,7 @@ def E(
     if not isinstance(values, Mapping | pd.Series):
         raise StatementError(f"values must be a dictionary {{value: number}} or a Series, not {short_repr(values)}")
     if isinstance(values, pd.Series) and values.index.has_duplicates:
-        raise LabelMismatch(
-            f"the numbers of {name} repeat {join_names(values.index[values.index.duplicated()].unique())}"
-        )
+        raise LabelMismatch(f"the numbers of {name} repeat {join_names(values.index[values.index.duplicated()])}")
     if not len(values):
         raise StatementError("values={} gives no number; give one for each sensitive value")
     numbers = frozenset((value, check_number(x, f"the number of {format_value(value)}")) for value, x in values.items())
@@ -1086,9 +1074,7 @@ class ExpectedNumber(Event):
             if strange := [value for value in number_of if value not in values]:
                 raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
             if missing := [value for value in values if value not in number_of]:
-                raise LabelMismatch(
-                    f"the numbers of {self.attribute!r} lack {join_names(missing)}; one for each is needed"
-                )
+                raise LabelMismatch(f"the numbers of {self.attribute!r} lack {join_names(missing)}; one for each")
             numbers = np.array([number_of[value] for value in values])
         return numbers[codes]
 
