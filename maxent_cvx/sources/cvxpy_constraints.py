@@ -28,7 +28,7 @@ from ..terms.space import Space
 class Parametric:
     """One block of rows, as a function of parameters."""
 
-    label: str  # what holds the parameters, for messages
+    label: str  # of the source with the parameters, for messages
     parameters: Sequence[Any]
     values: tuple[np.ndarray, ...]  # their values when the rows were read
     at_values: Callable[[Rows], Rows] | None
@@ -228,24 +228,21 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
         raise StatementError(f"{label!r} must use this model's space.p, and no other variable")
     if not constraint.is_dcp():
         raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
-    linear = cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality
-    if not isinstance(constraint, linear | cp.constraints.NonNeg | cp.constraints.NonPos) or (
-        not constraint.expr.is_affine()
-    ):
-        if not isinstance(constraint, cp.constraints.Inequality):
-            raise StatementError(
-                f"{label!r} is a {type(constraint).__name__} constraint; "
-                "write it as a comparison of a convex expression with a number"
-            )
+    kinds = cp.constraints
+    linear = kinds.Equality | kinds.Zero | kinds.Inequality | kinds.NonNeg | kinds.NonPos
+    if isinstance(constraint, linear) and constraint.expr.is_affine():
+        pieces: list[Any] | None = [constraint.expr]
+    elif isinstance(constraint, kinds.Inequality):
         _check_finite(constraint, label)
         pieces = affine_pieces(constraint.expr)
-        if pieces is None:
-            return _without_zero_references(constraint, space, label)
-        blocks = [linearise(cp.Constant(0) + piece, space.counts, np.zeros(len(space))) for piece in pieces]
-        matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
-        constant = np.concatenate([block[1] for block in blocks])
-        return None, Rows(matrix * space.n_records, np.full(len(constant), -np.inf), -constant, label)
-    matrix, constant = linearise(constraint.expr, space.counts, np.zeros(len(space)))
+    else:
+        kind = type(constraint).__name__
+        raise StatementError(f"{label!r} is a {kind} constraint; compare a convex expression with a number instead")
+    if pieces is None:
+        return _without_zero_references(constraint, space, label)
+    blocks = [linearise(piece, space.counts, np.zeros(len(space))) for piece in pieces]
+    matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
+    constant = np.concatenate([block[1] for block in blocks])
     return None, Rows(matrix * space.n_records, *_sides(constraint, constant), label)
 
 
@@ -301,7 +298,7 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
 
 
 def _check_finite(constraint: Any, label: str) -> None:
-    """Check the constants of a convex constraint; comparisons with NaN are false, so that it would seem to hold."""
+    """Check the constants of a convex constraint; comparisons with NaN are false, so it would seem satisfied."""
     for constant in constraint.constants():
         value = constant.value
         values = np.asarray(value.data if hasattr(value, "tocsr") else value)

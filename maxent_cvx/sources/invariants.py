@@ -174,7 +174,7 @@ def _check_sums(space: Space, shares: np.ndarray, role: str, expected: np.ndarra
         raise TableError(f"{what} do not go together: they count other numbers of {join_names(labels[off])}")
 
 
-# What every published view says of its terms: the first source of every model.
+# The rows that a published view implies: the first source of every model.
 
 
 class PublishedRows(Source):
@@ -256,7 +256,7 @@ class PublishedRows(Source):
         return ends[0], ends[1]
 
 
-# What a view says of its terms, if nothing better is known of the view: its published counts.
+# The default for any view: its published counts.
 
 
 def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
@@ -305,7 +305,7 @@ class PublishedCounts(PublishedRows):
         return f"published counts by {'; '.join(', '.join(by) for by in self.tables)}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per label of every table, of those that somebody has; that nobody has the others, other rows say."""
+        """Emit one row per label of every table that somebody has; the others are :class:`PublishedZeros`."""
         for by in self.tables:
             counts = self.view.published[by]
             rows, occurs = counted_rows(space, by, counts), counts.to_numpy() > 0
@@ -430,7 +430,7 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     return PublishedCounts(view), *[PublishedZeros(view)][:zeros]
 
 
-# What the published buckets say (Privacy-MaxEnt, section 5.2).
+# The invariants of published buckets (Privacy-MaxEnt, section 5.2).
 
 
 class BucketInvariants(PublishedCounts):
@@ -541,7 +541,7 @@ def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
     return (BucketInvariants(release),)
 
 
-# What generalised groups say of the population that their people are from.
+# The invariants of generalised groups, and of the population that their people are from.
 
 
 class GroupInvariants(PublishedCounts):
@@ -581,7 +581,7 @@ class NamedPeople(Source):
     """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q."""
 
     # Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table with a
-    # pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant says it.
+    # pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant implies it.
     # Privacy-MaxEnt, section 6; the paper leaves the invariants out.
 
     _counts_records = True
@@ -667,7 +667,7 @@ class SeriesConstraints(PublishedRows):
     """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap."""
 
     # Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
-    # All the others' constraints are :class:`OtherRelations`: together they say what the paper's say. A bucket with
+    # All the others' constraints are :class:`OtherRelations`: together they are equivalent to those of the paper. A bucket with
     # counterfeits has at most so many people with a value.
     # Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
     # rows: such terms do not exist.
@@ -703,7 +703,7 @@ class SeriesConstraints(PublishedRows):
         return counts, np.concatenate(multipliers)
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of people and values, one per bucket, can hold (Frechet)."""
+        """Add up the bounds of rectangles of people and values, one per bucket (Frechet)."""
         series, low, high = self.series, 0.0, 0.0
         for u, relations in enumerate(_relations(space, series)):
             terms = at[series.buckets[u, space.codes["q"][at]] >= 0]
@@ -748,7 +748,7 @@ class _Relations(NamedTuple):
     value: np.ndarray
     number: np.ndarray
     names: pd.Index  # the names of the buckets
-    with_counterfeits: np.ndarray  # which buckets hold more values than people
+    with_counterfeits: np.ndarray  # which buckets have more values than people
 
     def row_of(self, terms: np.ndarray) -> np.ndarray:
         """The row of each of some terms."""

@@ -34,8 +34,8 @@ from .numbers import (
     design_matrix,
     known_members,
     numbers_of_values,
+    read_numbers,
     responses,
-    told_numbers,
     whole_sums,
     written_numbers,
 )
@@ -89,7 +89,7 @@ def Covariance(
     >>> mx.MaxEnt(view).add(elder == 10).solve().conditional()["yes"].round(6).to_list()
     [0.0, 0.0, 1.0, 1.0]
     """
-    of = y if isinstance(y, str) else frozenset(told_numbers(y, "y").items())
+    of = y if isinstance(y, str) else frozenset(read_numbers(y, "y").items())
     condition = frozenset(read_given(given).items())
     return Probability({ExpectedProduct(frozenset(), condition, None, check_str(x, "x"), of): 1.0})
 
@@ -437,7 +437,7 @@ class PublishedCorrelation(Source):
         if not isinstance(of, tuple | list) or len(of) != 2:
             raise StatementError(f"of must be a pair, ('age', {{'low': 1}}), not {short_repr(of)}")
         self.x = check_str(of[0], "the first of the pair")
-        self.y = of[1] if isinstance(of[1], str) else told_numbers(of[1], "the second of the pair")
+        self.y = of[1] if isinstance(of[1], str) else read_numbers(of[1], "the second of the pair")
         self.sd = None if sd is None else check_float(sd, "sd", 0.0)
         self.ddof, self.given = check_int(ddof, "ddof", 0), read_given(given)
         if sd is None and sd_decimals is not None:
@@ -446,7 +446,7 @@ class PublishedCorrelation(Source):
 
     @property
     def label(self) -> str:
-        """What is correlated, and of whom."""
+        """The two numbers, the group and the correlation."""
         return f"correlation of {self.x} and {written_numbers(self.y)}{given_text(self.given)}: {self.r:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
@@ -562,7 +562,7 @@ class PublishedMoments(Source):
 
     @property
     def label(self) -> str:
-        """What they are of, and of whom."""
+        """The statistics, their attribute, and the group."""
         kind = "mean" if self.sd is None else "mean and sd"
         numbers = f"{self.mean:.12g}" + ("" if self.sd is None else f" ({self.sd:.12g})")
         return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{given_text(self.given)}: {numbers}"
@@ -754,7 +754,7 @@ class PublishedQuantile(Source):
 
     @property
     def label(self) -> str:
-        """What it is of, and of whom."""
+        """The quantiles, their attribute, and the group."""
         kinds = [NAMES.get(q, f"{float(q):g}-quantile") for q in self._q]
         of = f" of {format_value(self.of)}" if self.of else ""
         verb = "is" if len(kinds) == 1 else "are"
@@ -763,7 +763,7 @@ class PublishedQuantile(Source):
 
     @property
     def identity(self) -> Hashable:
-        """What it says, if the values are numbers themselves; else no other says the same."""
+        """The arguments, if the values are numbers themselves; else it is like no other."""
         if self.values is not None:
             return id(self)
         fields = tuple(self._values), tuple(self._q), frozenset(self.given.items()), self.of, self.method, self.decimals

@@ -91,7 +91,7 @@ class Monotone(Source):
 
     @property
     def label(self) -> str:
-        """What does not fall, or does not rise, along what, among whom, and in which order if one was given."""
+        """The claim, and the order of the values if one was given."""
         if self.order is None:
             return self._claim
         steps = [str(choice) for choice in self.order]
@@ -100,13 +100,13 @@ class Monotone(Source):
 
     @property
     def _claim(self) -> str:
-        """What does not fall, or does not rise, along what, and among whom; rows name the values in their order."""
+        """The claim without the order, which the names of the rows contain."""
         verb = "fall" if self.increasing else "rise"
         return f"{self.of} does not {verb} along {self.along}{given_text(self.given)}"
 
     @property
     def identity(self) -> Hashable:
-        """What rises or falls, along what, among whom, in which order."""
+        """All arguments."""
         of, given = frozenset(self.of.terms.items()), frozenset(self.given.items())
         return Monotone, of, given, self.along, self.increasing, self.order
 
@@ -143,7 +143,9 @@ class Monotone(Source):
         low, high = (zeros, open_side) if self.increasing else (-open_side, zeros)
         nonzero = np.flatnonzero(np.diff(difference.indptr))
         if not len(nonzero):
-            raise StatementError(f"{self.label}: none of its values can have {self.of} above 0, so nothing is said")
+            raise StatementError(
+                f"{self.label}: none of its values can have {self.of} above 0, so the statement has no effect"
+            )
         return Rows(difference, low, high, self._claim, index, space.view).at(nonzero)
 
     def _ordered(self, space: Space, values: pd.Index) -> tuple[np.ndarray, list[str]]:

@@ -58,7 +58,7 @@ def integer_counts(
 
 
 class Noise(Protocol):
-    """What is asked of a distribution: scipy.stats.laplace(scale=2), norm(scale=3), binom(10, 0.5, loc=-5), ..."""
+    """A distribution: scipy.stats.laplace(scale=2), norm(scale=3), binom(10, 0.5, loc=-5), ..."""
 
     def ppf(self, q: float) -> float:
         """The quantile from below."""
@@ -224,7 +224,7 @@ class AnsweredQueries(Source):
 
     @property
     def label(self) -> str:
-        """What was asked for, of whom, and how often."""
+        """The aggregate, the first query, and the number of the others."""
         more = len(self.queries) - 1
         return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
 
@@ -255,7 +255,11 @@ class AnsweredQueries(Source):
         least, most = self.noise
         low, high = self.answers - self.eps - most, self.answers + self.eps - least
         if self.of == "count":
-            low, high = self._people(low, high, np.array(people), names)
+            vague = low < high
+            if self.integer:
+                low, high = integer_counts(low, high, names, "an answer to")
+            # At least nobody and at most everybody is always true.
+            low, high = np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
         bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
         exact = self.of != "mean" and all(map(_is_short, short))
@@ -270,15 +274,6 @@ class AnsweredQueries(Source):
             label, remedy = f"{self.of}: {_text(query)}", "was it rounded, or further from the truth: eps=...?"
             quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high), label, remedy)
             yield quantile.rows(subjects(space, self.attribute, query, self.values), space)
-
-    def _people(
-        self, low: np.ndarray, high: np.ndarray, people: np.ndarray, names: list[str]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Counts are whole; and what nobody doubts, at least none and at most all, is left out."""
-        vague = low < high
-        if self.integer:
-            low, high = integer_counts(low, high, names, "an answer to")
-        return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
 
     def _matches(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
         """Mark the QI tuples that a query is about, count their records, and mark the sensitive values."""
@@ -526,8 +521,7 @@ class RandomizedResponse(Source):
         if confidence is not None and not 0 < check_number(confidence, "confidence") < 1:
             raise BadProbability(f"confidence must be a probability between 0 and 1, or None, got {confidence!r}")
         self.transition, self.reported, self.confidence = transition, reported, confidence
-        several = None if by is None else check_list(by, "by", "lists of QI attributes")
-        self.by = several if several is None else [_attributes(attributes) for attributes in several]
+        self.by = by if by is None else [_attributes(one) for one in check_list(by, "by", "lists of QI attributes")]
 
     @property
     def label(self) -> str:
@@ -568,7 +562,7 @@ class RandomizedResponse(Source):
             if self.confidence is not None and n_rows:
                 t = np.where(sure, 0.0, np.sqrt(people * math.log(2 * n_rows / (1 - self.confidence)) / 2))
             width = t / space.n_records
-            useful = t < people  # a wider row says nothing
+            useful = t < people  # a wider row has no effect
             if self.confidence is None:
                 # Shares sum to 1, so that the row of the largest one follows from the others. Up to rounding only: kept
                 # as another equation it would contradict them in late digits.

@@ -22,13 +22,13 @@ from ..terms.space import Space
 from .base import Source
 from .fits import read_fit
 from .moments import COMPUTED, half_unit
-from .numbers import INTERCEPT, design_matrix, known_members, responses, told_numbers, whole_sums, written_numbers
+from .numbers import INTERCEPT, design_matrix, known_members, read_numbers, responses, whole_sums, written_numbers
 from .statements import given_text, read_given
 
 #: Newton steps of a fit, and the largest condition number of its matrix.
 MOST_NEWTON, WORST_CONDITION = 50, 1e12
 
-# What coefficients, exact or rounded, say of X'y: intervals of linear expressions of the responses y.
+# Exact or rounded coefficients as intervals of linear expressions of the responses y.
 #
 # A fit of n people with the regressors X, linear or logistic, solves the score equations
 #
@@ -168,14 +168,14 @@ class PublishedRegression(Source):
     ----------
     coefficients : dict, Series or fit
         From name to coefficient: "intercept", if the fit had one; numeric quasi-identifiers, "age"; indicators of a
-        value, "sex=F"; and products, "age:sex=F". The coding is what the names say: a value without indicator is the
+        value, "sex=F"; and products, "age:sex=F". The names give the coding: a value without indicator is the
         reference. Or what ``fit`` gave: of statsmodels ``OLS``, ``Logit``, and ``GLM`` with ``Binomial()`` or
         ``Gaussian()``, by formula or arrays; of scikit-learn ``LinearRegression``, ``Ridge`` and
-        ``LogisticRegression``. It says its own `kind`, `penalty` and `tolerance`.
+        ``LogisticRegression``. It has its own `kind`, `penalty` and `tolerance`.
     of : dict, Series or str, optional
         What was regressed: the number y of each sensitive value, ``{"low": 1}``, all others being 0; or the name of a
-        sensitive attribute whose values are numbers. Of a logistic regression y is 0 or 1. By default what the fit
-        says: the response of statsmodels, ``classes_[1]`` of scikit-learn.
+        sensitive attribute whose values are numbers. Of a logistic regression y is 0 or 1. By default that of the
+        fit: the response of statsmodels, ``classes_[1]`` of scikit-learn.
     kind : {"linear", "logistic"}, optional
         Least squares, the default of coefficients by name, or maximum likelihood of a logit.
     decimals : int or dict, optional
@@ -206,18 +206,18 @@ class PublishedRegression(Source):
     Notes
     -----
     McCullagh and Nelder, Generalized Linear Models, 2nd ed., section 2.5: with the canonical link the likelihood
-    equations are X'y = X'mu, linear in y. Linear rows about the intercept say what y is on the average.
+    equations are X'y = X'mu, linear in y. The row of the intercept gives the mean of y.
 
     Computed coefficients solve the equations up to rounding, and where published data imply an equation already, it
     would contradict them by a rounding error. So an interval as wide as their error is emitted; of whole numbers, and
     others of few decimals, it is the whole number in it, since X'y is one.
 
-    Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, say of the linear kind exactly
-    ``abs((X'X)^-1 X'y - b) <= h``. Of the logistic kind the rows are a relaxation, which is sound: whatever the fit
-    was, they hold. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other
+    Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, are for the linear kind equivalent to
+    ``abs((X'X)^-1 X'y - b) <= h``. Of the logistic kind the rows are a relaxation, which is sound: they are true
+    whatever the fit was. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other
     bounds each score by the ends of expit(x'b) for every person.
 
-    A fit is of the people described, and where it holds its data, this is checked. Of other people, a sample of the
+    A fit is of the people described, and if it contains its data, this is checked. Of other people, a sample of the
     same population for example, the coefficients are known up to standard errors: :meth:`softly` and :meth:`between`.
     Weights that ``fit`` of scikit-learn was given are not kept by it, and cannot be noticed.
 
@@ -260,7 +260,7 @@ class PublishedRegression(Source):
     ) -> None:
         self.fit = None if isinstance(coefficients, Mapping | pd.Series) else read_fit(coefficients, names)
         self.attribute: str | None = None
-        numbers = told_numbers(
+        numbers = read_numbers(
             coefficients if self.fit is None else self.fit.coefficients,
             "coefficients",
             "{name: number}, or a fit of statsmodels or scikit-learn",
@@ -273,7 +273,7 @@ class PublishedRegression(Source):
             of, self.attribute = self.fit.response(of)
         elif of is None or names is not None:
             raise StatementError("coefficients by name need of=, what was regressed, and names= is of fits only")
-        self.of = of if isinstance(of, str) else told_numbers(of, "of")
+        self.of = of if isinstance(of, str) else read_numbers(of, "of")
         self.kind = check_in("linear" if kind is None else kind, "kind", KINDS)
         self.penalty = 0.0 if penalty is None else check_float(penalty, "penalty", 0.0)
         self.half = np.zeros(len(self.coefficients))
@@ -522,7 +522,7 @@ class PublishedRegression(Source):
         )
 
     def _check_records(self, fit: Fit, n: int) -> None:
-        """Check that a fit is of the people described, as far as it says whose it is."""
+        """Check that a fit is of the people described, as far as it contains their number or data."""
         assert self.fit is not None
         remedy = (
             "say whose data were fitted, given=, or what the columns are, names=; of a sample of other people the "
@@ -540,7 +540,7 @@ class PublishedRegression(Source):
             raise StatementError(f"the records of the fit are not of the people described, by {columns}; {remedy}")
 
     def _emitted(self, space: Space, intervals: Intervals, y: np.ndarray, described: np.ndarray, what: str) -> Rows:
-        """Write intervals of E[w y], among those asked about, as rows; scores as sums, which may be whole numbers."""
+        """Write intervals of E[w y] among the people described as rows; scores as sums, which may be whole numbers."""
         q, own = space.codes["q"], y[space.codes["s"]]
         at = np.flatnonzero(described[q] & (own != 0))
         place = np.cumsum(described & (space.view.n_q > 0)) - 1  # of QI tuples among those with people

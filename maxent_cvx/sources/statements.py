@@ -88,7 +88,7 @@ class Event:
         return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statement(Source):
     """low <= sum_k a_k P(value_k | given_k) <= high: knowledge about distributions or people, exact or vague.
 
@@ -155,9 +155,6 @@ class Statement(Source):
     def __str__(self) -> str:
         return self.label
 
-    def __repr__(self) -> str:
-        return f"<Statement: {self}>"
-
     @cached_property  # compared with all statements of a model, whenever knowledge is added or removed
     def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
         """The statement in a normal form: ``a <= b`` is ``b >= a``."""
@@ -168,7 +165,7 @@ class Statement(Source):
 
     @property
     def identity(self) -> Statement:
-        """The statement: two are equal if they say the same."""
+        """The statement itself: equal statements have the same key."""
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -220,7 +217,7 @@ class Statement(Source):
             raise type(error)(f"{self.where}: {error}") from None
 
     def _rows(self, space: Space) -> Iterator[Rows]:
-        """The rows of a statement that says something: one, or of a quotient with two sides one for each."""
+        """One row, or one for each finite side of a quotient."""
         ratios = [event for event, _ in self.terms if isinstance(event, ExpectedNumber) and event.is_ratio(space)]
         if not ratios:
             events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
@@ -714,7 +711,7 @@ class Ratio:
     __repr__ = __str__
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RatioStatement(Source):
     """a - high b <= 0 <= a - low b: low <= a / b <= high, where b is not negative.
 
@@ -766,9 +763,6 @@ class RatioStatement(Source):
 
     def __str__(self) -> str:
         return self.label
-
-    def __repr__(self) -> str:
-        return f"<RatioStatement: {self}>"
 
 
 # P(...) and Count(...): probabilities as people write them.
@@ -1040,7 +1034,7 @@ class ExpectedNumber(Event):
                 f"{self} is known, as {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
-        space.axes.tell_apart(dict(self.given))  # whether anybody is so is asked below
+        space.axes.tell_apart(dict(self.given))  # whether there are such people is checked below
         event = Event(having or self._anything(space), self.given - having, self.who)
         place, (_, unit) = event.exact(space)
         if not having or not unit:
@@ -1105,7 +1099,7 @@ class ParametricStatement(Source):
 
     @property
     def identity(self) -> Hashable:
-        """What it says, and of which parameters."""
+        """The expression, the relation, the value with its parameters, and the cost."""
         terms = frozenset(self.left.terms.items()), self.left.constant
         return terms, self.relation, str(self.value), tuple(parameter.id for parameter in self.parameters), self.penalty
 
@@ -1116,12 +1110,12 @@ class ParametricStatement(Source):
 
     def now(self) -> Statement:
         """The statement at the values that the parameters have now."""
-        if (value := self.value.value) is None:
-            raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
+        values_of(self.parameters, self.label)  # raises if a parameter has no value
+        value = float(self.value.value)
         if self.penalty is None:
-            return self.left._state(float(value), self.relation)
-        low = -math.inf if self.relation == "<=" else float(value)
-        return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
+            return self.left._state(value, self.relation)
+        low = -math.inf if self.relation == "<=" else value
+        return self.left.missable(low, math.inf if self.relation == ">=" else value, self.penalty)
 
     def softened(self, penalty: Penalty) -> ParametricStatement:
         """The same, which can be missed at a cost."""

@@ -34,12 +34,10 @@ from .base import Source
 
 # Counts as they are printed in tables: numbers, perhaps rounded, and symbols of suppressed cells, as intervals.
 
-#: The symbol of a cell that says nothing, as it was suppressed to protect another one (complementary suppression).
+#: The symbol of a cell whose count is unknown, as it was suppressed to protect another one (complementary suppression).
 OPEN = "*"
-#: The largest count, records: beyond it floating point does not hold every integer.
+#: The largest count, records: beyond it floating point cannot represent every integer.
 LARGEST_COUNT = 2**53
-#: How far from the number that is printed the true one may be, with base b.
-HALF_WIDTHS = {"nearest": lambda base: base // 2, "random": lambda base: base - 1}
 
 Intervals = dict[str, tuple[float, float]]
 
@@ -69,7 +67,7 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
 def cell_intervals(
     counts: pd.Series, symbols: Intervals, base: int | None, rounding: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most people of every cell; the most is infinite where nothing is said."""
+    """The least and the most people of every cell; the most is infinite if it is unknown."""
     column = f"column {counts.name!r} of the published table"
     types = pd.api.types
     of_texts = isinstance(counts.dtype, pd.CategoricalDtype) or types.is_string_dtype(counts)
@@ -89,7 +87,7 @@ def cell_intervals(
             raise TableError(
                 f"{column} must contain multiples of the base {base}, got {join_names(as_typed[off].unique())}"
             )
-        width = HALF_WIDTHS[rounding](base)
+        width = base // 2 if rounding == "nearest" else base - 1
         low, high = np.maximum(low - width, 0), high + width
     symbols_typed = as_typed[~is_number].map(lambda one: _plain(one) if isinstance(one, str) else short_repr(one))
     texts, which = np.unique(symbols_typed.to_numpy(dtype=str), return_inverse=True)
@@ -154,7 +152,7 @@ def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_ar
     return matrix
 
 
-# The people whom a table counts, as a view: what there is when nothing is published but tables.
+# The people whom a table counts, as a view, if nothing but tables is published.
 
 
 def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str], n_records: int | None) -> QITable:
@@ -332,7 +330,7 @@ class PublishedTable(Source):
         check_dataframe(table, "the published table")
         if not is_text(count):
             raise TableError(f"count must be the name of a column, got {short_repr(count)}")
-        check_in(rounding, "rounding", tuple(HALF_WIDTHS))
+        check_in(rounding, "rounding", ("nearest", "random"))
         check_bool(zeros_shown, "zeros_shown")
         if not pd.api.types.is_scalar(total) or pd.isna(total):  # type: ignore[call-overload]
             raise StatementError(f"total must be the label of a total, such as a text, got {short_repr(total)}")
@@ -419,7 +417,7 @@ class PublishedTable(Source):
 
     @cached_property
     def identity(self) -> Hashable:
-        """The cells and what they say."""
+        """The cells and their counts."""
         cells = frozenset(zip(self.cells.index.tolist(), *self.cells.T.to_numpy().tolist(), strict=True))
         return "PublishedTable", self.attributes, self.total, cells
 
@@ -430,12 +428,12 @@ class PublishedTable(Source):
         return np.column_stack([np.asarray(level == self.total, dtype=bool) for level in values])
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per cell, people; a cell that may hold anybody or nobody emits none."""
+        """Emit one row per cell, people; a cell with any number of people emits none."""
         low, high = self.cells["low"].to_numpy(), self.cells["high"].to_numpy()
         exact, matrix = low == high, self.matrix(space)
         low = np.where(exact | (low > 0), low, -np.inf)
         high = np.where(exact | (high < space.n_records), high, np.inf)
-        nobody = np.diff(matrix.indptr) == 0  # an impossible combination: 0 says nothing, more contradicts the view
+        nobody = np.diff(matrix.indptr) == 0  # an impossible combination: 0 has no effect, more contradicts the view
         bounded = np.where(nobody, low > 0, np.isfinite(low) | np.isfinite(high))
         scaled = sp.csr_array(matrix * float(space.n_records))
         rows = Rows(scaled, low, high, self.label, self.cells.index, space.view, exact=True)

@@ -56,7 +56,7 @@ def _through(steps: list[Any]) -> Encoder:
     return encode
 
 
-# What leaves of a tree with monotonic constraints say: some have their shares clipped, and count nobody.
+# Leaves of a tree with monotonic constraints: the shares of some are clipped, and count nobody.
 
 #: What is wrong with a tree whose leaves do not count people.
 WEIGHTED = "the tree's leaves do not count people; fit it without class_weight and sample_weight"
@@ -74,7 +74,7 @@ def is_monotone(tree: Any) -> bool:
 
 def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bound how many people of each leaf have each of two classes, from what is published of a monotone tree."""
-    # a node's impurity is that of its people, k and n - k of them, though it does not say which of the classes is
+    # A node's impurity is that of its people, k and n - k of them, though it does not tell which of the classes is
     # which. Its shares are clipped to lie between bounds, the middles of the shares of both sides of splits above it
     # (as scikit-learn has it): shares that are none of these are not clipped, and count people.
     fitted = tree.tree_
@@ -271,14 +271,12 @@ class PublishedTree(Source):
         if off.any() or (not monotone and (np.abs(counts - np.rint(counts)) > 1e-6).any()):
             raise StatementError(WEIGHTED)
         reached = np.isin(np.flatnonzero(fitted.children_left == -1), leaf)
-        if (off := people != n_q).any() or not reached.all():
-            where = (
-                f"leaf {leaf[off][0]} was fitted on {people[off][0]} people, and {int(n_q[off][0])} of the {view.noun} "
-                "come to it"
-                if off.any()
-                else f"nobody in the {view.noun} comes to {int((~reached).sum())} of its leaves"
-            )
-            raise StatementError(f"{where}: the tree was fitted on other people, or encode= encodes them otherwise")
+        other = "the tree was fitted on other people, or encode= encodes them otherwise"
+        if (off := people != n_q).any():
+            fitted_on, n = people[off][0], int(n_q[off][0])
+            raise StatementError(f"leaf {leaf[off][0]} was fitted on {fitted_on} people, and has {n}: {other}")
+        if not reached.all():
+            raise StatementError(f"{int((~reached).sum())} leaves have no people of the {view.noun}: {other}")
         both = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(counts),) * 2
         every = np.zeros((2, len(leaf), len(view.sensitive_values)))
         every[:, :, self._classes(view)] = both
