@@ -247,7 +247,8 @@ class Quantile:
             return self._rows(self._of_any_number(x), people, space, self.label)
         first, last = self._places(people.n)
         if first < last:
-            (least, least_next), (most, most_next) = (end(self._pairs(people), axis=0) for end in (np.min, np.max))
+            pairs = self._pairs(people)
+            (least, least_next), (most, most_next) = pairs.min(axis=0), pairs.max(axis=0)
             counts = [*_between(x, first, least, most), *_between(x, last, least_next, most_next)]
         elif self._contains(x).any():
             counts = _between(x, first, self.low, self.high)
