@@ -9,9 +9,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.associations import Associations, mine_associations
-from .._utils.errors import StatementError, TableError, join_names
+from .._utils.errors import StatementError, join_names
 from .._utils.formatting import TablePreview
-from .._utils.validation import check_int
+from .._utils.validation import check_dataframe, check_int
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
@@ -103,16 +103,17 @@ class StrongestAssociations(Source):
             joint = space.joint(members, s[ranked["s"]])
             share = ranked["n_q"] / space.n_records  # P(Q), section 4.1
             n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
-            exact = n_qs / ranked["n_q"]
+            p = n_qs / ranked["n_q"]
             condition, value = mined.names(ranked)
             index = pd.Index("P(" + value + " | " + condition + ")")
-            label = f"{'negative' if negative else 'positive'} association"
-            yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), exact, exact, label, index, space.view)
+            label = "negative association" if negative else "positive association"
+            yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), p, p, label, index, space.view)
 
     def _tables(self) -> Iterable[TablePreview]:
         """Those mined before: to mine takes a while, and nobody expects it of a display."""
-        mined = self.original if isinstance(self.original, Associations) else None
-        return [] if mined is None else [mined.first_rows(self.positive, self.negative)]
+        if not isinstance(self.original, Associations):
+            return []
+        return [self.original.first_rows(self.positive, self.negative)]
 
     def _same_people(self, mined: Associations, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """Find the miner's QI tuples and sensitive values in the view, which must be of the same people."""
@@ -144,12 +145,7 @@ class StrongestAssociations(Source):
     def _mined(self, space: Space) -> Associations:
         if isinstance(self.original, Associations):
             return self.original
-        if not isinstance(self.original, pd.DataFrame):
-            raise TableError(
-                f"the original records must be a pandas DataFrame, or what mine_associations() found in them, not a "
-                f"{type(self.original).__name__}"
-            )
-        view = space.view
+        table, view = check_dataframe(self.original, "the original records"), space.view
         return mine_associations(
-            self.original, qi=view.qi, sa=view.sensitive, min_support=self.min_support, attributes=self.attributes
+            table, qi=view.qi, sa=view.sensitive, min_support=self.min_support, attributes=self.attributes
         )

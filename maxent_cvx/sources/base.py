@@ -1,5 +1,8 @@
 """Source: the protocol of an information source, which builds labelled rows over the terms.
 
+``model.add(statement)`` calls :func:`build_rows`, which runs the source's :meth:`Source.rows` over the model's space; the
+rows are kept under the source's label, and ``model.system.assemble_system`` stacks the rows of all sources.
+
 A source is one small class with one method::
 
     class AtMostHalf(Source):
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
 else:
 
     class property_unless_set(functools.cached_property):  # noqa: N801
-        """A cached property that ``self.label = ...`` in a constructor overrides, and that is no default of a dataclass."""
+        """A cached property that a constructor may set, and that a dataclass does not take for the default of a field."""
 
         def __set__(self, instance: Any, value: Any) -> None:
             if value is not self:  # a dataclass with a field of this name takes the property for its default
@@ -97,16 +100,14 @@ class Source(ReprMixin, ABC):
 
     @property_unless_set
     def label(self) -> str:
-        """The name under which a model holds the source, unless the user gives one."""
+        """The name of the source in a model, unless the user gives one."""
         arguments, by_name, fields = [], False, getattr(type(self), "__dataclass_fields__", {})
         for parameter in inspect.signature(type(self)).parameters.values():
             name, default = parameter.name, parameter.default
             value = getattr(self, name, getattr(self, f"_{name}", default))
             is_default = value is default or (type(value) is type(default) and (value == default) is True)
-            shown = (
-                fields[name].repr if name in fields else not is_default
-            )  # a dataclass shows defaults, as its repr does
-            if name == "label" or not shown:
+            is_shown = fields[name].repr if name in fields else not is_default  # a dataclass's repr has defaults, too
+            if name == "label" or not is_shown:
                 by_name = True  # arguments after one that is left out are written by name
                 continue
             by_name = by_name or parameter.kind is parameter.KEYWORD_ONLY
@@ -185,7 +186,7 @@ class Source(ReprMixin, ABC):
 
     @property
     def identity(self) -> Hashable:
-        """What two sources that say the same have in common; by default a source is like no other."""
+        """Equal for two sources with the same content; by default every source is different."""
         return id(self)
 
     def _parametric(self, label: str, block: int) -> Parametric | None:
@@ -231,11 +232,8 @@ def as_list(knowledge: Any, label: str) -> Iterable[Any]:
     """Read what a source or a function emitted, one statement or an iterable of them, as an iterable."""
     if isinstance(knowledge, Rows | Source) or hasattr(knowledge, "is_dcp"):
         return [knowledge]
-    if (
-        isinstance(knowledge, Iterable)
-        and not isinstance(knowledge, str | bytes | dict)
-        and not getattr(knowledge, "shape", ())
-    ):
+    is_iterable = isinstance(knowledge, Iterable) and not isinstance(knowledge, str | bytes | dict)
+    if is_iterable and not getattr(knowledge, "shape", ()):
         return knowledge
     raise StatementError(
         f"{label!r} returns a {type(knowledge).__name__}, {short_repr(knowledge)}; a comparison is expected, e.g. "
@@ -258,7 +256,7 @@ def as_source(knowledge: object) -> Source:
     raise StatementError(f"cannot interpret {short_repr(knowledge)} as knowledge; {hint}")
 
 
-# What a source builds over a space: a group of rows and constraints, which a model holds under its label.
+# What a source builds over a space: a group of rows and constraints, which a model stores under its label.
 
 
 @dataclass(frozen=True, eq=False)

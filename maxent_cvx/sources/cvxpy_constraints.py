@@ -8,9 +8,9 @@ dual value of such a constraint is, up to its sign, the multiplier of the row.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..terms.space import Space
 class Parametric:
     """One block of rows, as a function of parameters."""
 
-    label: str  # what holds the parameters, for messages
+    label: str  # of the source with the parameters, for messages
     parameters: Sequence[Any]
     values: tuple[np.ndarray, ...]  # their values when the rows were read
     at_values: Callable[[Rows], Rows] | None
@@ -49,9 +49,7 @@ def values_of(parameters: Sequence[Any], label: str) -> tuple[np.ndarray, ...]:
     """The values of parameters now."""
     for parameter in parameters:
         if parameter.value is None:
-            raise StatementError(
-                f"{label!r} has a CVXPY Parameter without a value, {parameter.name()}; set its value first"
-            )
+            raise StatementError(f"{label!r} has a CVXPY Parameter without a value, {parameter.name()}; set it first")
     return tuple(np.array(parameter.value, dtype=float) for parameter in parameters)
 
 
@@ -63,53 +61,62 @@ MOST_PIECES = 64
 MOST_CHOICES = 200
 
 
+class _NotPolyhedral(Exception):
+    """An expression that is not known to be the largest of a few affine ones."""
+
+
 def affine_pieces(expression: Any) -> list[Any] | None:
     """Write ``expression <= 0`` as affine expressions that are all <= 0; None if it is something else, or too many."""
-    pieces = _pieces(expression, 0.0)
-    return None if pieces is None or len(pieces) > MOST_PIECES else pieces
+    try:
+        pieces = list(islice(_pieces(expression, 0.0), MOST_PIECES + 1))
+    except _NotPolyhedral:
+        return None
+    return pieces if len(pieces) <= MOST_PIECES else None
 
 
-def _pieces(e: Any, rest: Any) -> list[Any] | None:
-    """Write ``e + rest <= 0``, rest being affine."""
+def _pieces(e: Any, rest: Any) -> Iterator[Any]:
+    """Write ``e + rest <= 0``, with an affine rest."""
     if e.is_affine():
-        return [e + rest]
-    reader = READERS.get(type(e).__name__)
-    return None if reader is None else reader(e, rest)
+        yield e + rest
+    elif (reader := READERS.get(type(e).__name__)) is not None:
+        yield from reader(e, rest)
+    else:
+        raise _NotPolyhedral
 
 
-def _all(parts: list[list[Any] | None]) -> list[Any] | None:
-    """Everything that all parts say; None if one of them cannot be said."""
-    return None if any(part is None for part in parts) else [piece for part in parts for piece in part or []]
-
-
-def _sum(e: Any, rest: Any) -> list[Any] | None:
+def _sum(e: Any, rest: Any) -> Iterator[Any]:
     """|a| + |b| <= c is four affine constraints: the pieces of one summand, with each of the pieces of the others."""
-    flat = sum((summand for summand in e.args if summand.is_affine()), rest)
-    return _sum_of([summand for summand in e.args if not summand.is_affine()], flat)
+    affine = sum((summand for summand in e.args if summand.is_affine()), rest)
+    return _sum_of([summand for summand in e.args if not summand.is_affine()], affine)
 
 
-def _sum_of(curved: list[Any], rest: Any) -> list[Any] | None:
+def _sum_of(curved: list[Any], rest: Any) -> Iterator[Any]:
     first, *others = curved
     if not others:
-        return _pieces(first, rest)
-    pieces = _pieces(first, 0.0)
-    if pieces is None or len(pieces) > MOST_PIECES or any(piece.size != 1 for piece in pieces):
-        return None
-    return _all([_sum_of(others, rest + piece) for piece in pieces])
+        yield from _pieces(first, rest)
+        return
+    for piece in _pieces(first, 0.0):
+        if piece.size != 1:
+            raise _NotPolyhedral
+        yield from _sum_of(others, rest + piece)
 
 
-def _negative(e: Any, rest: Any) -> list[Any] | None:
+def _negative(e: Any, rest: Any) -> Iterator[Any]:
+    """Minus the least of some numbers is the largest of their negatives."""
     inner = e.args[0]
-    if type(inner).__name__ == "minimum":
-        return _all([_pieces(-argument, rest) for argument in inner.args])
-    if type(inner).__name__ == "min" and inner.get_data()[0] is None:
-        return _pieces(-inner.args[0], rest)
-    if type(inner).__name__ in ("multiply", "MulExpression", "DivExpression"):
-        return _multiple(inner, rest, sign=-1.0)
-    return None
+    match type(inner).__name__:
+        case "minimum":
+            for argument in inner.args:
+                yield from _pieces(-argument, rest)
+        case "min" if inner.get_data()[0] is None:
+            yield from _pieces(-inner.args[0], rest)
+        case "multiply" | "MulExpression" | "DivExpression":
+            yield from _multiple(inner, rest, sign=-1.0)
+        case _:
+            raise _NotPolyhedral
 
 
-def _multiple(e: Any, rest: Any, sign: float = 1.0) -> list[Any] | None:
+def _multiple(e: Any, rest: Any, sign: float = 1.0) -> Iterator[Any]:
     """Divide by a constant factor, which the rest is divided by instead."""
     if type(e).__name__ == "DivExpression":
         by, inner = 1 / np.asarray(e.args[1].value, dtype=float), e.args[0]
@@ -117,84 +124,93 @@ def _multiple(e: Any, rest: Any, sign: float = 1.0) -> list[Any] | None:
         at = 0 if e.args[0].is_constant() else 1
         by, inner = np.asarray(e.args[at].value, dtype=float), e.args[1 - at]
     if by.size != 1 or by.item() == 0:
-        return None
+        raise _NotPolyhedral
     factor = sign * by.item()
     return _pieces(inner, rest / factor) if factor > 0 else _pieces(-inner, rest / -factor)
 
 
-def _largest(e: Any, rest: Any) -> list[Any] | None:
+def _largest(e: Any, rest: Any) -> Iterator[Any]:
     """The largest of some numbers is at most the rest if all are."""
-    return _pieces(e.args[0], rest) if e.get_data()[0] is None else None
+    if type(e).__name__ == "max" and e.get_data()[0] is not None:  # along an axis
+        raise _NotPolyhedral
+    for argument in e.args:
+        yield from _pieces(argument, rest)
 
 
-def _absolute(e: Any, rest: Any) -> list[Any] | None:
-    return _all([_pieces(e.args[0], rest), _pieces(-e.args[0], rest)]) if e.args[0].is_affine() else None
+def _absolute(e: Any, rest: Any) -> Iterator[Any]:
+    """|x| <= c is x <= c and -x <= c; so is the largest of several |x|, and any norm of a single number."""
+    kind, inner = type(e).__name__, e.args[0]
+    along_axis = kind == "norm_inf" and e.get_data()[0] is not None
+    if not inner.is_affine() or along_axis or (kind not in ("abs", "norm_inf") and inner.size != 1):
+        raise _NotPolyhedral
+    yield inner + rest
+    yield -inner + rest
 
 
-def _power(e: Any, rest: Any) -> list[Any] | None:
+def _power(e: Any, rest: Any) -> Iterator[Any]:
     """|x|^p <= c is |x| <= c^(1/p) for even p, if the rest is a constant."""
     p = float(e.p.value if hasattr(e.p, "value") else e.p)
-    if p not in (2.0, 4.0) or not e.args[0].is_affine():
-        return None
+    if p not in (2.0, 4.0) or not e.args[0].is_affine() or (hasattr(rest, "is_constant") and not rest.is_constant()):
+        raise _NotPolyhedral
     constant = -np.asarray(rest.value if hasattr(rest, "value") else rest, dtype=float)
-    if (hasattr(rest, "is_constant") and not rest.is_constant()) or (constant < 0).any():
-        return None
+    if (constant < 0).any():
+        raise _NotPolyhedral
     root = constant ** (1 / p)
-    return [e.args[0] - root, -e.args[0] - root]
+    yield e.args[0] - root
+    yield -e.args[0] - root
 
 
-def _norm_of_one(e: Any, rest: Any) -> list[Any] | None:
-    """Any norm of a single number is its absolute value."""
-    return _absolute(e, rest) if e.args[0].size == 1 else None
-
-
-def _largest_absolute(e: Any, rest: Any) -> list[Any] | None:
-    return _absolute(e, rest) if e.get_data()[0] is None else None
-
-
-def _l1(e: Any, rest: Any) -> list[Any] | None:
+def _sum_of_absolute(e: Any, rest: Any) -> Iterator[Any]:
     """|a| + |b| + ... of few numbers: one affine constraint for each choice of signs."""
     import cvxpy as cp
 
-    inner = e.args[0] if type(e).__name__ != "Sum" else e.args[0].args[0]
+    inner = e.args[0]
+    if type(e).__name__ == "Sum":
+        if type(inner).__name__ != "abs":
+            raise _NotPolyhedral
+        inner = inner.args[0]
+    elif inner.size == 1:
+        yield from _absolute(e, rest)
+        return
     if e.size != 1 or inner.size > math.log2(MOST_PIECES) / 2 or not inner.is_affine():
-        return None
+        raise _NotPolyhedral
     signs = np.stack(np.meshgrid(*[[-1.0, 1.0]] * inner.size), axis=-1).reshape(-1, inner.size)
-    return [signs @ cp.vec(inner, order="F") + rest]
+    yield signs @ cp.vec(inner, order="F") + rest
 
 
-def _sum_of_largest(e: Any, rest: Any) -> list[Any] | None:
+def _sum_of_largest(e: Any, rest: Any) -> Iterator[Any]:
     """The k largest of few numbers sum to at most the rest if any k of them do."""
-    inner, k = e.args[0], e.get_data()[0]
-    if not inner.is_affine() or k != int(k) or not 1 <= k <= inner.size or math.comb(inner.size, int(k)) > MOST_CHOICES:
-        return None
     import cvxpy as cp
 
+    inner, k = e.args[0], e.get_data()[0]
+    if not inner.is_affine() or k != int(k) or not 1 <= k <= inner.size or math.comb(inner.size, int(k)) > MOST_CHOICES:
+        raise _NotPolyhedral
     choices = np.array(list(combinations(range(inner.size), int(k))))
     chosen = np.zeros((len(choices), inner.size))
     np.put_along_axis(chosen, choices, 1.0, axis=1)
-    return [chosen @ cp.vec(inner, order="F") + rest]
+    yield chosen @ cp.vec(inner, order="F") + rest
 
 
-READERS: dict[str, Any] = {
+#: By the class of an expression in CVXPY: how it is written as affine pieces.
+READERS: dict[str, Callable[[Any, Any], Iterator[Any]]] = {
     "AddExpression": _sum,
     "NegExpression": _negative,
     "DivExpression": _multiple,
     "multiply": _multiple,
     "MulExpression": _multiple,
-    "Promote": lambda e, rest: _pieces(e.args[0], rest),
+    "Promote": _largest,
     "max": _largest,
-    "maximum": lambda e, rest: _all([_pieces(one, rest) for one in e.args]),
+    "maximum": _largest,
     "sum_largest": _sum_of_largest,
     "abs": _absolute,
     "Power": _power,
     "PowerApprox": _power,
     "power": _power,
-    "norm_inf": _largest_absolute,
-    "norm1": lambda e, rest: _norm_of_one(e, rest) or _l1(e, rest),
-    "Pnorm": _norm_of_one,
-    "PnormApprox": _norm_of_one,
-    "Sum": lambda e, rest: _l1(e, rest) if type(e.args[0]).__name__ == "abs" else None,
+    "norm_inf": _absolute,
+    "norm1": _sum_of_absolute,
+    "Pnorm": _absolute,
+    "PnormApprox": _absolute,
+    "Sum": _sum_of_absolute,
 }
 
 
@@ -212,24 +228,21 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
         raise StatementError(f"{label!r} must use this model's space.p, and no other variable")
     if not constraint.is_dcp():
         raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
-    linear = cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality
-    if not isinstance(constraint, linear | cp.constraints.NonNeg | cp.constraints.NonPos) or (
-        not constraint.expr.is_affine()
-    ):
-        if not isinstance(constraint, cp.constraints.Inequality):
-            raise StatementError(
-                f"{label!r} is a {type(constraint).__name__} constraint; "
-                "write it as a comparison of a convex expression with a number"
-            )
+    kinds = cp.constraints
+    linear = kinds.Equality | kinds.Zero | kinds.Inequality | kinds.NonNeg | kinds.NonPos
+    if isinstance(constraint, linear) and constraint.expr.is_affine():
+        pieces: list[Any] | None = [constraint.expr]
+    elif isinstance(constraint, kinds.Inequality):
         _check_finite(constraint, label)
         pieces = affine_pieces(constraint.expr)
-        if pieces is None:
-            return _without_zero_references(constraint, space, label)
-        blocks = [linearise(cp.Constant(0) + piece, space.counts, np.zeros(len(space))) for piece in pieces]
-        matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
-        constant = np.concatenate([block[1] for block in blocks])
-        return None, Rows(matrix * space.n_records, np.full(len(constant), -np.inf), -constant, label)
-    matrix, constant = linearise(constraint.expr, space.counts, np.zeros(len(space)))
+    else:
+        kind = type(constraint).__name__
+        raise StatementError(f"{label!r} is a {kind} constraint; compare a convex expression with a number instead")
+    if pieces is None:
+        return _without_zero_references(constraint, space, label)
+    blocks = [linearise(piece, space.counts, np.zeros(len(space))) for piece in pieces]
+    matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
+    constant = np.concatenate([block[1] for block in blocks])
     return None, Rows(matrix * space.n_records, *_sides(constraint, constant), label)
 
 
@@ -246,15 +259,10 @@ def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple
                 nonzero, zero = np.flatnonzero(reference != 0), np.flatnonzero(reference == 0)
                 value = cp.vec(e.args[0] if e.args[0].shape == e.shape else e.args[0] + np.zeros(e.shape), order="F")
                 zeros.append(value[zero])
-                place = sp.csr_array(
-                    (np.ones(len(nonzero)), (nonzero, np.arange(len(nonzero)))), shape=(e.size, len(nonzero))
-                )
-                entries = (
-                    place @ type(e)(value[nonzero], reference[nonzero])
-                    if len(nonzero)
-                    else cp.Constant(np.zeros(e.size))
-                )
-                return cp.reshape(entries, e.shape, order="F")
+                if not len(nonzero):
+                    return cp.Constant(np.zeros(e.shape))
+                place = sp.csc_array(sp.eye_array(e.size))[:, nonzero]
+                return cp.reshape(place @ type(e)(value[nonzero], reference[nonzero]), e.shape, order="F")
         return e.copy([rewritten(argument) for argument in e.args]) if e.args else e
 
     left, right = (rewritten(side) for side in constraint.args)
@@ -290,7 +298,7 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
 
 
 def _check_finite(constraint: Any, label: str) -> None:
-    """Check the constants of a convex constraint; comparisons with NaN are false, so that it would seem to hold."""
+    """Check the constants of a convex constraint; comparisons with NaN are false, so it would seem satisfied."""
     for constant in constraint.constants():
         value = constant.value
         values = np.asarray(value.data if hasattr(value, "tocsr") else value)

@@ -33,7 +33,7 @@ LIKE_THESE = (
 
 @dataclass(frozen=True)
 class PublishedFit:
-    """What a fitted model says of the people whose data were fitted."""
+    """The coefficients of a fitted model, and what is known of the people whose data were fitted."""
 
     names: list[str]  # of the coefficients, as the package has them
     values: np.ndarray  # one per coefficient
@@ -41,8 +41,8 @@ class PublishedFit:
     attribute: str | None = None  # what was regressed, as the package has it
     classes: tuple[object, object] | None = None  # of a logistic regression: the values that are y = 0 and y = 1
     penalty: float = 0.0
-    tolerance: float | None = None  # of all scores a person, where a solver says it
-    off: np.ndarray | float = 0.0  # how far each score is from 0, a person, where the data say it
+    tolerance: float | None = None  # of each score per person, if the solver has one
+    off: np.ndarray | float = 0.0  # the distance of each score per person from 0, if the data are known
     sd: np.ndarray | None = None  # standard errors
     interval: np.ndarray | None = None  # shape (coefficients, 2)
     n: int | None = None  # the number of people
@@ -69,9 +69,7 @@ class PublishedFit:
             return {one: 1.0}, of or self.attribute
         is_coded = {str(zero), str(one)} in ({"0", "1"}, {"False", "True"}, {"0.0", "1.0"})
         if not is_coded and isinstance(of, Mapping) and [value for value, y in of.items() if y] != [one]:
-            raise StatementError(
-                f"the probability that was fitted is of {one!r}, against {zero!r}, and of= says {join_names(of)}; leave it out"
-            )
+            raise StatementError(f"the fit is of the probability of {one!r}, not of {join_names(of)}; omit of=")
         return of, None
 
 
@@ -82,16 +80,14 @@ def read_fit(result: Any, names: Mapping[str, str] | None) -> PublishedFit | Non
     elif hasattr(result, "fit") and hasattr(result, "get_params"):
         fit = _of_sklearn(result)
     elif hasattr(result, "fit") and hasattr(result, "exog_names"):
-        raise StatementError(
-            f"{type(result).__name__} is a model, and its coefficients are not known; pass model.fit()"
-        )
+        raise StatementError(f"{type(result).__name__} is not fitted; pass the result of its fit()")
     else:
         return None
     return replace(fit, regressors=_regressors(fit.names, names))
 
 
 def _of_statsmodels(result: Any) -> PublishedFit:
-    """Read results of statsmodels; if they hold the data, that they solve the score equations is checked."""
+    """Read results of statsmodels, and check that they solve the score equations if the data are stored."""
     model, what = result.model, type(result.model).__name__
     family = getattr(model, "family", None)
     link = type(getattr(family, "link", None)).__name__.lower()
@@ -103,11 +99,9 @@ def _of_statsmodels(result: Any) -> PublishedFit:
     }
     detail = f"{type(family).__name__} {link}" if what == "GLM" else ""
     kind, b = kinds.get((what, detail)), np.asarray(result.params, dtype=float)
-    classes: tuple[object, object] | None
     endog = getattr(model, "endog_names", None)
-    outcome: list[Any] = (
-        endog if isinstance(endog, list) else [endog]
-    )  # several for one attribute whose values are no numbers
+    # The outcome is several columns if the values of one attribute are not numbers.
+    outcome: list[Any] = endog if isinstance(endog, list) else [endog]
     if kind is None or b.ndim != 1 or len(outcome) > 2:
         raise StatementError(
             f"{what}{f' ({detail})' if detail else ''} cannot be read; {LIKE_THESE}. Of more than two classes fit one "
@@ -115,7 +109,8 @@ def _of_statsmodels(result: Any) -> PublishedFit:
         )
     if getattr(result, "converged", True) is False:
         raise StatementError("the fit did not converge, so that its coefficients solve no equations; raise maxiter")
-    attribute, classes = outcome[0], (0, 1) if kind == "logistic" else None
+    attribute = outcome[0]
+    classes: tuple[object, object] | None = (0, 1) if kind == "logistic" else None
     if len(outcome) == 2:  # a GLM of texts models the first of the two
         one, zero = (CATEGORY.fullmatch(name) for name in outcome)
         if one is None or zero is None:
@@ -155,10 +150,7 @@ def _of_sklearn(model: Any) -> PublishedFit:
         raise StatementError(f"{what} is not fitted, and its coefficients are not known; call fit first")
     b = np.atleast_2d(np.asarray(model.coef_, dtype=float))
     if len(b) > 1:
-        raise StatementError(
-            f"{what} has {len(b)} rows of coefficients; of more than two classes fit one against the rest, y == value, and of "
-            "more than one response each alone"
-        )
+        raise StatementError(f"{what} has {len(b)} rows of coefficients; fit one class or response against the rest")
     if has.get("positive"):
         raise StatementError("positive=True: coefficients at 0 solve no equations; fit without it")
     names = list(getattr(model, "feature_names_in_", [f"x{i}" for i in range(b.shape[1])]))
@@ -187,37 +179,30 @@ def _ridge(has: Mapping[str, Any]) -> float:
     if kind == "deprecated":
         kind = "l2" if has.get("l1_ratio") in (None, 0) else "elasticnet"
     if kind not in ("l2", None, "none") or has["class_weight"] is not None:
-        raise StatementError(
-            "LogisticRegression with an L1 penalty or class_weight= solves no linear equations; fit it with l1_ratio=0 and "
-            "without weights"
-        )
+        raise StatementError("LogisticRegression with an L1 penalty or class_weight= is not read; fit it without")
     return 0.0 if kind != "l2" else 1 / float(has["C"])
 
 
 def _gradient(model: Any, has: Mapping[str, Any]) -> float:
     """How small LogisticRegression has made the gradient of its objective, a person."""
-    if has["solver"] not in ("lbfgs", "newton-cg", "newton-cholesky"):
-        raise StatementError(
-            f"solver={has['solver']!r} "
-            + (
-                "penalises the intercept, too"
-                if has["solver"] == "liblinear"
-                else "ends by the change of the coefficients, which bounds no equation"
-            )
-            + "; fit with 'lbfgs' or 'newton-cholesky'"
-        )
+    solver = has["solver"]
+    if solver not in ("lbfgs", "newton-cg", "newton-cholesky"):
+        # liblinear penalises the intercept, too; others end by the change of the coefficients, not by the gradient.
+        raise StatementError(f"solver={solver!r} does not solve the equations; fit with 'lbfgs' or 'newton-cholesky'")
     if int(np.max(model.n_iter_)) >= has["max_iter"]:
         raise StatementError(f"LogisticRegression stopped after max_iter={has['max_iter']} iterations; raise max_iter")
-    return max(float(has["tol"]), LBFGS if has["solver"] == "lbfgs" else 0.0)
+    return max(float(has["tol"]), LBFGS if solver == "lbfgs" else 0.0)
 
 
 def _regressors(fitted: list[str], names: Mapping[str, str] | None) -> list[str]:
     """The names of coefficients as PublishedRegression has them: "sex[T.M]" is "sex=M"."""
-    told = {} if names is None else dict(check_mapping(names, "names", "{name in the fit: 'age' or 'sex=F'}"))
-    if strange := [name for name in told if name not in fitted]:
+    renamed = {} if names is None else dict(check_mapping(names, "names", "{name in the fit: 'age' or 'sex=F'}"))
+    if strange := [name for name in renamed if name not in fitted]:
         raise unknown_name("coefficient of the fit", strange[0], fitted)
     regressors = [
-        check_str(told[name], f"the regressor of {name!r}") if name in told else ":".join(map(_factor, _split(name)))
+        check_str(renamed[name], f"the regressor of {name!r}")
+        if name in renamed
+        else ":".join(map(_factor, _split(name)))
         for name in fitted
     ]
     if len(set(regressors)) < len(regressors):
@@ -226,7 +211,7 @@ def _regressors(fitted: list[str], names: Mapping[str, str] | None) -> list[str]
 
 
 def _factor(name: str) -> str:
-    """One factor of a column of statsmodels; what is no word of its formulas stays as it is."""
+    """One factor of a column of statsmodels; a name that is not a term of its formulas stays as it is."""
     if name in ("Intercept", "const"):
         return INTERCEPT
     if category := CATEGORY.fullmatch(name):

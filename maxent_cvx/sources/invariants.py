@@ -39,9 +39,7 @@ def check_view(view: View) -> None:
     if n_s is not None:
         n_s = _counts(n_s, len(view.sensitive_values), f"n_s of a {name}", "sensitive value")
         if n_s.sum() != n_q.sum():
-            raise TableError(
-                f"n_s of a {name} counts {n_s.sum()} records, but n_q counts {n_q.sum()}; the two must agree"
-            )
+            raise TableError(f"n_s of a {name} counts {n_s.sum()} records, but n_q {n_q.sum()}; the two must agree")
     _check_terms(view, name)
     published = view.published
     if not isinstance(published, Mapping) or not all(isinstance(by, tuple) for by in published):
@@ -83,9 +81,7 @@ def _check_labels(view: View, name: str) -> None:
         if tuple(axes[role][0]) != expected_columns or not (
             isinstance(index, pd.Index) and index.equals(axes[role][1])
         ):
-            raise TableError(
-                f"axes[{role!r}] of a {name} must be {list(expected_columns)} and their labels, as the view has them"
-            )
+            raise TableError(f"axes[{role!r}] of a {name} must be {list(expected_columns)} and the view's labels")
     players = [column for columns_of_role, _ in axes.values() for column in columns_of_role]
     if len(set(players)) < len(players):
         raise TableError(f"each column of a {name} must have one role, but has several: {join_names(players, 20)}")
@@ -93,14 +89,10 @@ def _check_labels(view: View, name: str) -> None:
     for role, (columns_of_role, index) in axes.items():
         if not isinstance(index, pd.Index) or list(index.names) != list(columns_of_role):
             named = list(index.names) if isinstance(index, pd.Index) else short_repr(index)
-            raise TableError(
-                f"the labels of {role!r} of a {name} are named {named}, and its columns {list(columns_of_role)}"
-            )
+            raise TableError(f"the labels of {role!r} of a {name} are named {named}, not {list(columns_of_role)}")
         if index.has_duplicates or index.to_frame().isna().to_numpy().any() or not len(index):
             mistake = f"repeats {join_names(index[index.duplicated()])}" if index.has_duplicates else "misses values"
-            raise TableError(
-                f"the index of {role!r} of a {name} {mistake if len(index) else 'is empty'}; each label once"
-            )
+            raise TableError(f"the index of {role!r} of a {name} {mistake if len(index) else 'is empty'}")
         if isinstance(index, pd.MultiIndex) and any(level.has_duplicates for level in index.levels):
             raise TableError(f"a level of the index of {role!r} of a {name} repeats values; make it from_frame(...)")
 
@@ -119,9 +111,7 @@ def _check_terms(view: View, name: str) -> None:
     """Check that terms() numbers each term once, by existing labels, in order."""
     terms, roles = view.terms(), tuple(view.axes)
     if not isinstance(terms, dict) or set(terms) != set(roles):
-        raise TableError(
-            f"terms() of a {name} must give codes of {join_names(roles)}, each an array; not {short_repr(terms)}"
-        )
+        raise TableError(f"terms() of a {name} must give codes of {join_names(roles)}, not {short_repr(terms)}")
     n = {np.shape(code) for code in terms.values()}
     if len(n) > 1 or len(next(iter(n))) != 1 or not next(iter(n))[0]:
         raise TableError(f"terms() of a {name} must give equally many codes of every role, one per term; found {n}")
@@ -151,27 +141,20 @@ def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -
         block = space.marginal(list(by))
     except MaxEntError as error:
         raise TableError(f"{what} cannot be: {error}") from error
-    if list(counts.index.names) != list(block.index.names):
-        raise TableError(
-            f"the index of {what} must have the names {list(block.index.names)}, not {list(counts.index.names)}"
-        )
+    names, expected = list(counts.index.names), list(block.index.names)
+    if names != expected:
+        raise TableError(f"the index of {what} must have the names {expected}, not {names}")
     n = _counts(counts.to_numpy(), len(counts), what, "label")
     labels = counts.index
     if labels.has_duplicates:
-        raise TableError(
-            f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; one count per label is expected"
-        )
+        raise TableError(f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; one count per label")
     known = labels.isin(block.index)
     if (lost := ~known & (n > 0)).any():
-        raise TableError(
-            f"{what} counts {int(n[lost].sum())} records of {join_names(labels[lost])}, for which terms() has no term"
-        )
+        raise TableError(f"{what} counts {n[lost].sum()} records of {join_names(labels[lost])}, which have no term")
     if not known.all():
-        raise TableError(f"{what} contains 0 for {join_names(labels[~known])}, for which there is no term; remove it")
+        raise TableError(f"{what} contains 0 for {join_names(labels[~known])}, which have no term; remove them")
     if len(missing := block.index[~block.index.isin(labels)]):
-        raise TableError(
-            f"{what} lacks {join_names(missing)}, for which there are terms; add 0 if nobody has it, or remove the terms"
-        )
+        raise TableError(f"{what} lacks {join_names(missing)}, which have terms; add 0, or remove the terms")
     if not labels.equals(block.index):
         raise TableError(
             f"{what} must be in the order of the labels of the view, the last varying fastest, from {block.index[0]!r} "
@@ -191,7 +174,7 @@ def _check_sums(space: Space, shares: np.ndarray, role: str, expected: np.ndarra
         raise TableError(f"{what} do not go together: they count other numbers of {join_names(labels[off])}")
 
 
-# What every published view says of its terms: the first source of every model.
+# The rows that a published view implies: the first source of every model.
 
 
 class PublishedRows(Source):
@@ -273,7 +256,7 @@ class PublishedRows(Source):
         return ends[0], ends[1]
 
 
-# What a view says of its terms, if nothing better is known of the view: its published counts.
+# The default for any view: its published counts.
 
 
 def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
@@ -322,7 +305,7 @@ class PublishedCounts(PublishedRows):
         return f"published counts by {'; '.join(', '.join(by) for by in self.tables)}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per label of every table, of those that somebody has; that nobody has the others, other rows say."""
+        """Emit one row per label of every table that somebody has; the others are :class:`PublishedZeros`."""
         for by in self.tables:
             counts = self.view.published[by]
             rows, occurs = counted_rows(space, by, counts), counts.to_numpy() > 0
@@ -360,21 +343,22 @@ class PublishedCounts(PublishedRows):
         return shares, np.concatenate([np.log(each[each > 0]) + 1, others])
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Under one label, people may have any of its terms: nobody or everybody, unless there is no other term."""
+        """The least and the most people, by what each label, or each bucket, can contain."""
         low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
         return float(low[0]), float(high[0])
 
     def closed_bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once."""
-        if type(self).closed_bounds is not PublishedCounts.closed_bounds:  # a subclass knows better
+        """The same for each of several groups of terms, all at once."""
+        if type(self).closed_bounds is not PublishedCounts.closed_bounds:  # of a subclass that defines this only
             return super().closed_bounds_of_each(space, at, group, n_groups)
         return self._bounds_of_each(space, at, group, n_groups)
 
     def _bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Under one label, people may have any of its terms: nobody or everybody, unless there is no other term."""
         row, n = self._rows_of(space), self.view.published[self.tables[0]].to_numpy()
         pairs, n_terms = np.unique(group * len(n) + row[at], return_counts=True)
         whose, label = np.divmod(pairs, len(n))
@@ -395,13 +379,10 @@ class PublishedZeros(Source):
 
     # These force terms to be empty, as knowledge may, and link none; hence they are apart from the other counts.
 
+    label = "published zeros"
+
     def __init__(self, view: View) -> None:
         self.view = view
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model of such a view."""
-        return "published zeros"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row per label that nobody has."""
@@ -449,7 +430,7 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     return PublishedCounts(view), *[PublishedZeros(view)][:zeros]
 
 
-# What the published buckets say (Privacy-MaxEnt, section 5.2).
+# The invariants of published buckets (Privacy-MaxEnt, section 5.2).
 
 
 class BucketInvariants(PublishedCounts):
@@ -485,15 +466,12 @@ class BucketInvariants(PublishedCounts):
     [('P(Gender, Degree, Bucket)', '==', 9), ('P(Disease, Bucket)', '==', 9)]
     """
 
+    label = "published buckets"
+
     def __init__(self, release: BucketView) -> None:
         check_instance(release, BucketView, "release", "make one with Release.from_buckets(...)")
         super().__init__(release, [("q", "bucket"), ("s", "bucket")])
         self.release = release
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model of a release."""
-        return "published buckets"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the QI-invariants, then the SA-invariants."""
@@ -539,26 +517,12 @@ class BucketInvariants(PublishedCounts):
         counts = np.asarray(release.n_qb[q, b]).ravel() * np.asarray(release.n_sb[s, b]).ravel() / n_b[b]
         return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
 
-    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Sum over buckets the records that a rectangle of QI tuples and values can contain.
-
-        In a bucket of n(b) records, between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) of the n(Q) people in Q have
-        one of the n(S) values in S (Frechet).
-        """
-        low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
-        return float(low[0]), float(high[0])
-
-    def closed_bounds_of_each(
-        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of several groups of terms what :meth:`closed_bounds` says of it, all at once."""
-        if type(self).closed_bounds is not BucketInvariants.closed_bounds:  # a subclass knows better
-            return super().closed_bounds_of_each(space, at, group, n_groups)
-        return self._bounds_of_each(space, at, group, n_groups)
-
     def _bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Sum over buckets the records that a rectangle of QI tuples and values can contain."""
+        # In a bucket of n(b) records, between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) of the n(Q) people in Q
+        # have one of the n(S) values in S (Frechet).
         release, bucket = self.release, space.codes["bucket"][at]
         n_buckets = release.n_qb.shape[1]
         rectangles, rectangle = np.unique(group * n_buckets + bucket, return_inverse=True)
@@ -577,20 +541,17 @@ def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
     return (BucketInvariants(release),)
 
 
-# What generalised groups say of the population that their people are from.
+# The invariants of generalised groups, and of the population that their people are from.
 
 
 class GroupInvariants(PublishedCounts):
     """sum_q P(q, s, b) = P(s, b), for every value s of every group b, q being what the group covers."""
 
+    label = "published groups"
+
     def __init__(self, release: GroupedRelease) -> None:
         super().__init__(release, [("s", "bucket")])
         self.release = release
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model of a generalised release."""
-        return "published groups"
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """There is none, as groups compete for people: NaN, and multipliers to begin with."""
@@ -602,13 +563,10 @@ class GroupInvariants(PublishedCounts):
 class Population(PublishedCounts):
     """sum_{s, b} P(q, s, b) = P(q): the population's people, in whichever group, or in none."""
 
+    label = "population"
+
     def __init__(self, release: GroupedRelease) -> None:
         super().__init__(release, [("q",)])
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model of a generalised release."""
-        return "population"
 
 
 @published_sources.register(GroupedRelease)
@@ -623,15 +581,11 @@ class NamedPeople(Source):
     """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q."""
 
     # Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table with a
-    # pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant says it.
+    # pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant implies it.
     # Privacy-MaxEnt, section 6; the paper leaves the invariants out.
 
     _counts_records = True
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model with named people."""
-        return "named people"
+    label = "named people"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row per person."""
@@ -650,13 +604,10 @@ class PriorZeros(Source):
     # Probabilistic Inference Protection, Definition 2. A posterior with a finite divergence from the prior is 0
     # there.
 
+    label = "prior"
+
     def __init__(self, attributes: tuple[str, ...]) -> None:
         self.attributes = attributes
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model with a prior that rules something out."""
-        return "prior"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row per signature and value."""
@@ -676,14 +627,11 @@ class QIConstraints(PublishedCounts):
 
     # Published rules, Eq. (8).
 
+    label = "quasi-identifiers"
+
     def __init__(self, table: QITable) -> None:
         super().__init__(table, [("q",)])
         self.table = table
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model of a QI table."""
-        return "quasi-identifiers"
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
         """P(q, x) = P(q) / |SA|: the answer when nothing else is known."""
@@ -699,14 +647,11 @@ class SAConstraints(PublishedCounts):
     # Nobody has values that nobody is published to have: their terms do not exist.
     # Published rules, Eq. (9).
 
+    label = "published distribution"
+
     def __init__(self, table: QITable) -> None:
         super().__init__(table, [("s",)])
         self.table = table
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model of a QI table whose values are counted."""
-        return "published distribution"
 
 
 @published_sources.register(QITable)
@@ -722,18 +667,15 @@ class SeriesConstraints(PublishedRows):
     """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap."""
 
     # Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
-    # All the others' constraints are :class:`OtherRelations`: together they say what the paper's say. A bucket with
+    # All the others' constraints are :class:`OtherRelations`: together they are equivalent to those of the paper. A bucket with
     # counterfeits has at most so many people with a value.
     # Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
     # rows: such terms do not exist.
 
+    label = "published releases"
+
     def __init__(self, series: ReleaseSeries) -> None:
         self.series = series
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model of a series."""
-        return "published releases"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the one constraints, then the relation constraints of every release."""
@@ -761,7 +703,7 @@ class SeriesConstraints(PublishedRows):
         return counts, np.concatenate(multipliers)
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up what rectangles of people and values, one per bucket, can hold (Frechet)."""
+        """Add up the bounds of rectangles of people and values, one per bucket (Frechet)."""
         series, low, high = self.series, 0.0, 0.0
         for u, relations in enumerate(_relations(space, series)):
             terms = at[series.buckets[u, space.codes["q"][at]] >= 0]
@@ -785,13 +727,10 @@ class OtherRelations(Source):
 
     # Re-publishing, Eq. (6).
 
+    label = "published again"
+
     def __init__(self, series: ReleaseSeries) -> None:
         self.series = series
-
-    @property
-    def label(self) -> str:
-        """The name of this source in every model of a series."""
-        return "published again"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the relation constraints of every release that are not among the series' own."""
@@ -809,7 +748,7 @@ class _Relations(NamedTuple):
     value: np.ndarray
     number: np.ndarray
     names: pd.Index  # the names of the buckets
-    with_counterfeits: np.ndarray  # which buckets hold more values than people
+    with_counterfeits: np.ndarray  # which buckets have more values than people
 
     def row_of(self, terms: np.ndarray) -> np.ndarray:
         """The row of each of some terms."""

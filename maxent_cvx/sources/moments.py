@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, StatementError, pluralize, short_repr, unknown_name
+from .._utils.errors import BadProbability, StatementError, short_repr
 from .._utils.formatting import format_value
-from .._utils.tables import choose, numbers_of
+from .._utils.tables import numbers_of
 from .._utils.validation import (
     check_float,
     check_in,
     check_int,
+    check_label,
     check_list,
-    check_mapping,
     check_number,
     check_str,
     is_several,
@@ -34,12 +34,12 @@ from .numbers import (
     design_matrix,
     known_members,
     numbers_of_values,
+    read_numbers,
     responses,
-    told_numbers,
     whole_sums,
     written_numbers,
 )
-from .statements import Event, Probability, conditions
+from .statements import Event, Probability, conditions, given_text, read_given
 
 # Cov(x, y) of a quasi-identifier x with a sensitive number y, as an expression that is compared.
 
@@ -89,10 +89,9 @@ def Covariance(
     >>> mx.MaxEnt(view).add(elder == 10).solve().conditional()["yes"].round(6).to_list()
     [0.0, 0.0, 1.0, 1.0]
     """
-    of = y if isinstance(y, str) else frozenset(told_numbers(y, "y").items())
-    chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-    among = frozenset((name, choose(value, name)) for name, value in chosen.items())
-    return Probability({ExpectedProduct(frozenset(), among, None, check_str(x, "x"), of): 1.0})
+    of = y if isinstance(y, str) else frozenset(read_numbers(y, "y").items())
+    condition = frozenset(read_given(given).items())
+    return Probability({ExpectedProduct(frozenset(), condition, None, check_str(x, "x"), of): 1.0})
 
 
 @dataclass(frozen=True)
@@ -103,14 +102,9 @@ class ExpectedProduct(Event):
     y: str | frozenset[tuple[object, float]] = ""  # a sensitive attribute, or the number of each value
 
     @property
-    def least(self) -> float:
+    def ends(self) -> tuple[float, float]:
         """Any number."""
-        return -math.inf
-
-    @property
-    def most(self) -> float:
-        """Any number."""
-        return math.inf
+        return -math.inf, math.inf
 
     def __str__(self) -> str:
         if isinstance(self.y, str):
@@ -121,13 +115,6 @@ class ExpectedProduct(Event):
             )
         condition = conditions(self.given)
         return f"Cov({self.x}, {y} | {condition})" if condition else f"Cov({self.x}, {y})"
-
-    def row(self, space: Space) -> sp.csr_array:
-        """Coefficients on p, shape (1, terms)."""
-        place, factors = self.exact(space)
-        row = sp.csr_array(np.array([float(factor) for factor in factors])[place][None])
-        row.eliminate_zeros()
-        return row
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones."""
@@ -147,22 +134,41 @@ class ExpectedProduct(Event):
         return place, [Fraction(0), *(Fraction(space.n_records, n) * (a - mean) * b for a in x for b in y)]
 
 
-# Of whom and of what a statistic is: terms of those as described, how many they are, and the number of each.
+# A statistic as bounds of sums over the people described.
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """low <= sum of a weight of each person <= high."""
+
+    name: str
+    weights: np.ndarray  # one per term of the people described
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """Those as described, and the number that a statistic is of."""
+    """The people described, and the number that a statistic is of."""
 
-    terms: np.ndarray  # the terms of those as described
-    x: np.ndarray  # one per term of these; The number
-    n: int | None  # how many people they are; None where that is not known, since it depends on sensitive values
+    terms: np.ndarray  # the terms of the people described
+    x: np.ndarray  # one per term of these: the number
+    n: int | None  # how many people they are; None if unknown, since it depends on sensitive values
+
+    def rows(self, sums: Sequence[Sum], space: Space, label: str, exact: bool = False) -> Rows:
+        """Write sums over the people as rows."""
+        weights = np.array([one.weights for one in sums])
+        row, at = np.nonzero(weights)
+        entries = weights[row, at] * float(space.n_records), (row, self.terms[at])
+        matrix = sp.csr_array(entries, shape=(len(sums), len(space)))
+        low, high = np.array([(one.low, one.high) for one in sums], dtype=float).T
+        return Rows(matrix, low, high, label, pd.Index([one.name for one in sums]), space.view, exact=exact)
 
 
 def subjects(
     space: Space, of: str | None, given: Mapping[str, object], values: Mapping[object, float] | pd.Series | None
 ) -> Subjects:
-    """Find those as described, and their numbers."""
+    """Find the people described, and their numbers."""
     view = space.view
     having = {name: choice for name, choice in given.items() if name in view.sensitive}
     of_tuples = {name: choice for name, choice in given.items() if name not in having}
@@ -171,19 +177,13 @@ def subjects(
     mask = values_named(view, having) if having else view.inside
     terms = np.flatnonzero(tuples[space.codes["q"]] & mask[space.codes["s"]])
     if not len(terms):
-        raise StatementError(f"nobody can have {conditions((n, choose(c, n)) for n, c in given.items())}")
+        raise StatementError(f"nobody can have {conditions(read_given(given).items())}")
     n: int | None = None
     if mask.all():
         n = people
     elif people == space.n_records and view.n_s is not None:
         n = int(view.n_s[mask].sum())
     return Subjects(terms, _numbers(space, of, values, known=bool(mask.all()))[terms], n)
-
-
-def among(given: Mapping[str, object]) -> str:
-    """Write whom a statistic is of: `` given edu=college``, or nothing."""
-    condition = conditions((name, choose(chosen, name)) for name, chosen in given.items())
-    return f" given {condition}" if condition else ""
 
 
 def _numbers(
@@ -197,8 +197,7 @@ def _numbers(
         of = view.sensitive[0]
     if of in view.sensitive:
         return numbers_of_values(view, of, values)[space.codes["s"]]
-    if of not in view.qi:
-        raise unknown_name("sensitive attribute or quasi-identifier", of, [*view.sensitive, *view.qi])
+    check_label(of, "sensitive attribute or quasi-identifier", [*view.sensitive, *view.qi])
     if known:
         raise StatementError(
             f"{of!r} is a quasi-identifier, whose statistics are known; condition on a sensitive value: "
@@ -208,39 +207,24 @@ def _numbers(
     return numbers_of(level.rename(of), values).astype(float)[codes]
 
 
-# Order statistics as counts of people below and above: what a quantile says that is linear, and what is not.
+# Quantiles as counts of people below and above a value.
 #
 # Of n numbers x in order, x(1) <= ... <= x(n), a value v lies from x(i) to x(j), i <= j, exactly if
 #
 #     #(x <= v) >= i        and        #(x < v) <= j - 1.
 #
-# A quantile that is one of the numbers has i = j, and these two rows are all that it says. One between two neighbours,
-# j = i + 1, says more: which pairs (a, b) of values have v between them, in the given proportion. That one of the pairs
-# is (x(i), x(j)) is a disjunction; linear rows say what all the pairs have in common: the least and the largest a, and
-# b.
+# A quantile that is one of the numbers has i = j, and these two rows are equivalent to it. A quantile between two
+# neighbours, j = i + 1, is a disjunction: v lies in the given proportion between one of several pairs (a, b) of values,
+# which is (x(i), x(j)). The rows are what all these pairs have in common: the least and the largest a, and b.
 #
-# Of how many it is need not be known: with q = s/t, the conditions on integers #, n are t # >= s n and the like.
+# If n is unknown, with q = s/t, the conditions on integers #, n are t # >= s n and the like.
 
 #: Names of NumPy, numpy.quantile(x, q, method=...), and what they are the value at, of h = (n - 1) q from 0.
 METHODS = ("linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf")
 #: Two numbers that differ by less, relative to the largest that there is, are the same: interpolation rounds.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Count:
-    """low <= #(x <= value or x < value) - share n <= high, people."""
-
-    value: float
-    included: bool  # whether those with the very value are counted
-    share: Fraction  # 0 where n is known
-    low: Fraction | float
-    high: Fraction | float
-
-    def weights(self, x: np.ndarray) -> np.ndarray:
-        """What each person adds to the count."""
-        edge = self.value + _rounding(x) * (1 if self.included else -1)
-        return (x <= edge if self.included else x < edge) - float(self.share)
+#: What may be wrong with a quantile that nobody can have.
+REMEDY = "check whether it was rounded (decimals) or computed in another way (method)"
 
 
 @dataclass(frozen=True)
@@ -251,22 +235,43 @@ class Quantile:
     method: str  # one of METHODS
     low: float
     high: float
+    label: str
+    remedy: str = REMEDY  # what to do if nobody can have it
 
-    def counts(self, people: Subjects) -> Iterator[Count]:
-        """What it says that is linear."""
+    def rows(self, people: Subjects, space: Space) -> Rows:
+        """The linear conditions that it implies."""
+        x = people.x
         if people.n is None:
-            yield from self._of_any_number()
-            return
-        first, last = self.places(people.n)
-        ends = np.array([[self.low, self.high]] * 2)  # of the lower neighbour, and of the upper one
-        if last > first:
-            pairs = self.pairs(people)
-            ends = np.column_stack([pairs.min(axis=0), pairs.max(axis=0)])
-        for (low, high), place in zip(ends.tolist(), (first, last), strict=True):
-            yield Count(high, True, Fraction(0), Fraction(place), math.inf)
-            yield Count(low, False, Fraction(0), -math.inf, Fraction(place - 1))
+            if not self._contains(x).any() and not (x.min() < self.low and x.max() > self.high):
+                raise self._unattainable(x)
+            return self._rows(self._of_any_number(x), people, space, self.label)
+        first, last = self._places(people.n)
+        if first < last:
+            pairs = self._pairs(people)
+            (least, least_next), (most, most_next) = pairs.min(axis=0), pairs.max(axis=0)
+            counts = [*_between(x, first, least, most), *_between(x, last, least_next, most_next)]
+        elif self._contains(x).any():
+            counts = _between(x, first, self.low, self.high)
+        else:
+            raise self._unattainable(x)
+        return self._rows(counts, people, space, self.label)
 
-    def places(self, n: int) -> tuple[int, int]:
+    def alternatives(self, people: Subjects, space: Space) -> list[Rows]:
+        """The rows of each pair of neighbours that may have the quantile between them, one of which is true."""
+        if people.n is None or len(set(self._places(people.n))) == 1:
+            return [self.rows(people, space)]
+        first, last = self._places(people.n)
+        return [
+            self._rows(
+                [*_between(people.x, first, a, a), *_between(people.x, last, b, b)],
+                people,
+                space,
+                f"{self.label}, of {a:.12g} and {b:.12g}",
+            )
+            for a, b in self._pairs(people).tolist()
+        ]
+
+    def _places(self, n: int) -> tuple[int, int]:
         """Between which of n numbers in order it lies, from 1."""
         if self.method == "inverted_cdf":
             return (max(math.ceil(self.q * n), 1),) * 2
@@ -276,7 +281,7 @@ class Quantile:
         lower, higher = math.floor(h) + 1, math.ceil(h) + 1
         return {"lower": (lower, lower), "higher": (higher, higher)}.get(self.method, (lower, higher))
 
-    def pairs(self, people: Subjects) -> np.ndarray:
+    def _pairs(self, people: Subjects) -> np.ndarray:
         """The values that the two neighbours can have, shape (pairs, 2), of a known number of people."""
         assert people.n is not None
         h = self.q * (people.n - 1)
@@ -288,40 +293,65 @@ class Quantile:
         start = np.maximum(np.searchsorted(values, ends[0], "left"), np.arange(len(values)))
         stop = np.searchsorted(values, ends[1], "right")
         number = np.maximum(stop - start, 0)
+        if not number.any():
+            raise self._unattainable(values)
         a = np.repeat(np.arange(len(values)), number)
         b = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number) + start[a]
         return np.column_stack([values[a], values[b]])
 
-    def fits(self, x: np.ndarray) -> np.ndarray:
+    def _contains(self, x: np.ndarray) -> np.ndarray:
         """Mark the numbers that lie in it."""
         off = _rounding(x)
         return (x >= self.low - off) & (x <= self.high + off)
 
-    def of_pair(self, a: float, b: float, n: int) -> Iterator[Count]:
-        """What it says if the two neighbours are these."""
-        first, last = self.places(n)
-        for value, place in ((a, first), (b, last)):
-            yield Count(value, True, Fraction(0), Fraction(place), math.inf)
-            yield Count(value, False, Fraction(0), -math.inf, Fraction(place - 1))
-
-    def _of_any_number(self) -> Iterator[Count]:
-        """What it says of an unknown number n: with q = s/t, in integers t # and s n."""
+    def _of_any_number(self, x: np.ndarray) -> list[Sum]:
+        """What it implies for an unknown number n of people: with q = s/t, in integers t # and s n."""
         q, unit = self.q, Fraction(1, self.q.denominator)
         at_least, at_most = {
-            "inverted_cdf": (Fraction(0), -unit),
+            "inverted_cdf": (Fraction(0), -unit if q else Fraction(0)),
             "averaged_inverted_cdf": (Fraction(0), Fraction(0)),
             "lower": (unit - q, -q),
             "higher": (1 - q, 1 - q - unit),
         }.get(self.method, (unit - q, 1 - q - unit))
-        if self.method == "inverted_cdf" and q == 0:
-            at_most = Fraction(0)
-        yield Count(self.high, True, q, at_least, math.inf)
-        yield Count(self.low, False, q, -math.inf, at_most)
-        yield Count(self.high, True, Fraction(0), Fraction(1), math.inf)  # somebody is there
+        counts = [_count(x, "<=", self.high, at_least, math.inf, q), _count(x, "<", self.low, -math.inf, at_most, q)]
+        if q or at_least < 1:
+            counts.append(_count(x, "<=", self.high, 1, math.inf))  # there is somebody
+        return counts
+
+    def _unattainable(self, x: np.ndarray) -> StatementError:
+        return StatementError(
+            f"{self.label}: nobody as described can have it, by values from {x.min():.12g} to {x.max():.12g}; {self.remedy}"
+        )
+
+    def _rows(self, counts: list[Sum], people: Subjects, space: Space, label: str) -> Rows:
+        """Write counts as rows, but for those that no number of people could violate."""
+        rows = people.rows(counts, space, label, exact=people.n is not None or self.q == 0)
+        least, most = np.array([(one.weights.min(), one.weights.max()) for one in counts]).T
+        # 0 <= #(x < least) <= i - 1 and the like always hold.
+        always = (least == 0) & (most == 0) & (rows.low <= 0) & (rows.high >= 0)
+        if people.n is not None:
+            always |= (least == most) & (least * people.n >= rows.low) & (least * people.n <= rows.high)
+        if always.all():
+            raise StatementError(f"{label}: this is true of everybody's number anyway, so it has no effect")
+        return rows.at(np.flatnonzero(~always))
+
+
+def _between(x: np.ndarray, place: int, low: float, high: float) -> list[Sum]:
+    """The number at a place in order, from 1, lies from low to high."""
+    return [_count(x, "<=", high, place, math.inf), _count(x, "<", low, -math.inf, place - 1)]
+
+
+def _count(
+    x: np.ndarray, relation: str, value: float, low: Fraction | float, high: Fraction | float, share: Fraction | int = 0
+) -> Sum:
+    """Bound a count: low <= #(x <= value, or x < value) - share n <= high, people."""
+    off = _rounding(x)
+    is_counted = x <= value + off if relation == "<=" else x < value - off
+    return Sum(f"number {relation} {value:.12g}", is_counted - float(share), float(low), float(high))
 
 
 def _rounding(x: np.ndarray) -> float:
-    """By how much what was computed from numbers may be off."""
+    """The rounding error of what was computed from numbers."""
     return ROUNDING * float(np.abs(x).max(initial=0.0))
 
 
@@ -408,19 +438,17 @@ class PublishedCorrelation(Source):
         if not isinstance(of, tuple | list) or len(of) != 2:
             raise StatementError(f"of must be a pair, ('age', {{'low': 1}}), not {short_repr(of)}")
         self.x = check_str(of[0], "the first of the pair")
-        self.y = of[1] if isinstance(of[1], str) else told_numbers(of[1], "the second of the pair")
+        self.y = of[1] if isinstance(of[1], str) else read_numbers(of[1], "the second of the pair")
         self.sd = None if sd is None else check_float(sd, "sd", 0.0)
-        self.ddof = check_int(ddof, "ddof", 0)
-        chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
+        self.ddof, self.given = check_int(ddof, "ddof", 0), read_given(given)
         if sd is None and sd_decimals is not None:
             raise StatementError("sd_decimals is given without sd; omit it")
         self.half = half_unit(self.r, decimals, "r"), half_unit(self.sd or 0.0, sd_decimals, "sd")
 
     @property
     def label(self) -> str:
-        """What is correlated, and of whom."""
-        return f"correlation of {self.x} and {written_numbers(self.y)}{among(self.given)}: {self.r:.12g}"
+        """The two numbers, the group and the correlation."""
+        return f"correlation of {self.x} and {written_numbers(self.y)}{given_text(self.given)}: {self.r:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row, n^2 times the covariance, which is a whole number if x and y are whole."""
@@ -451,9 +479,7 @@ class PublishedCorrelation(Source):
         view = space.view
         if self.sd is not None:
             if n <= self.ddof:
-                raise StatementError(
-                    f"{self.label}: the standard deviation of {n} people with ddof={self.ddof} is undefined"
-                )
+                raise StatementError(f"{self.label}: {n} people have no standard deviation with ddof={self.ddof}")
             by = np.sqrt((n - self.ddof) / n)
             return by * max(self.sd - self.half[1], 0.0), by * (self.sd + self.half[1])
         if view.n_s is None or n != view.n_records:
@@ -528,9 +554,7 @@ class PublishedMoments(Source):
     ) -> None:
         self.mean = check_number(mean, "the mean")
         self.sd = None if sd is None else check_float(sd, "sd", 0.0)
-        self.of = None if of is None else check_str(of, "of")
-        chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
+        self.of, self.given = None if of is None else check_str(of, "of"), read_given(given)
         self.values, self.ddof = values, check_int(ddof, "ddof", 0)
         places = decimals if isinstance(decimals, tuple | list) else (decimals, decimals)
         if len(places) != 2:
@@ -539,10 +563,10 @@ class PublishedMoments(Source):
 
     @property
     def label(self) -> str:
-        """What they are of, and of whom."""
+        """The statistics, their attribute, and the group."""
         kind = "mean" if self.sd is None else "mean and sd"
         numbers = f"{self.mean:.12g}" + ("" if self.sd is None else f" ({self.sd:.12g})")
-        return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{among(self.given)}: {numbers}"
+        return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{given_text(self.given)}: {numbers}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit the rows of the mean, and of the standard deviation."""
@@ -551,10 +575,8 @@ class PublishedMoments(Source):
             yield self._of_unknown_number(people, space)
             return
         if self.sd is not None and people.n <= self.ddof:
-            raise StatementError(
-                f"{self.label}: the standard deviation of {people.n} people with ddof={self.ddof} is undefined"
-            )
-        yield self._rows(self._sums(people, people.n), people, space)
+            raise StatementError(f"{self.label}: {people.n} people have no standard deviation with ddof={self.ddof}")
+        yield people.rows(self._sums(people, people.n), space, self.label)
 
     def _sums(self, people: Subjects, n: int) -> list[Sum]:
         """Of a known number of people: the sum, and that of squares; whole numbers, if those summed are whole."""
@@ -577,7 +599,7 @@ class PublishedMoments(Source):
         x, (h, _) = people.x, self._halves(people)
         sums = [Sum("people", np.ones(len(x)), 1.0 + self.ddof * (self.sd is not None), np.inf)]
         if exact := self._whole_differences(people, space.n_records):
-            return self._rows([*sums, *exact], people, space)
+            return people.rows([*sums, *exact], space, self.label)
         sums += [
             Sum("mean, low", x - (self.mean - h), 0.0, np.inf),
             Sum("mean, high", x - (self.mean + h), -np.inf, 0.0),
@@ -588,7 +610,7 @@ class PublishedMoments(Source):
                 Sum("sd, low", square - least, -self.ddof * least, np.inf),
                 Sum("sd, high", square - most - (h**2 if most else 0.0), -np.inf, -self.ddof * most),
             ]
-        return self._rows(sums, people, space)
+        return people.rows(sums, space, self.label)
 
     def _whole_differences(self, people: Subjects, n: int) -> list[Sum]:
         """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be."""
@@ -632,25 +654,6 @@ class PublishedMoments(Source):
         nearest = 2 * np.sqrt(n) * self._halves(people)[1] if self._are_equal(people) else 0.0
         return np.where(off <= nearest, 0.0, off) ** 2
 
-    def _rows(self, sums: list[Sum], people: Subjects, space: Space) -> Rows:
-        """Rows of sums over people."""
-        weights = np.array([moment.weights for moment in sums])
-        row, at = np.nonzero(weights)
-        data = weights[row, at] * space.n_records
-        matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(sums), len(space)))
-        low, high = (np.array([getattr(moment, side) for moment in sums], dtype=float) for side in ("low", "high"))
-        return Rows(matrix, low, high, self.label, pd.Index([moment.name for moment in sums]), space.view)
-
-
-@dataclass(frozen=True, eq=False)
-class Sum:
-    """low <= sum of what each person adds <= high."""
-
-    name: str
-    weights: np.ndarray  # one per term of those as described
-    low: float
-    high: float
-
 
 def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
     """The only fraction with a denominator up to n that is within `off` of a value; None if it is not the only one."""
@@ -659,58 +662,7 @@ def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
     return fraction if near and 2 * off < 1 / n**2 and abs(value) * n < LARGEST else None
 
 
-# Rows of a quantile, in counts of people.
-
-#: What may be amiss with a quantile that nobody can have.
-REMEDY = "check whether it was rounded (decimals) or computed in another way (method)"
-
-
-def quantile_rows(counts: Iterable[Count], people: Subjects, space: Space, label: str) -> Rows:
-    """Write counts as rows; those that no number of people could violate are left out."""
-    distinct = list(dict.fromkeys(counts))
-    weights = np.array([count.weights(people.x) for count in distinct])
-    row, at = np.nonzero(weights)
-    data = weights[row, at] * float(space.n_records)
-    matrix = sp.csr_array((data, (row, people.terms[at])), shape=(len(distinct), len(space)))
-    low, high = (np.array([float(getattr(count, side)) for count in distinct]) for side in ("low", "high"))
-    index = pd.Index([f"number {'<=' if count.included else '<'} {count.value:.12g}" for count in distinct])
-    # 0 <= #(x < least) <= i - 1 and the like hold anyway.
-    least, most = weights.min(axis=1), weights.max(axis=1)
-    anyway = (least == 0) & (most == 0) & (low <= 0) & (high >= 0)
-    if people.n is not None:
-        same = least == most
-        anyway |= same & (least * people.n >= low) & (least * people.n <= high)
-    if anyway.all():
-        raise StatementError(f"{label}: everybody's number is such anyway, so nothing is said")
-    is_count = all(count.share == 0 for count in distinct)
-    return Rows(matrix, low, high, label, index, space.view, exact=is_count).at(np.flatnonzero(~anyway))
-
-
-def check_attainable(quantile: Quantile, people: Subjects, label: str, remedy: str = REMEDY) -> None:
-    """Check that somebody, or two neighbours, can have the value; the remedy says what to do if not."""
-    x = people.x
-    if people.n is None:
-        fits = quantile.fits(x).any() or (x.min() < quantile.low and x.max() > quantile.high)
-    else:
-        first, last = quantile.places(people.n)
-        fits = len(quantile.pairs(people)) > 0 if first < last else quantile.fits(x).any()
-    if not fits:
-        raise StatementError(
-            f"{label}: nobody as described can have it, by values from {x.min():.12g} to {x.max():.12g}; {remedy}"
-        )
-
-
-def alternatives(quantile: Quantile, people: Subjects, space: Space, label: str) -> list[Rows]:
-    """What can be meant, one of which is true: the pairs of neighbours that have the value between them."""
-    # Of a quantile that is one of the numbers, or of an unknown number of people, it is what is said anyway.
-    if people.n is None or len(set(quantile.places(people.n))) == 1:
-        return [quantile_rows(quantile.counts(people), people, space, label)]
-    pairs = quantile.pairs(people)
-    return [
-        quantile_rows(quantile.of_pair(a, b, people.n), people, space, f"{label}, of {a:.12g} and {b:.12g}")
-        for a, b in pairs.tolist()
-    ]
-
+# Published quantiles: of a sensitive number, or of a quasi-identifier in a class.
 
 NAMES = {Fraction(0): "min", Fraction(1, 2): "median", Fraction(1): "max"}
 #: Denominators up to this are looked for behind a number: 0.333... is a third.
@@ -792,14 +744,10 @@ class PublishedQuantile(Source):
             several if is_several(given) else several[0] for given, several in ((value, self._values), (q, self._q))
         )
         if len(self._values) != len(self._q) or not self._values:
-            raise StatementError(
-                f"one q for each quantile is expected, got {pluralize(len(self._values), 'quantile')} and {len(self._q)} q"
-            )
+            raise StatementError(f"one q per quantile is expected, got {len(self._values)} values, {len(self._q)} q")
         if [v for _, v in sorted(zip(self._q, self._values, strict=True))] != sorted(self._values):
             raise BadProbability("a quantile cannot be less than that of a smaller q; check the order of values and q")
-        chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(choice, name) for name, choice in chosen.items()}
-        self.of = None if of is None else check_str(of, "of")
+        self.given, self.of = read_given(given), None if of is None else check_str(of, "of")
         self.values, self.method = values, check_in(method, "method", METHODS)
         for number in self._values:
             half_unit(number, decimals, "the quantile")
@@ -807,16 +755,16 @@ class PublishedQuantile(Source):
 
     @property
     def label(self) -> str:
-        """What it is of, and of whom."""
+        """The quantiles, their attribute, and the group."""
         kinds = [NAMES.get(q, f"{float(q):g}-quantile") for q in self._q]
         of = f" of {format_value(self.of)}" if self.of else ""
         verb = "is" if len(kinds) == 1 else "are"
         numbers = [f"{value:.12g}" for value in self._values]
-        return f"{_listed(kinds)}{of}{among(self.given)} {verb} {_listed(numbers)}"
+        return f"{_listed(kinds)}{of}{given_text(self.given)} {verb} {_listed(numbers)}"
 
     @property
     def identity(self) -> Hashable:
-        """What it says, if the values are numbers themselves; else no other says the same."""
+        """The arguments, if the values are numbers themselves; else it is like no other."""
         if self.values is not None:
             return id(self)
         fields = tuple(self._values), tuple(self._q), frozenset(self.given.items()), self.of, self.method, self.decimals
@@ -825,9 +773,8 @@ class PublishedQuantile(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit what is linear of it: how many people are below and above."""
         people = subjects(space, self.of, self.given, self.values)
-        for quantile, label in self._quantiles():
-            check_attainable(quantile, people, label)
-            yield quantile_rows(quantile.counts(people), people, space, label)
+        for quantile in self._quantiles():
+            yield quantile.rows(people, space)
 
     def alternatives(self, space: Space) -> list[list[Rows]]:
         """The cases of the disjunction, one of which is true; each is linear.
@@ -856,19 +803,16 @@ class PublishedQuantile(Source):
         ['median is 30, of 20 and 40', 'median is 30, of 30 and 30']
         """
         people = subjects(space, self.of, self.given, self.values)
-        choices = []
-        for quantile, label in self._quantiles():
-            check_attainable(quantile, people, label)
-            choices.append(list(alternatives(quantile, people, space, label)))
+        choices = [quantile.alternatives(people, space) for quantile in self._quantiles()]
         return [list(rows) for rows in itertools.product(*choices)]
 
-    def _quantiles(self) -> Iterator[tuple[Quantile, str]]:
-        """Each quantile: between which values it lies, and its label."""
+    def _quantiles(self) -> Iterator[Quantile]:
+        """Each quantile, with the values between which it lies, and its label."""
         of = f" of {format_value(self.of)}" if self.of else ""
         for value, q in zip(self._values, self._q, strict=True):
             half = half_unit(value, self.decimals, "the quantile")
-            label = f"{NAMES.get(q, f'{float(q):g}-quantile')}{of}{among(self.given)} is {value:.12g}"
-            yield Quantile(q, self.method, value - half, value + half), label
+            label = f"{NAMES.get(q, f'{float(q):g}-quantile')}{of}{given_text(self.given)} is {value:.12g}"
+            yield Quantile(q, self.method, value - half, value + half, label)
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from .._utils.errors import StatementError, join_names, short_repr, unknown_name
 from .._utils.formatting import constant
 from .._utils.tables import numbers_of
-from .._utils.validation import check_number
+from .._utils.validation import check_label, check_number
 from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
 
@@ -37,8 +37,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
 
 def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:
     """The number of every sensitive value, by one attribute; 0 of those of a population who are not in the release."""
-    if name not in view.sensitive:
-        raise unknown_name("sensitive attribute", name, view.sensitive)
+    check_label(name, "sensitive attribute", view.sensitive)
     codes, level = level_of(view.sensitive_values, list(view.sensitive).index(name))
     inside = np.asarray(level != OUTSIDE)
     numbers = np.zeros(len(level))
@@ -50,26 +49,17 @@ def responses(view: View, of: Mapping[object, float] | str, attribute: str | Non
     """The number y of every sensitive value: of those listed, the others being 0; or the values of an attribute."""
     if isinstance(of, str):
         return numbers_of_values(view, of)
-    if attribute not in (None, *view.sensitive):
-        raise unknown_name("sensitive attribute", attribute, view.sensitive)
-    among = [i for i, name in enumerate(view.sensitive) if attribute in (None, name)]
-    levels = {i: level_of(view.sensitive_values, i) for i in among}
-    fitting = [i for i, (_, level) in levels.items() if all(value in level for value in of)]
-    if not fitting:
-        known = levels[among[0]][1] if len(levels) == 1 else view.sensitive
-        strange = next((value for value in of if not any(value in level for _, level in levels.values())), None)
-        if strange is None:
-            raise StatementError(
-                f"{join_names(list(of))} are values of several sensitive attributes; name those of one"
-            )
-        raise unknown_name(f"value of {' or '.join(repr(view.sensitive[i]) for i in among)}", strange, known)
-    if len(fitting) > 1:
-        raise StatementError(
-            f"{join_names(list(of))} are values of {' and of '.join(repr(view.sensitive[i]) for i in fitting)}, but "
-            "only one attribute can be meant; publish the statistic with values of one of them only"
-        )
-    codes, level = levels[fitting[0]]
-    return np.array([float(of.get(value, 0.0)) for value in level])[codes]
+    names = view.sensitive if attribute is None else [check_label(attribute, "sensitive attribute", view.sensitive)]
+    levels = {name: level_of(view.sensitive_values, view.sensitive.index(name)) for name in names}
+    fitting = [name for name, (_, level) in levels.items() if all(value in level for value in of)]
+    if len(fitting) == 1:
+        codes, level = levels[fitting[0]]
+        return np.array([float(of.get(value, 0.0)) for value in level])[codes]
+    known = [value for _, level in levels.values() for value in level]
+    for value in of:
+        check_label(value, f"value of {' or '.join(map(repr, names))}", known)
+    several = " and ".join(map(repr, fitting)) or "several attributes"
+    raise StatementError(f"{join_names(list(of))} are values of {several}, but must be of one; name those of one only")
 
 
 def known_members(view: View, what: str) -> None:
@@ -81,14 +71,15 @@ def known_members(view: View, what: str) -> None:
         )
 
 
-def told_numbers(numbers: object, what: str) -> dict[object, float]:
-    """Read the number of each sensitive value that is listed."""
+def read_numbers(
+    numbers: object, what: str, expected: str = "{sensitive value: number}, or the name of a sensitive attribute"
+) -> dict[object, float]:
+    """Read the number of each sensitive value, or each name, that is listed."""
     if not isinstance(numbers, Mapping | pd.Series) or not len(numbers):
-        raise StatementError(
-            f"{what} must be {{sensitive value: number}}, or the name of a sensitive attribute, not {short_repr(numbers)}"
-        )
+        raise StatementError(f"{what} must be {expected}, not {short_repr(numbers)}")
     if isinstance(numbers, pd.Series) and numbers.index.has_duplicates:
-        raise StatementError(f"{what} repeats a value; one number each is expected")
+        repeated = join_names(numbers.index[numbers.index.duplicated()].unique())
+        raise StatementError(f"{what} must have one number each, but repeat {repeated}")
     return {value: check_number(y, f"the number of {short_repr(value)}") for value, y in numbers.items()}
 
 
@@ -135,8 +126,7 @@ INTERCEPT = "intercept"
 
 def design_matrix(view: View, names: Iterable[str]) -> np.ndarray:
     """The columns that coefficients are of, shape (QI tuples, names)."""
-    columns = [_column(view, name) for name in names]
-    return np.column_stack(columns)
+    return np.column_stack([_column(view, name) for name in names])
 
 
 def _column(view: View, name: str) -> np.ndarray:
@@ -150,13 +140,13 @@ def _column(view: View, name: str) -> np.ndarray:
         written = name.removeprefix(f"{attribute}=")
         if written != name:
             known = level_of(view.quasi_identifiers, view.qi.index(attribute))[1]
-            raise unknown_name(f"value of {attribute!r}", written, [str(value) for value in known])
+            raise unknown_name(f"value of {attribute!r}", written, list(map(str, known)))
     unknown = name if "(" in name else name.partition("=")[0]
     raise unknown_name(f"quasi-identifier of the {view.noun}", unknown, [INTERCEPT, *view.qi])
 
 
 def _factor(view: View, name: str) -> np.ndarray | None:
-    """A column that is no product; None if there is none of the name."""
+    """A column that is not a product; None if no column has the name."""
     if name == INTERCEPT:
         return np.ones(len(view.n_q))
     if name in view.qi:
@@ -165,15 +155,15 @@ def _factor(view: View, name: str) -> np.ndarray | None:
         written = name.removeprefix(f"{attribute}=")
         if written != name and (indicator := _indicator(view, attribute, written)).any():
             return indicator
-    dummies = {
-        one: _indicator(view, one, name.removeprefix(f"{one}_")) for one in view.qi if name.startswith(f"{one}_")
-    }
-    columns = [attribute for attribute, column in dummies.items() if column.any()]  # as pandas.get_dummies names them
-    if len(columns) > 1:
-        raise StatementError(
-            f"{name!r} may be a value of {join_names(columns)}; write {f'{columns[0]}=...'!r} of the one meant"
-        )
-    return dummies[columns[0]] if columns else None
+    dummies = {}  # as pandas.get_dummies names them
+    for attribute in view.qi:
+        written = name.removeprefix(f"{attribute}_")
+        if written != name and (indicator := _indicator(view, attribute, written)).any():
+            dummies[attribute] = indicator
+    if len(dummies) > 1:
+        example = f"{next(iter(dummies))}=..."
+        raise StatementError(f"{name!r} may be a value of {join_names(dummies)}; write {example!r}")
+    return next(iter(dummies.values()), None)
 
 
 def _indicator(view: View, attribute: str, written: str) -> np.ndarray:

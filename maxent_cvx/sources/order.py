@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import StatementError, join_names, short_repr, unknown_name
+from .._utils.errors import StatementError, join_names, short_repr
 from .._utils.tables import choose
-from .._utils.validation import check_bool, check_instance, check_list, check_mapping, check_str
+from .._utils.validation import check_bool, check_instance, check_label, check_list, check_str
 from ..terms.axes import ordered_values
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
-from .statements import Event, ExpectedNumber, Probability, conditions
+from .statements import Event, ExpectedNumber, Probability, given_text, read_given
 
 #: The largest number of values of a given order that a label spells out.
 MOST_STEPS = 8
@@ -80,8 +80,7 @@ class Monotone(Source):
             raise StatementError(f"{strange[0]} is neither a probability nor a mean for each value; write P or E")
         if named := [event for event in of.terms if event.who is not None]:
             raise StatementError(f"{named[0]} is of people with names, not of the values of {along!r}")
-        chosen = check_mapping({} if given is None else given, "given", "{attribute: value}")
-        self.given = {name: choose(value, name) for name, value in chosen.items()}
+        self.given = read_given(given)
         self.order = None
         if order is not None:
             self.order = tuple(choose(value, along) for value in check_list(order, "order", "values"))
@@ -92,7 +91,7 @@ class Monotone(Source):
 
     @property
     def label(self) -> str:
-        """What does not fall, or does not rise, along what, among whom, and in which order if one was given."""
+        """The claim, and the order of the values if one was given."""
         if self.order is None:
             return self._claim
         steps = [str(choice) for choice in self.order]
@@ -101,21 +100,20 @@ class Monotone(Source):
 
     @property
     def _claim(self) -> str:
-        """What does not fall, or does not rise, along what, and among whom; rows name the values in their order."""
-        among = f" given {conditions(self.given.items())}" if self.given else ""
-        return f"{self.of} does not {'fall' if self.increasing else 'rise'} along {self.along}{among}"
+        """The claim without the order, which the names of the rows contain."""
+        verb = "fall" if self.increasing else "rise"
+        return f"{self.of} does not {verb} along {self.along}{given_text(self.given)}"
 
     @property
     def identity(self) -> Hashable:
-        """What rises or falls, along what, among whom, in which order."""
-        conditions = frozenset(self.of.terms.items()), frozenset(self.given.items())
-        return Monotone, *conditions, self.along, self.increasing, self.order
+        """All arguments."""
+        of, given = frozenset(self.of.terms.items()), frozenset(self.given.items())
+        return Monotone, of, given, self.along, self.increasing, self.order
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row for each value but the first: how much more it is than at the value before."""
         view = space.view
-        if self.along not in view.qi:
-            raise unknown_name(f"quasi-identifier of the {view.noun}", self.along, view.qi)
+        check_label(self.along, f"quasi-identifier of the {view.noun}", view.qi)
         codes, values = space.axes.of_column(self.along)
         place, steps = self._ordered(space, values)
         of_term = place[codes]  # the place in the order of every term; -1 of those not compared
@@ -126,23 +124,14 @@ class Monotone(Source):
             present += n > 0
             # The row of P(s | given) has 1 / P(given) as a factor; at a value it is 1 / P(given, a = v).
             row = replace(event, given=frozenset(condition.items())).row(space)
-            steps_of_terms = of_term[row.indices]
-            at, steps_of_terms, data = (
-                row.indices[steps_of_terms >= 0],
-                steps_of_terms[steps_of_terms >= 0],
-                row.data[steps_of_terms >= 0],
-            )
-            factor = space.records_described(condition) / np.where(n > 0, n, 1)
-            matrix = matrix + sp.csr_array(
-                (coefficient * data * factor[steps_of_terms], (steps_of_terms, at)), shape=matrix.shape
-            )
+            compared = of_term[row.indices] >= 0
+            at, data = row.indices[compared], row.data[compared]
+            factor = coefficient * space.records_described(condition) / np.where(n > 0, n, 1)
+            entries = data * factor[of_term[at]], (of_term[at], at)
+            matrix = matrix + sp.csr_array(entries, shape=matrix.shape)
         with_people = np.flatnonzero(present == len(self.of.terms))
         if len(with_people) < 2:
-            raise StatementError(
-                f"{self.label}: at least two values with people are needed, but "
-                f"{'none' if not len(with_people) else f'only {steps[with_people[0]]}'} has some; remove conditions, or "
-                "group values"
-            )
+            raise StatementError(f"{self.label}: fewer than two values have people; remove conditions, or group values")
         yield self._differences(sp.csr_array(matrix)[with_people], [steps[i] for i in with_people], space)
 
     def _differences(self, matrix: sp.csr_array, steps: list[str], space: Space) -> Rows:
@@ -154,7 +143,9 @@ class Monotone(Source):
         low, high = (zeros, open_side) if self.increasing else (-open_side, zeros)
         nonzero = np.flatnonzero(np.diff(difference.indptr))
         if not len(nonzero):
-            raise StatementError(f"{self.label}: none of its values can have {self.of} above 0, so nothing is said")
+            raise StatementError(
+                f"{self.label}: none of its values can have {self.of} above 0, so the statement has no effect"
+            )
         return Rows(difference, low, high, self._claim, index, space.view).at(nonzero)
 
     def _ordered(self, space: Space, values: pd.Index) -> tuple[np.ndarray, list[str]]:

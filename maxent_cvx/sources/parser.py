@@ -23,7 +23,7 @@
 Words are anything without ``, | ( ) = : #`` and quotes, spaces inside included; a value (or person) that
 reads as a number, True or False is one unless it is quoted. A text is parsed, never evaluated, and
 str(statement) is read as the same statement (but for values that are neither numbers nor texts, such as
-dates; and the numbers that ``E(..., values=...)`` was told). From ``#`` to the end of a line is comment, unless
+dates; and the numbers of ``E(..., values=...)``). From ``#`` to the end of a line is comment, unless
 "(" follows it.
 """
 
@@ -62,7 +62,6 @@ WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*")
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 LONE = re.compile(rf"(?:{QUOTED.pattern}|{NAME.pattern})(?=\s*\))")
 COMMENT = re.compile(rf"({QUOTED.pattern})|#(?!\()[^\n]*")
-BOTH = (("<=", "<="), ("<~", "<~"))
 RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
 OFF = "a number, by how much it may be off,"
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
@@ -97,8 +96,7 @@ class Reader:
     def statement(self) -> Statement | RatioStatement:
         """Read the whole text."""
         relate, *sides = self.relation()
-        if self.at < len(self.text):
-            raise self.error("the end is expected" + ": write 0.3 for 30%" * (self.text[self.next()] == "%"))
+        self.end()
         return relate(*sides)
 
     def relation(self) -> tuple[Callable[..., Any], Any, *tuple[Any, ...]]:
@@ -115,7 +113,7 @@ class Reader:
         if isinstance(left, Ratio) or isinstance(right, Ratio):
             return self.ratio(left, relation, right)
         if self.sees(RELATION):
-            if (relation, self.sign()) not in BOTH or left.terms or not right.terms:
+            if (relation, self.sign()) not in [("<=", "<="), ("<~", "<~")] or left.terms or not right.terms:
                 raise self.error("two relations are read as number <= P(...) <= number only", self.begun)
             highest = self.signed("the upper value")
             return (self.softly() if "~" in relation else Probability.between), right, left.constant, highest
@@ -330,8 +328,13 @@ class Reader:
             raise self.error(f"{what} is expected")
         return text
 
+    def end(self) -> None:
+        """Check that nothing is left of the text."""
+        if self.at < len(self.text):
+            raise self.error("the end is expected" + ": write 0.3 for 30%" * (self.text[self.next()] == "%"))
+
     def next(self) -> int:
-        """Where the next character is that is no space."""
+        """The position of the next character that is not a space."""
         return len(self.text) - len(self.text[self.at :].lstrip())
 
     def error(self, what: str, at: int | None = None) -> StatementError:
@@ -438,8 +441,7 @@ def read_probability(text: str) -> Probability:
     """
     reader = Reader(text)
     probability = reader.sum()
-    if reader.at < len(reader.text):
-        raise reader.error("the end is expected")
+    reader.end()
     return probability
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, StatementError, short_repr
+from .._utils.errors import StatementError
 from .._utils.formatting import format_value
-from .._utils.validation import check_number
+from .._utils.validation import check_float
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
+from .statements import read_names
 
 #: Values that both can have, at most, since there is a row for every subset of them.
 MOST_VALUES = 12
@@ -61,14 +61,8 @@ class SameValue(Source):
     """
 
     def __init__(self, first: str | int, second: str | int, at_least: float = 0.5) -> None:
-        if not 0 <= (at_least := check_number(at_least, "at_least")) <= 1:
-            raise BadProbability(f"at_least must be a probability between 0 and 1, got {at_least:.12g}")
-        for name in (first, second):
-            if not isinstance(name, str | Integral) or isinstance(name, bool):
-                raise StatementError(f"a person's name must be a text or an integer, not {short_repr(name)}")
-        if first == second:
-            raise StatementError(f"{first!r} has the same value as {second!r} for certain; name two people")
-        self.first, self.second, self.at_least = first, second, at_least
+        read_names([first, second])
+        self.first, self.second, self.at_least = first, second, check_float(at_least, "at_least", 0.0, 1.0)
 
     @property
     def label(self) -> str:

@@ -15,14 +15,25 @@ import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr, unknown_name
 from .._utils.formatting import format_value
-from .._utils.tables import as_numbers, choose, one_or_several
-from .._utils.validation import check_bool, check_in, check_list, check_number, check_str, is_several
-from ..terms.axes import level_of
+from .._utils.tables import as_list, as_numbers, choose
+from .._utils.validation import (
+    check_bool,
+    check_dataframe,
+    check_in,
+    check_instance,
+    check_label,
+    check_list,
+    check_mapping,
+    check_number,
+    check_positive,
+    check_str,
+)
+from ..terms.axes import pick, values_named
 from ..terms.block import Block
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
-from .moments import Quantile, check_attainable, quantile_rows, subjects
+from .moments import Quantile, subjects
 from .numbers import numbers_of_values
 
 # Intervals for numbers of records, which are integers.
@@ -47,7 +58,7 @@ def integer_counts(
 
 
 class Noise(Protocol):
-    """What is asked of a distribution: scipy.stats.laplace(scale=2), norm(scale=3), binom(10, 0.5, loc=-5), ..."""
+    """A distribution: scipy.stats.laplace(scale=2), norm(scale=3), binom(10, 0.5, loc=-5), ..."""
 
     def ppf(self, q: float) -> float:
         """The quantile from below."""
@@ -64,9 +75,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     # Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
     _require_parameters(noise)
     if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
-        raise StatementError(
-            f"noise must be a distribution of scipy.stats, such as laplace(scale=2), not {short_repr(noise)}"
-        )
+        raise StatementError(f"noise must be a distribution of scipy.stats with parameters, not {short_repr(noise)}")
     if not 0 < check_number(confidence, "confidence") <= 1:
         raise BadProbability(f"confidence must be a probability above 0 and at most 1, got {confidence!r}")
     tail = (1 - confidence) / (2 * times)
@@ -99,14 +108,8 @@ def noise_penalty(noise: Any) -> Penalty:
         case "norm":
             return Penalty(sd=parameters["scale"])
         case "laplace":
-            return Penalty(weight=1 / _above_0(parameters["scale"], "scale of the noise"))
-    return Penalty(weight=_above_0(parameters["a"], "a of the noise"))
-
-
-def _above_0(value: Any, what: str) -> float:
-    if not 0 < check_number(value, what) < math.inf:
-        raise BadProbability(f"{what} is {value!r}; a number above 0 is expected")
-    return check_number(value, what)
+            return Penalty(weight=1 / check_positive(parameters["scale"], "scale of the noise"))
+    return Penalty(weight=check_positive(parameters["a"], "a of the noise"))
 
 
 def _require_parameters(noise: Any) -> None:
@@ -199,21 +202,14 @@ class AnsweredQueries(Source):
         attribute: str | None = None,
         values: Mapping[object, float] | pd.Series | None = None,
     ) -> None:
-        if isinstance(queries, Mapping | str) or not is_several(queries):
-            raise StatementError(f"queries must be a list of {{attribute: value}}, not {short_repr(queries)}")
-        self.queries = list(queries)
-        if bad := [query for query in self.queries if not isinstance(query, Mapping)]:
-            raise StatementError(f"a query is {{attribute: value}}, not {short_repr(bad[0])}")
+        expected = "{attribute: value}"
+        self.queries = [check_mapping(query, "a query", expected) for query in check_list(queries, "queries", expected)]
         check_in(of, "of", KINDS)
         check_bool(integer, "integer")
-        listed, half_widths = one_or_several(answers), one_or_several(eps)
-        if len(listed) == 1 and listed[0] is answers:
-            raise StatementError(f"answers must be a list of numbers, not {short_repr(answers)}")
-        self.answers = np.array(
-            [check_number(number, f"answer {i}") for i, number in enumerate(listed, 1)], dtype=float
-        )
+        listed, half_widths = check_list(answers, "answers", "numbers"), as_list(eps)
+        self.answers = np.array([check_number(number, f"answer {i}") for i, number in enumerate(listed, 1)])
         half_widths = half_widths * len(self.queries) if len(half_widths) == 1 else half_widths
-        self.eps = np.array([check_number(number, "eps") for number in half_widths], dtype=float)
+        self.eps = np.array([check_number(number, "eps") for number in half_widths])
         if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
             raise StatementError(
                 f"there are {len(self.queries)} queries, {len(self.answers)} answers and {len(self.eps)} eps; as many "
@@ -228,7 +224,7 @@ class AnsweredQueries(Source):
 
     @property
     def label(self) -> str:
-        """What was asked for, of whom, and how often."""
+        """The aggregate, the first query, and the number of the others."""
         more = len(self.queries) - 1
         return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
 
@@ -237,7 +233,7 @@ class AnsweredQueries(Source):
         if self.of in QUANTILES:
             yield from self._quantiles(space)
             return
-        view = space.view
+        view, q, s = space.view, space.codes["q"], space.codes["s"]
         inside = view.inside
         if self.of == "mean" and not inside.all():
             raise StatementError(
@@ -245,16 +241,13 @@ class AnsweredQueries(Source):
                 "ask for a sum, and for a count"
             )
         weight = inside.astype(float) if self.of == "count" else self._numbers(space)
-        coefficients, entries, people, names = [], [], [], []
+        coefficients, entries, people, names = [], [], [], [_text(query) for query in self.queries]
         for query in self.queries:
-            mask, n, value = self._asked(space, query)
-            at = np.flatnonzero(mask[space.codes["q"]] & value[space.codes["s"]])
-            w = weight[space.codes["s"][at]]
-            at, w = at[w != 0], w[w != 0]
+            tuples, n, values = self._matches(space, query)
+            at = np.flatnonzero(tuples[q] & (values & (weight != 0))[s])
             people.append(n)
             entries.append(at)
-            coefficients.append(w * space.n_records / (people[-1] if self.of == "mean" else 1))
-            names.append(_text(query))
+            coefficients.append(weight[s[at]] * space.n_records / (n if self.of == "mean" else 1))
         indptr = np.cumsum([0, *map(len, entries)])
         matrix = sp.csr_array(
             (np.concatenate(coefficients), np.concatenate(entries), indptr), shape=(len(names), len(space))
@@ -262,7 +255,11 @@ class AnsweredQueries(Source):
         least, most = self.noise
         low, high = self.answers - self.eps - most, self.answers + self.eps - least
         if self.of == "count":
-            low, high = self._people(low, high, np.array(people), names)
+            vague = low < high
+            if self.integer:
+                low, high = integer_counts(low, high, names, "an answer to")
+            # At least nobody and at most everybody is always true.
+            low, high = np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
         bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
         exact = self.of != "mean" and all(map(_is_short, short))
@@ -274,36 +271,22 @@ class AnsweredQueries(Source):
         for query, low, high in zip(
             self.queries, self.answers - self.eps - most, self.answers + self.eps - least, strict=True
         ):
-            people = subjects(space, self.attribute, query, self.values)
-            quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high))
-            label = f"{self.of}: {_text(query)}"
-            check_attainable(quantile, people, label, "was it rounded, or further from the truth: eps=...?")
-            yield quantile_rows(quantile.counts(people), people, space, label)
+            label, remedy = f"{self.of}: {_text(query)}", "was it rounded, or further from the truth: eps=...?"
+            quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high), label, remedy)
+            yield quantile.rows(subjects(space, self.attribute, query, self.values), space)
 
-    def _people(
-        self, low: np.ndarray, high: np.ndarray, people: np.ndarray, names: list[str]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Counts are whole; and what nobody doubts, at least none and at most all, is left out."""
-        vague = low < high
-        if self.integer:
-            low, high = integer_counts(low, high, names, "an answer to")
-        return np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
-
-    def _asked(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
-        """Mark the QI tuples that a query is about, tell their records, and mark the sensitive values."""
+    def _matches(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
+        """Mark the QI tuples that a query is about, count their records, and mark the sensitive values."""
         view = space.view
         of_value = {name: chosen for name, chosen in query.items() if name in view.sensitive}
-        value = np.ones(len(view.sensitive_values), dtype=bool)
-        for name, chosen in of_value.items():
-            if self.of == "mean":
-                raise StatementError(
-                    f"a mean query names {name!r}, which is sensitive: how many people it is about is not known; "
-                    "ask for a sum, and for a count"
-                )
-            codes, level = level_of(view.sensitive_values, view.sensitive.index(name))
-            value &= choose(chosen, name).mask(level, name)[codes]
+        if of_value and self.of == "mean":
+            raise StatementError(
+                f"a mean query names {next(iter(of_value))!r}, which is sensitive: how many people it is about is not "
+                "known; ask for a sum, and for a count"
+            )
+        values = values_named(view, of_value) if of_value else np.ones(len(view.sensitive_values), dtype=bool)
         condition = {name: chosen for name, chosen in query.items() if name not in of_value}
-        return space.described(condition), space.records_described(condition), value
+        return space.described(condition), space.records_described(condition), values
 
     def _numbers(self, space: Space) -> np.ndarray:
         """The number of every sensitive value."""
@@ -398,8 +381,7 @@ class NoisyMarginal(Source):
         how: Literal["box", "likelihood"] = "box",
     ) -> None:
         check_in(how, "how", ("box", "likelihood"))
-        if not isinstance(counts, pd.Series):
-            raise TableError(f"counts must be a pandas Series, indexed by attributes, not {short_repr(counts)}")
+        check_instance(counts, pd.Series, "counts", "index them by attributes", TableError)
         if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as DataFrame.value_counts gives it
             counts = counts.set_axis(counts.index.get_level_values(0))
         labels = list(counts.index.names)
@@ -408,9 +390,7 @@ class NoisyMarginal(Source):
                 f"counts must have an entry, and each level of their index the name of another attribute, not {labels}"
             )
         if counts.index.has_duplicates:
-            raise TableError(
-                f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry per cell is expected"
-            )
+            raise TableError(f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry per cell")
         as_numbers(counts, "counts")
         self.counts, self.penalty = counts, None
         if how == "likelihood":
@@ -434,9 +414,7 @@ class NoisyMarginal(Source):
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         at = block.index.get_indexer(self.counts.index)
-        known = np.flatnonzero(at >= 0)
-        pick = sp.csr_array((np.ones(len(known)), (known, at[known])), shape=(len(at), len(block)))
-        matrix = sp.csr_array(pick @ block.matrix)
+        matrix = pick(block.matrix, at)
         if self.penalty is not None:
             matrix, index = matrix * float(space.n_records), self.counts.index
             yield Rows(matrix, noisy, noisy.copy(), self.label, index, space.view, penalty=self.penalty)
@@ -453,8 +431,8 @@ class NoisyMarginal(Source):
     def _block(self, space: Space) -> Block:
         """P(by), of those in the release."""
         view, names = space.view, [str(name) for name in self.counts.index.names]
-        if strangers := [name for name in names if name not in view.columns]:
-            raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
+        for name in names:
+            check_label(name, f"attribute of the {view.noun}", view.columns)
         block = space.marginal(names)
         for name in names:
             counted, labels = self.counts.index.get_level_values(name), block.index.get_level_values(name)
@@ -526,14 +504,9 @@ class RandomizedResponse(Source):
         confidence: float | None = 0.95,
     ) -> None:
         check_str(reported, "reported")
-        if not isinstance(transition, pd.DataFrame):
-            raise TableError(
-                f"transition must be a DataFrame, true values by reported ones, not {short_repr(transition)}"
-            )
+        check_dataframe(transition, "transition")
         if transition.index.has_duplicates or transition.columns.has_duplicates:
-            raise TableError(
-                "transition has a value twice; a row for every true value, a column for every reported one"
-            )
+            raise TableError("transition repeats a value; one row per true value and one column per reported value")
         try:
             self.matrix = transition.to_numpy(dtype=float)
         except (OverflowError, TypeError, ValueError):  # pandas' own words would print what the table holds
@@ -548,8 +521,7 @@ class RandomizedResponse(Source):
         if confidence is not None and not 0 < check_number(confidence, "confidence") < 1:
             raise BadProbability(f"confidence must be a probability between 0 and 1, or None, got {confidence!r}")
         self.transition, self.reported, self.confidence = transition, reported, confidence
-        several = None if by is None else check_list(by, "by", "lists of QI attributes")
-        self.by = several if several is None else [_attributes(attributes) for attributes in several]
+        self.by = by if by is None else [_attributes(one) for one in check_list(by, "by", "lists of QI attributes")]
 
     @property
     def label(self) -> str:
@@ -559,14 +531,14 @@ class RandomizedResponse(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit a row for every group of people, true value and reported value."""
         view = space.view
-        if self.reported not in view.qi:
-            raise unknown_name(f"quasi-identifier of the {view.noun} (given as reported)", self.reported, view.qi)
+        check_label(self.reported, f"quasi-identifier of the {view.noun} (given as reported)", view.qi)
         if len(view.sensitive) > 1:
             raise StatementError("randomised response is of one sensitive attribute, and the view has several")
         reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
+        others = [name for name in view.qi if name != self.reported]
         within: list[Any] = list(self.transition.index.names[:-1])
-        if strangers := [name for name in within if name not in view.qi or name == self.reported]:
-            raise unknown_name(f"quasi-identifier of the {view.noun} (given in transition)", strangers[0], view.qi)
+        for name in within:
+            check_label(name, f"quasi-identifier of the {view.noun} (given in transition)", others)
         true_values = view.sensitive_values
         if within:
             groups = space.marginal([*within, view.sensitive[0]]).index
@@ -576,17 +548,13 @@ class RandomizedResponse(Source):
             ("a column for", self.transition.columns, reports),
         ):
             if len(missing := need.difference(have)):
-                raise StatementError(
-                    f"transition has not {side} {join_names(missing)}; every value of the view needs one"
-                )
-        others = [name for name in view.qi if name != self.reported]
+                raise StatementError(f"transition lacks {side} {join_names(missing)}, a value of the {view.noun}")
         families = [[], *([name] for name in others if name not in within)] if self.by is None else self.by
         families = [[*within, *(name for name in family if name not in within)] for family in families]
         for name in (name for family in families for name in family):
             if name == self.reported:
                 raise StatementError(f"by has {name!r}, which is what people report: of those who report r all do")
-            if name not in others:
-                raise unknown_name(f"quasi-identifier of the {view.noun} (given in by)", name, others)
+            check_label(name, f"quasi-identifier of the {view.noun} (given in by)", others)
         blocks = [self._family(space, family) for family in families]
         n_rows = sum(len(labels) for _, labels, *_ in blocks)
         for matrix, labels, sure, people, implied in blocks:
@@ -594,7 +562,7 @@ class RandomizedResponse(Source):
             if self.confidence is not None and n_rows:
                 t = np.where(sure, 0.0, np.sqrt(people * math.log(2 * n_rows / (1 - self.confidence)) / 2))
             width = t / space.n_records
-            useful = t < people  # a wider row says nothing
+            useful = t < people  # a wider row has no effect
             if self.confidence is None:
                 # Shares sum to 1, so that the row of the largest one follows from the others. Up to rounding only: kept
                 # as another equation it would contradict them in late digits.
@@ -613,15 +581,12 @@ class RandomizedResponse(Source):
         every[self.reported] = np.tile(np.asarray(self.transition.columns, dtype=object), n)
         combinations = pd.MultiIndex.from_frame(every.astype(object))
         at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(combinations)
-        pick = sp.csr_array(
-            (np.ones((at >= 0).sum()), (np.flatnonzero(at >= 0), at[at >= 0])), shape=(n * r, len(reported))
-        )
         within: list[Any] = list(self.transition.index.names[:-1])
         keys = pd.MultiIndex.from_frame(labels[[*within, sensitive]]) if within else pd.Index(labels[sensitive])
         of = self.transition.index.get_indexer(keys)
         share = self.matrix[of].ravel()
         repeat = sp.csr_array((share, (np.arange(n * r), np.repeat(np.arange(n), r))), shape=(n * r, n))
-        matrix = sp.csr_array(pick @ reported.matrix - repeat @ true.matrix)
+        matrix = sp.csr_array(pick(reported.matrix, at) - repeat @ true.matrix)
         people = np.full(n, float(space.n_records))
         if by:
             n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()

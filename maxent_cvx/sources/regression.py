@@ -12,22 +12,23 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.special import expit
 
-from .._utils.errors import BadProbability, StatementError, TableError, UnknownName, join_names, short_repr
-from .._utils.tables import Microdata, choose
-from .._utils.validation import check_float, check_in, check_int, check_mapping, check_number, check_str
+from .._utils.errors import BadProbability, StatementError, TableError, UnknownName, join_names
+from .._utils.tables import Microdata
+from .._utils.validation import check_float, check_in, check_int, check_number, check_str
 from ..releases.base import View
 from ..terms.axes import tuples_described
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
 from .fits import read_fit
-from .numbers import INTERCEPT, design_matrix, known_members, responses, told_numbers, whole_sums, written_numbers
-from .statements import conditions
+from .moments import COMPUTED, half_unit
+from .numbers import INTERCEPT, design_matrix, known_members, read_numbers, responses, whole_sums, written_numbers
+from .statements import given_text, read_given
 
 #: Newton steps of a fit, and the largest condition number of its matrix.
 MOST_NEWTON, WORST_CONDITION = 50, 1e12
 
-# What coefficients, exact or rounded, say of X'y: intervals of linear expressions of the responses y.
+# Exact or rounded coefficients as intervals of linear expressions of the responses y.
 #
 # A fit of n people with the regressors X, linear or logistic, solves the score equations
 #
@@ -46,10 +47,6 @@ MOST_NEWTON, WORST_CONDITION = 50, 1e12
 
 #: Bound of the second derivative of the logistic function, 1 / (6 sqrt(3)).
 CURVATURE = 1 / (6 * np.sqrt(3))
-#: Relative error of a coefficient that is published as it was computed, in the scores: errors of least squares by
-#: Householder transformations are some multiples of the unit roundoff 1.1e-16 (Higham, Accuracy and Stability of
-#: Numerical Algorithms, 2nd ed., theorem 20.3); seven digits are left to the condition of the columns.
-COMPUTED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -78,6 +75,9 @@ class Fit:
         """X'y / n, from coefficients as computed, which solve the equations up to rounding, or within a tolerance."""
         margin = self.off + self._roundoff(self.X)
         if solved:
+            # Errors of least squares by Householder transformations are some multiples of the unit roundoff 1.1e-16
+            # (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 20.3); seven digits are left to the
+            # condition of the columns.
             margin += COMPUTED * (self.size(self.X) + self.penalty * np.abs(self.b))
         middle = self.expected() + self.penalty * self.b
         return Intervals(self.X.T, middle - margin, middle + margin)
@@ -168,14 +168,14 @@ class PublishedRegression(Source):
     ----------
     coefficients : dict, Series or fit
         From name to coefficient: "intercept", if the fit had one; numeric quasi-identifiers, "age"; indicators of a
-        value, "sex=F"; and products, "age:sex=F". The coding is what the names say: a value without indicator is the
+        value, "sex=F"; and products, "age:sex=F". The names give the coding: a value without indicator is the
         reference. Or what ``fit`` gave: of statsmodels ``OLS``, ``Logit``, and ``GLM`` with ``Binomial()`` or
         ``Gaussian()``, by formula or arrays; of scikit-learn ``LinearRegression``, ``Ridge`` and
-        ``LogisticRegression``. It says its own `kind`, `penalty` and `tolerance`.
+        ``LogisticRegression``. It has its own `kind`, `penalty` and `tolerance`.
     of : dict, Series or str, optional
         What was regressed: the number y of each sensitive value, ``{"low": 1}``, all others being 0; or the name of a
-        sensitive attribute whose values are numbers. Of a logistic regression y is 0 or 1. By default what the fit
-        says: the response of statsmodels, ``classes_[1]`` of scikit-learn.
+        sensitive attribute whose values are numbers. Of a logistic regression y is 0 or 1. By default that of the
+        fit: the response of statsmodels, ``classes_[1]`` of scikit-learn.
     kind : {"linear", "logistic"}, optional
         Least squares, the default of coefficients by name, or maximum likelihood of a logit.
     decimals : int or dict, optional
@@ -206,18 +206,18 @@ class PublishedRegression(Source):
     Notes
     -----
     McCullagh and Nelder, Generalized Linear Models, 2nd ed., section 2.5: with the canonical link the likelihood
-    equations are X'y = X'mu, linear in y. Linear rows about the intercept say what y is on the average.
+    equations are X'y = X'mu, linear in y. The row of the intercept gives the mean of y.
 
     Computed coefficients solve the equations up to rounding, and where published data imply an equation already, it
     would contradict them by a rounding error. So an interval as wide as their error is emitted; of whole numbers, and
     others of few decimals, it is the whole number in it, since X'y is one.
 
-    Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, say of the linear kind exactly
-    ``abs((X'X)^-1 X'y - b) <= h``. Of the logistic kind the rows are a relaxation, which is sound: whatever the fit
-    was, they hold. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other
+    Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, are for the linear kind equivalent to
+    ``abs((X'X)^-1 X'y - b) <= h``. Of the logistic kind the rows are a relaxation, which is sound: they are true
+    whatever the fit was. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other
     bounds each score by the ends of expit(x'b) for every person.
 
-    A fit is of the people described, and where it holds its data, this is checked. Of other people, a sample of the
+    A fit is of the people described, and if it contains its data, this is checked. Of other people, a sample of the
     same population for example, the coefficients are known up to standard errors: :meth:`softly` and :meth:`between`.
     Weights that ``fit`` of scikit-learn was given are not kept by it, and cannot be noticed.
 
@@ -260,24 +260,33 @@ class PublishedRegression(Source):
     ) -> None:
         self.fit = None if isinstance(coefficients, Mapping | pd.Series) else read_fit(coefficients, names)
         self.attribute: str | None = None
-        self.coefficients = _named_numbers(coefficients if self.fit is None else self.fit.coefficients)
+        numbers = read_numbers(
+            coefficients if self.fit is None else self.fit.coefficients,
+            "coefficients",
+            "{name: number}, or a fit of statsmodels or scikit-learn",
+        )
+        self.coefficients = {check_str(name, "the name of a coefficient"): b for name, b in numbers.items()}
         if self.fit is not None:
             if kind is not None or penalty is not None:
                 raise StatementError("a fit says its kind and its penalty; leave kind= and penalty= out")
             kind, penalty = self.fit.kind, self.fit.penalty
             of, self.attribute = self.fit.response(of)
         elif of is None or names is not None:
-            raise StatementError(
-                "coefficients by name need of=, {sensitive value: number} or a sensitive attribute, and names= is of fits"
-            )
-        self.of = of if isinstance(of, str) else told_numbers(of, "of")
+            raise StatementError("coefficients by name need of=, what was regressed, and names= is of fits only")
+        self.of = of if isinstance(of, str) else read_numbers(of, "of")
         self.kind = check_in("linear" if kind is None else kind, "kind", KINDS)
         self.penalty = 0.0 if penalty is None else check_float(penalty, "penalty", 0.0)
-        places = None if decimals is None else _places(decimals, self.coefficients)
-        if places is not None and self.fit is not None:
-            self.coefficients = {name: round(b, places[name]) for name, b in self.coefficients.items()}
-        self.half = np.zeros(len(self.coefficients)) if places is None else _half_units(places, self.coefficients)
-        self.given = None if given is None else dict(check_mapping(given, "given", "{attribute: value}"))
+        self.half = np.zeros(len(self.coefficients))
+        if decimals is not None:
+            by_name = decimals if isinstance(decimals, Mapping) else dict.fromkeys(self.coefficients, decimals)
+            if set(by_name) != set(self.coefficients):
+                raise StatementError(f"decimals must be a number, or one for each of {', '.join(self.coefficients)}")
+            places = {name: check_int(by_name[name], "decimals", -15, 15) for name in self.coefficients}
+            if self.fit is not None:
+                self.coefficients = {name: round(b, places[name]) for name, b in self.coefficients.items()}
+            half = [half_unit(b, places[name], f"the coefficient of {name}") for name, b in self.coefficients.items()]
+            self.half = np.array(half)
+        self.given = read_given(given)
         self.tolerance = None if self.fit is None else self.fit.tolerance
         if tolerance is not None:
             self.tolerance = check_float(tolerance, "tolerance", 0.0)
@@ -290,11 +299,9 @@ class PublishedRegression(Source):
     @property
     def label(self) -> str:
         """What was regressed, on what."""
-        condition = conditions((name, choose(chosen, name)) for name, chosen in (self.given or {}).items())
-        among = f" given {condition}" if condition else ""
         how = "" if not self.sampled else ", between limits" if self.cost is None else f", softly ({self.cost})"
         of = written_numbers(self.of) if self.attribute is None else f"{self.attribute}={next(iter(self.of))}"
-        return f"{self.kind} regression of {of} on {', '.join(self.coefficients)}{among}{how}"
+        return f"{self.kind} regression of {of} on {', '.join(self.coefficients)}{given_text(self.given)}{how}"
 
     def softly(self, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Self:
         """``b* = b``, but for a cost, nats: (b* - b)^2 / (2 sd^2) of each coefficient b* of the people described.
@@ -328,11 +335,9 @@ class PublishedRegression(Source):
         """
         if sd is None and weight is None:
             sd = self._known("sd", "sd= or weight=")
-        costs = [
-            one if one is None else self._each(one, name)
-            for one, name in [(sd, "sd"), (weight, "weight"), (delta, "delta")]
-        ]
-        return self._changed(cost=Penalty(*costs), half=np.zeros(len(self.coefficients)))
+        costs = {"sd": sd, "weight": weight, "delta": delta}
+        penalty = Penalty(**{name: None if cost is None else self._each(cost, name) for name, cost in costs.items()})
+        return self._changed(cost=penalty, half=np.zeros(len(self.coefficients)))
 
     def between(self, low: Any = None, high: Any = None) -> Self:
         """``low <= b* <= high`` for each coefficient b* of the people described, a row or two each.
@@ -368,9 +373,7 @@ class PublishedRegression(Source):
         ends = np.array([self._each(low, "low"), self._each(high, "high")])
         if (bad := ends[0] > ends[1]).any():
             name = list(self.coefficients)[int(bad.argmax())]
-            raise BadProbability(
-                f"the coefficient of {name} cannot lie between its low and its high value: swap the two"
-            )
+            raise BadProbability(f"the low value of the coefficient of {name} is above its high value: swap the two")
         return self._changed(
             coefficients=dict(zip(self.coefficients, ends.mean(axis=0).tolist(), strict=True)),
             half=(ends[1] - ends[0]) / 2,
@@ -519,7 +522,7 @@ class PublishedRegression(Source):
         )
 
     def _check_records(self, fit: Fit, n: int) -> None:
-        """Check that a fit is of the people described, as far as it says whose it is."""
+        """Check that a fit is of the people described, as far as it contains their number or data."""
         assert self.fit is not None
         remedy = (
             "say whose data were fitted, given=, or what the columns are, names=; of a sample of other people the "
@@ -534,12 +537,10 @@ class PublishedRegression(Source):
             odd = np.abs(fit.expected() - self.fit.expected) > COMPUTED * fit.size(fit.X)
         if odd.any():
             columns = join_names(name for name, differs in zip(self.coefficients, odd, strict=True) if differs)
-            raise StatementError(
-                f"the records of the fit are not those of the people described, by {columns}; {remedy}"
-            )
+            raise StatementError(f"the records of the fit are not of the people described, by {columns}; {remedy}")
 
     def _emitted(self, space: Space, intervals: Intervals, y: np.ndarray, described: np.ndarray, what: str) -> Rows:
-        """Write intervals of E[w y], among those asked about, as rows; scores as sums, which may be whole numbers."""
+        """Write intervals of E[w y] among the people described as rows; scores as sums, which may be whole numbers."""
         q, own = space.codes["q"], y[space.codes["s"]]
         at = np.flatnonzero(described[q] & (own != 0))
         place = np.cumsum(described & (space.view.n_q > 0)) - 1  # of QI tuples among those with people
@@ -561,34 +562,3 @@ class PublishedRegression(Source):
         exact = bool(whole) and all(whole)
         remedy = "" if self.rounded else UNROUNDED
         return Rows(matrix, low_side, high_side, label, index, space.view, remedy=remedy, exact=exact)
-
-
-def _named_numbers(coefficients: object) -> dict[str, float]:
-    """Read coefficients by name."""
-    if not isinstance(coefficients, Mapping | pd.Series) or not len(coefficients):
-        raise StatementError(
-            "coefficients must be a dictionary {name: number} or a Series, one at least, or a fit of statsmodels or "
-            f"scikit-learn, not {short_repr(coefficients)}"
-        )
-    if isinstance(coefficients, pd.Series) and coefficients.index.has_duplicates:
-        raise StatementError("coefficients repeat a name; one number each is expected")
-    return {
-        check_str(name, "the name of a coefficient"): check_number(value, f"the coefficient of {short_repr(name)}")
-        for name, value in coefficients.items()
-    }
-
-
-def _places(decimals: object, coefficients: Mapping[str, float]) -> dict[str, int]:
-    """The decimals of each coefficient."""
-    by_name = decimals if isinstance(decimals, Mapping) else dict.fromkeys(coefficients, decimals)
-    if set(by_name) != set(coefficients):
-        raise StatementError(f"decimals must be a number, or one for each of {', '.join(coefficients)}")
-    return {name: check_int(by_name[name], "decimals", -15, 15) for name in coefficients}
-
-
-def _half_units(places: Mapping[str, int], coefficients: Mapping[str, float]) -> np.ndarray:
-    """Half a unit of the last decimal of each coefficient, which must be as rounded as that."""
-    for name, value in coefficients.items():
-        if abs(round(value, places[name]) - value) > 1e-9 * 10.0 ** -places[name] + 1e-12 * abs(value):
-            raise BadProbability(f"the coefficient of {name}, {value:.12g}, has more than decimals={places[name]}")
-    return 0.5 * 10.0 ** -np.array(list(places.values()))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, Infeasible, StatementError, short_repr
-from .._utils.tables import choose
-from .._utils.validation import check_bool, check_in, check_int, check_number, is_several
+from .._utils.errors import Infeasible, StatementError, short_repr
+from .._utils.tables import as_list, choose
+from .._utils.validation import check_bool, check_float, check_in, check_instance, check_int, check_list
 from ..releases.base import View
 from ..rules import (
+    SCORES,
     NonRules,
     Patterns,
     RuleSet,
@@ -84,17 +86,13 @@ class PublishedRuleList(Source):
         check_bool(integer, "integer")
         if decimals is not None:
             check_int(decimals, "decimals", 0)
-        if not is_several(rules):
-            raise StatementError(f"a list of rules is expected, not {short_repr(rules)}")
         self.rules: list[tuple[dict[str, Any], object, float | None]] = []
-        for i, rule in enumerate(rules, 1):
+        for i, rule in enumerate(check_list(rules, "rules", "rules"), 1):
             if not isinstance(rule, tuple) or len(rule) != 3 or not isinstance(rule[0], Mapping):
-                raise StatementError(
-                    f"rule {i} is {short_repr(rule)}; ({{attribute: value}}, class, confidence) is expected"
-                )
+                raise StatementError(f"rule {i} must be (conditions, class, confidence), not {short_repr(rule)}")
             condition, value, confidence = rule
-            if confidence is not None and not 0 <= check_number(confidence, f"the confidence of rule {i}") <= 1:
-                raise BadProbability(f"the confidence of rule {i} must be a probability, got {confidence!r}")
+            if confidence is not None:
+                check_float(confidence, f"the confidence of rule {i}", 0.0, 1.0)
             self.rules.append((dict(condition), value, confidence))
         self.decimals, self.integer = decimals, integer
 
@@ -112,9 +110,7 @@ class PublishedRuleList(Source):
             text = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in condition.items()) or "everybody left"
             names.append(f"{i}. {text} => {value}")
             if not decided.any():
-                raise StatementError(
-                    f"rule {names[-1]!r} applies to nobody, as earlier rules match its people; remove it"
-                )
+                raise StatementError(f"rule {names[-1]!r} applies to nobody whom earlier rules leave; remove it")
             members.append(decided)
             undecided &= ~decided
         scored = np.array([i for i, rule in enumerate(self.rules) if rule[2] is not None], dtype=int)
@@ -195,18 +191,10 @@ class PublishedRules(Source):
         check_bool(non_rules, "non_rules")
         check_bool(integer, "integer")
         check_bool(prune, "prune")
-        if not isinstance(rules, RuleSet):
-            raise StatementError(f"rules must be a RuleSet, see anonymize.mine_rules, not {short_repr(rules)}")
-        if scores is not None and not isinstance(scores, str | Iterable):
-            raise StatementError(f"scores must be 'confidence', 'support' or None, got {short_repr(scores)}")
-        self.scores = [] if scores is None else [scores] if isinstance(scores, str) else list(scores)
-        for name in self.scores:
-            check_in(name, "scores", ("confidence", "support"))
+        check_instance(rules, RuleSet, "rules", "make one with anonymize.mine_rules(...)")
+        self.scores = [check_in(name, "scores", SCORES) for name in ([] if scores is None else as_list(scores))]
         if decimals is not None and not self.scores:
-            raise StatementError(
-                f"decimals is given ({short_repr(decimals)}), but not which scores are rounded to them; give scores as "
-                "well, such as confidence"
-            )
+            raise StatementError(f"decimals={short_repr(decimals)} is of scores; give scores as well, or omit it")
         if non_rules and not rules.complete:
             raise StatementError(
                 f"the set of {len(rules)} rules is not complete, so a pattern that is missing in it may still be a rule; "
@@ -251,53 +239,59 @@ class PublishedRules(Source):
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Emit one row per rule (AR-constraints), and one row for each pattern that is none, if it can bind (NAR)."""
-        view, n = space.view, space.n_records
+        view = space.view
         patterns = rule_patterns(self.rules, view)
-        low, high = self._rule_bounds(patterns, n)
-        yield self._emit(space, patterns, low / n, np.where(high < patterns.n_q, high / n, np.inf), "published rule")
+        low, high = self._rule_bounds(patterns, space.n_records)
+        yield self._emit(space, patterns, low, np.where(high < patterns.n_q, high, np.inf), "published rule")
         if not self.non_rules:
             self._counted = view, pd.Series({"nar_pruned": 0, "nar_binding": 0})
             return
         none = non_rules(self.rules, patterns, view, integer=self.integer, prune=self.prune)
         self._counted = view, pd.Series({"nar_pruned": none.n_pruned, "nar_binding": len(none.patterns)})
-        most = self._most(none.patterns, n, self.rules.thresholds)
+        most = self._most(none.patterns, space.n_records, self.rules.thresholds)
         self._check_everybody(none, most, view)
         self._check_convention(patterns, low, none.patterns, most, view)
-        yield self._emit(space, none.patterns, np.full(len(most), -np.inf), most / n, "no rule")
+        yield self._emit(space, none.patterns, np.full(len(most), -np.inf), most, "no rule")
 
     def _emit(self, space: Space, patterns: Patterns, low: np.ndarray, high: np.ndarray, label: str) -> Rows:
-        """Write low <= P(Q, X) <= high."""
-        matrix = space.joint(patterns.members, patterns.s)
-        return Rows(matrix, low, high, label, pd.Index(patterns.names, dtype=object), space.view)
+        """Write low <= N P(Q, X) <= high."""
+        matrix, n = space.joint(patterns.members, patterns.s), space.n_records
+        return Rows(matrix, low / n, high / n, label, pd.Index(patterns.names, dtype=object), space.view)
 
     def _most(self, patterns: Patterns, n: int, thresholds: Thresholds) -> np.ndarray:
-        """The most people that a pattern has which is no rule."""
+        """The most people that a pattern can have if it is not a rule."""
         return thresholds.least(patterns.n_q, n) - 1.0 if self.integer else thresholds.bound(patterns.n_q, n) * n
 
     def _rule_bounds(self, patterns: Patterns, n: int) -> tuple[np.ndarray, np.ndarray]:
         """The least and the most people that every rule has, by the thresholds and by its scores."""
         thresholds = self.rules.thresholds
-        least = (
-            thresholds.least(patterns.n_q, n).astype(float) if self.integer else thresholds.bound(patterns.n_q, n) * n
-        )
+        least = thresholds.bound(patterns.n_q, n) * n
+        if self.integer:
+            least = thresholds.least(patterns.n_q, n).astype(float)
         if (never := least > patterns.n_q).any():
             first = int(never.argmax())
             raise Infeasible(
                 f"{patterns.names[first]!r} cannot be a rule: {patterns.n_q[first]} people match its left side, but "
                 f"{thresholds} requires {least[first]:.12g}; {self._other(patterns.n_q[first], n, patterns.n_q[first])}"
             )
-        low, high = least.copy(), patterns.n_q.astype(float)
-        self._check_printed(patterns, least, n)
-        for which in self.scores:
+        low, high = least, patterns.n_q.astype(float)
+        for which in SCORES:
             if which not in self.rules.table:
-                raise StatementError(f"the rules have no column {which!r}; omit scores if they are not published")
+                if which in self.scores:
+                    raise StatementError(f"the rules have no column {which!r}; omit scores if they are not published")
+                continue
             score = self.rules.table[which].to_numpy(dtype=float)
             of = patterns.n_q if which == "confidence" else np.full(len(patterns), n)
-            fewest, most = records_of_scores(
-                score, of, list(patterns.names), which, self.decimals, integer=self.integer
-            )
+            if which in self.scores:
+                fewest, most = records_of_scores(
+                    score, of, list(patterns.names), which, self.decimals, integer=self.integer
+                )
+                low, high = np.maximum(low, fewest), np.minimum(high, most)
+            else:  # scores that are not used must still reach the thresholds, by the decimals they are written with
+                half = 0.5 * 10.0 ** -max(map(decimals_of, score), default=0)
+                most = np.minimum((score + half) * of + 1e-9 * of, patterns.n_q)
+                most = np.floor(most) if self.integer else most
             self._check_enough(patterns, most, least, n, which)
-            low, high = np.maximum(low, fewest), np.minimum(high, most)
         low = np.where(np.abs(low - high) <= 1e-9 * n, high, low)  # a score that is the threshold itself
         if (neither := low > high).any():
             first = int(neither.argmax())
@@ -306,16 +300,6 @@ class PublishedRules(Source):
                 "mined from other people, or the number of decimals is wrong"
             )
         return low, high
-
-    def _check_printed(self, patterns: Patterns, least: np.ndarray, n: int) -> None:
-        """Check the scores that the rules have, also if they are not used, by the decimals they are written with."""
-        for which in ("support", "confidence"):
-            if which in self.rules.table and which not in self.scores and len(patterns):
-                score = self.rules.table[which].to_numpy(dtype=float)
-                of = patterns.n_q if which == "confidence" else np.full(len(patterns), n)
-                half = 0.5 * 10.0 ** -max(map(decimals_of, score))
-                most = np.minimum((score + half) * of + 1e-9 * of, patterns.n_q)
-                self._check_enough(patterns, np.floor(most) if self.integer else most, least, n, which)
 
     def _check_enough(self, patterns: Patterns, most: np.ndarray, least: np.ndarray, n: int, which: str) -> None:
         """Refuse rules that have too few people to be any."""
@@ -329,10 +313,8 @@ class PublishedRules(Source):
         )
 
     def _other(self, n_q: int, n: int, people: float) -> str:
-        """Say what would explain a rule with some people that is none by the thresholds."""
-        strict = self.rules.strict
-        turned = Thresholds(self.rules.thresholds.support, self.rules.thresholds.confidence, not strict)
-        if turned.least(np.array([n_q]), n)[0] <= people and strict:
+        """Say what would explain a rule that has too few people for the thresholds."""
+        if self.rules.strict and self._with_strict(False).least(np.array([n_q]), n)[0] <= people:
             return "with >= it would be a rule: if the rules were mined with >=, read them with strict=False"
         return "the rules were mined from other people, or with other thresholds"
 
@@ -351,7 +333,7 @@ class PublishedRules(Source):
             return
         first = int(wrong.argmax())
         thresholds, because = self.rules.thresholds, patterns.names[int(at_least[first].argmax())]
-        remedy = self._remedy(not (fewest > self._most(none, view.n_records, self._strictly)).any())
+        remedy = self._remedy(not (fewest > self._most(none, view.n_records, self._with_strict(True))).any())
         raise Infeasible(
             f"{none.names[first]!r} is not among the rules, but {because!r} leaves it {fewest[first]:.12g} of "
             f"{none.n_q[first]} people at least, and with {thresholds} more than {most[first]:.12g} make a rule "
@@ -367,17 +349,16 @@ class PublishedRules(Source):
         if not wrong.any():
             return
         first = int(wrong.argmax())
-        strictly = np.bincount(at, self._most(none.patterns, view.n_records, self._strictly))
-        remedy = self._remedy(not (wrong & (strictly < n_q - 1e-9 * view.n_records)).any())
+        by_more = np.bincount(at, self._most(none.patterns, view.n_records, self._with_strict(True)))
+        remedy = self._remedy(not (wrong & (by_more < n_q - 1e-9 * view.n_records)).any())
         raise Infeasible(
             f"{q[first]} is in no rule, so with {self.rules.thresholds} all values together have at most "
             f"{of_q[first]:.12g} of its {n_q[first]:.12g} people; {remedy}"
         )
 
-    @property
-    def _strictly(self) -> Thresholds:
-        """The same thresholds by >."""
-        return Thresholds(self.rules.thresholds.support, self.rules.thresholds.confidence, strict=True)
+    def _with_strict(self, strict: bool) -> Thresholds:
+        """The same thresholds by >, or by >=."""
+        return replace(self.rules.thresholds, strict=strict)
 
     def _remedy(self, explained: bool) -> str:
         """Say what would explain missing patterns that cannot be missing."""

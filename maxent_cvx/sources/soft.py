@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, short_repr
@@ -49,15 +47,15 @@ class SoftSource(Source):
         """Emit the rows of the original, soft."""
         for knowledge in as_list(self.original.rows(space), self.original.label):
             if isinstance(knowledge, ParametricStatement):
-                yield knowledge.softened(self.penalty)  # and not its rows, which are read again at other values
+                yield knowledge.softened(self.penalty)  # and not its rows, which change with the parameters
             elif isinstance(knowledge, Source):
                 yield from SoftSource(knowledge, self.penalty).rows(space)
             elif isinstance(knowledge, Rows):
-                yield softened(knowledge, self.penalty, f"{knowledge.label}, softly")
+                yield replace(_softened(knowledge, self.penalty), label=f"{knowledge.label}, softly")
             else:
                 raise StatementError(
-                    f"{self.original.label!r} emits a CVXPY constraint, {short_repr(knowledge)}; of what is soft write rows, "
-                    "space.marginal(...) == values for example"
+                    f"{self.original.label!r} emits a CVXPY constraint, {short_repr(knowledge)}, which cannot be soft; write "
+                    "rows, for example space.marginal(...) == values"
                 )
 
 
@@ -118,39 +116,23 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
     if isinstance(said, str):
         said = read_statement(said)
     if isinstance(said, Rows):
-        costs = [aligned(cost, said) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
-        return softened(said, Penalty(*costs), said.label)
+        costs = [_aligned(cost, said) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
+        return _softened(said, Penalty(*costs))
     penalty = Penalty(sd, weight, delta)
-    if isinstance(said, Statement):
-        if said.penalty is not None:
-            raise StatementError(f"{said} is soft already; state its cost once")
-        if math.isinf(said.low) and math.isinf(said.high):
-            raise StatementError(f"{said} cannot be missed, and costs nothing: give it a finite side")
-        _require_one_cost(said, sd, weight, delta)
-        return replace(said, penalty=penalty)
-    if isinstance(said, ParametricStatement):
-        _require_one_cost(said, sd, weight, delta)
+    if isinstance(said, Statement | ParametricStatement):
         return said.softened(penalty)
     return SoftSource(as_source(said), penalty)
 
 
-def _require_one_cost(statement: object, *costs: object) -> None:
-    """Refuse a cost for each of many rows, of a single statement."""
-    if any(isinstance(cost, np.ndarray) for cost in costs):
-        raise StatementError(f"{statement} is one statement, and has one cost, not an array")
-
-
-def softened(rows: Rows, penalty: Penalty, label: str) -> Rows:
-    """Rows that can be missed at a cost."""
+def _softened(rows: Rows, penalty: Penalty) -> Rows:
+    """Rows that may be violated at a cost."""
     if rows.penalty is not None:
         raise StatementError(f"the rows of {rows.label} are soft already; state their cost once")
-    return replace(rows, penalty=penalty, label=label)
+    return replace(rows, penalty=penalty)
 
 
-def aligned(cost: pd.Series, rows: Rows) -> Any:
-    """A cost a row, by label."""
+def _aligned(cost: pd.Series, rows: Rows) -> Any:
+    """One cost per row, by label."""
     if rows.index is None or not cost.index.is_unique or not rows.index.isin(cost.index).all():
-        raise StatementError(
-            f"costs of {rows.label} must be a number, or a Series with the index of its rows, each once"
-        )
+        raise StatementError(f"costs of {rows.label} must be a number, or a Series with the index of its rows")
     return cost.reindex(rows.index).to_numpy(dtype=float)

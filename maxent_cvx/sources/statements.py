@@ -27,7 +27,7 @@ from .._utils.errors import (
 )
 from .._utils.formatting import ReprMixin, format_combination, format_number, format_value
 from .._utils.tables import Choice, choose, group_codes
-from .._utils.validation import check_instance, check_number, check_str, is_several
+from .._utils.validation import check_instance, check_mapping, check_number, check_str, is_several
 from ..solvers.sparse import compact
 from ..terms.axes import values_named
 from ..terms.rows import Penalty, Rows
@@ -53,14 +53,9 @@ class Event:
     who: frozenset[Any] | None = None  # names of people, who are the condition instead of `given`
 
     @property
-    def least(self) -> float:
-        """What it can be at least: 0."""
-        return 0
-
-    @property
-    def most(self) -> float:
-        """What it can be at most: 1, or the number of people."""
-        return 1 if self.who is None else len(self.who)
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest value that it can have: 0, and 1 or the number of people."""
+        return 0, 1 if self.who is None else len(self.who)
 
     def __str__(self) -> str:
         value, condition = conditions(self.value), conditions(self.given)
@@ -72,30 +67,28 @@ class Event:
 
     def row(self, space: Space) -> sp.csr_array:
         """Coefficients on p, shape (1, terms)."""
-        value: object = {name: choice for name, choice in self.value if name is not None}
-        value = value or next(choice for _, choice in self.value)
-        if self.who is not None:
-            return space.row(value, who=self.who)
-        return space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
-
-    def is_ratio(self, space: Space) -> bool:
-        """Whether it is a quotient of two linear expressions, and no linear expression."""
-        return False
-
-    def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Coefficients of (event - value) P(given), as of `exact`."""
-        raise NotImplementedError
+        place, factors = self.exact(space)
+        at = np.flatnonzero(place)
+        row = sp.csr_array((np.array(factors, dtype=float)[place[at]], at, [0, len(at)]), shape=(1, len(space)))
+        row.eliminate_zeros()
+        return row
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0."""
-        # P(given) is a number of people by N, the coefficient of each of them its inverse.
-        row, n = self.row(space), space.n_records
+        value: object = {name: choice for name, choice in self.value if name is not None}
+        value = value or next(choice for _, choice in self.value)
+        if self.who is not None:
+            row = space.row(value, who=self.who)
+        else:
+            row = space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
+        # P(given) is a number of people divided by N, and the coefficient of each of them its inverse.
+        n = space.n_records
         place = np.zeros(len(space), dtype=np.uint8)  # a byte a term: of large models, this takes most of the time
         place[row.indices] = 1
         return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statement(Source):
     """low <= sum_k a_k P(value_k | given_k) <= high: knowledge about distributions or people, exact or vague.
 
@@ -162,9 +155,6 @@ class Statement(Source):
     def __str__(self) -> str:
         return self.label
 
-    def __repr__(self) -> str:
-        return f"<Statement: {self}>"
-
     @cached_property  # compared with all statements of a model, whenever knowledge is added or removed
     def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
         """The statement in a normal form: ``a <= b`` is ``b >= a``."""
@@ -175,7 +165,7 @@ class Statement(Source):
 
     @property
     def identity(self) -> Statement:
-        """The statement: two are equal if they say the same."""
+        """The statement itself: equal statements have the same key."""
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -199,6 +189,16 @@ class Statement(Source):
         """
         return self == other
 
+    def softened(self, penalty: Penalty) -> Statement:
+        """The same, which may be violated at a cost."""
+        if self.penalty is not None:
+            raise StatementError(f"{self} is soft already; state its cost once")
+        if math.isinf(self.low) and math.isinf(self.high):
+            raise StatementError(f"{self} cannot be missed, and costs nothing: give it a finite side")
+        if penalty.n_rows is not None:
+            raise StatementError(f"{self} is one statement, and has one cost, not an array")
+        return replace(self, penalty=penalty)
+
     def __bool__(self) -> bool:
         raise TypeError(
             f"{self} is a statement for model.add(), not true or false. "
@@ -217,15 +217,15 @@ class Statement(Source):
             raise type(error)(f"{self.where}: {error}") from None
 
     def _rows(self, space: Space) -> Iterator[Rows]:
-        """The rows of a statement that says something: one, or of a quotient with two sides one for each."""
-        ratios = [event for event, _ in self.terms if event.is_ratio(space)]
+        """One row, or one for each finite side of a quotient."""
+        ratios = [event for event, _ in self.terms if isinstance(event, ExpectedNumber) and event.is_ratio(space)]
         if not ratios:
             events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
             yield self._row(space, self.label, events, self.low, self.high)
             return
         if len(self.terms) > 1 or self.penalty is not None:
             ratios[0].exact(space)  # raises: a quotient alone and hard is linear, after multiplication by P(given)
-        ((event, a),) = self.terms
+        (event,), ((_, a),) = ratios, self.terms
         if self.low == self.high:
             of_zero = [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))]
             yield self._row(space, self.label, of_zero, 0.0, 0.0)
@@ -268,6 +268,11 @@ def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
         f"{choice}" if name is None else f"{_attribute(name)}{choice.after_name}"
         for name, choice in sorted(chosen, key=lambda condition: condition[0] or "")
     )
+
+
+def given_text(given: Mapping[str, Choice]) -> str:
+    """Write conditions as part of a label: `` given edu=college``, or nothing."""
+    return f" given {conditions(given.items())}" if given else ""
 
 
 def _attribute(name: object) -> str:
@@ -473,9 +478,6 @@ class Probability(ReprMixin):
         """
         if is_parametric(value):
             raise StatementError(f"softly takes a number; with a CVXPY parameter write mx.soft({self} == ..., sd=...)")
-        value = check_number(value, "the value")
-        if not math.isfinite(value):
-            raise BadProbability(f"the value is {value:.12g}; a number is expected")
         costs = {"sd": sd, "weight": weight, "delta": delta}
         penalty = Penalty(**{name: None if cost is None else check_number(cost, name) for name, cost in costs.items()})
         return self.missable(value, value, penalty)
@@ -509,11 +511,7 @@ class Probability(ReprMixin):
         )
         if low > high:
             raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
-        check_instance(penalty, Penalty, "what it costs to miss a statement")
-        statement = self._statement(low, high)
-        if math.isinf(low) and math.isinf(high):
-            raise StatementError(f"{statement} cannot be missed, and costs nothing: give it a finite side")
-        return replace(statement, penalty=penalty)
+        return self._statement(low, high).softened(check_instance(penalty, Penalty, "penalty"))
 
     def between(self, low: float, high: float) -> Statement:
         """The statement ``low <= self <= high``, which Python cannot overload.
@@ -560,7 +558,7 @@ class Probability(ReprMixin):
 
     def attainable(self) -> tuple[float, float]:
         """The least and the largest value of the combination, were its probabilities independent."""
-        ends = [sorted(a * end if end else 0.0 for end in (e.least, e.most)) for e, a in self.terms.items() if a]
+        ends = [sorted(a * end if end else 0.0 for end in event.ends) for event, a in self.terms.items() if a]
         return self.constant + sum(low for low, _ in ends), self.constant + sum(high for _, high in ends)
 
     def _attainable(self, value: float) -> None:
@@ -713,7 +711,7 @@ class Ratio:
     __repr__ = __str__
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RatioStatement(Source):
     """a - high b <= 0 <= a - low b: low <= a / b <= high, where b is not negative.
 
@@ -766,9 +764,6 @@ class RatioStatement(Source):
     def __str__(self) -> str:
         return self.label
 
-    def __repr__(self) -> str:
-        return f"<RatioStatement: {self}>"
-
 
 # P(...) and Count(...): probabilities as people write them.
 
@@ -817,20 +812,15 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     >>> P(["Breast Cancer", "HIV"], who="Alice") == 1
     <Statement: P(Breast Cancer or HIV | Alice) = 1>
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
-    if given is not None and who is not None:
+    condition, sensitive = frozenset(read_given(given).items()), _sensitive(value)
+    if who is None:
+        return Probability({Event(sensitive, condition): 1.0})
+    if given is not None:
         raise StatementError(f"given and who exclude each other: the QI of {short_repr(who)} are known")
-    sensitive = _sensitive(value)
-    if who is not None:
-        names = _names(who)
-        if len(names) != 1 or not isinstance(who, str | Integral):
-            raise StatementError(
-                f"P({conditions(sensitive)} | ...) is about one person; for several people, write Count(value, who=[...])"
-            )
-        return Probability({Event(sensitive, who=names): 1.0})
-    given_values = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
-    return Probability({Event(sensitive, given_values): 1.0})
+    names = read_names(who)
+    if not isinstance(who, str | Integral):
+        raise StatementError(f"P({conditions(sensitive)} | ...) is about one person; for several write Count(...)")
+    return Probability({Event(sensitive, who=names): 1.0})
 
 
 def Count(value: object, who: Iterable[object]) -> Probability:
@@ -882,7 +872,7 @@ def Count(value: object, who: Iterable[object]) -> Probability:
     >>> model.add(Count("x", who=["Alice", "Bob"]) == 1).solve().people()["x"].round(3).to_dict()
     {'Alice': 0.585, 'Bob': 0.415}
     """
-    return Probability({Event(_sensitive(value), who=_names(who)): 1.0})
+    return Probability({Event(_sensitive(value), who=read_names(who)): 1.0})
 
 
 def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
@@ -894,7 +884,13 @@ def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
     return frozenset((name, choose(chosen, name)) for name, chosen in value.items())
 
 
-def _names(who: object) -> frozenset[object]:
+def read_given(given: Mapping[str, object] | None) -> dict[str, Choice]:
+    """Read conditions, {attribute: value, list of values or interval}."""
+    read = check_mapping({} if given is None else given, "given", "{attribute: value}")
+    return {name: choose(chosen, name) for name, chosen in read.items()}
+
+
+def read_names(who: object) -> frozenset[object]:
     """Read the name of one person, or of several."""
     names = [who] if isinstance(who, str) or not is_several(who) else list(who)
     if strange := [name for name in names if not isinstance(name, str | Integral) or isinstance(name, bool)]:
@@ -969,18 +965,17 @@ def E(
     """
     name = check_str(attribute, "attribute")
     of_people = next(iter(P({name: "any"}, given=given, who=who).terms))
+    mean = ExpectedNumber(frozenset(), of_people.given, of_people.who, name)
     if values is None:
-        return Probability({ExpectedNumber(frozenset(), of_people.given, of_people.who, name): 1.0})
+        return Probability({mean: 1.0})
     if not isinstance(values, Mapping | pd.Series):
         raise StatementError(f"values must be a dictionary {{value: number}} or a Series, not {short_repr(values)}")
     if isinstance(values, pd.Series) and values.index.has_duplicates:
-        raise LabelMismatch(
-            f"the numbers of {name} repeat {join_names(values.index[values.index.duplicated()].unique())}"
-        )
+        raise LabelMismatch(f"the numbers of {name} repeat {join_names(values.index[values.index.duplicated()])}")
     if not len(values):
         raise StatementError("values={} gives no number; give one for each sensitive value")
     numbers = frozenset((value, check_number(x, f"the number of {format_value(value)}")) for value, x in values.items())
-    return Probability({ExpectedNumber(frozenset(), of_people.given, of_people.who, name, numbers): 1.0})
+    return Probability({replace(mean, numbers=numbers): 1.0})
 
 
 @dataclass(frozen=True)
@@ -991,32 +986,23 @@ class ExpectedNumber(Event):
     numbers: frozenset[tuple[object, float]] | None = None  # what each value stands for; None for the value itself
 
     @property
-    def least(self) -> float:
-        """The smallest of the numbers, where they are told."""
-        return -math.inf if self.numbers is None else min(x for _, x in self.numbers)
-
-    @property
-    def most(self) -> float:
-        """The largest of the numbers, where they are told."""
-        return math.inf if self.numbers is None else max(x for _, x in self.numbers)
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest of the numbers, where they are given."""
+        if self.numbers is None:
+            return -math.inf, math.inf
+        numbers = [x for _, x in self.numbers]
+        return min(numbers), max(numbers)
 
     def __str__(self) -> str:
         condition = conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
         return f"E({format_value(self.attribute)} | {condition})" if condition else f"E({format_value(self.attribute)})"
-
-    def row(self, space: Space) -> sp.csr_array:
-        """Coefficients on p, shape (1, terms)."""
-        place, factors = self.exact(space)
-        row = sp.csr_array(np.array([float(factor) for factor in factors])[place][None])
-        row.eliminate_zeros()
-        return row
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones."""
         members, share = self._among(space)
         if share is None:
             raise StatementError(
-                f"the number of people with {self._condition()} is unknown, so {self} is not a linear expression; "
+                f"the number of people with {conditions(self.given)} is unknown, so {self} is not a linear expression; "
                 "compare it with a number only, in a statement of its own"
             )
         return self._products(space, members, Fraction(0), 1 / share if share else Fraction(0))
@@ -1033,15 +1019,12 @@ class ExpectedNumber(Event):
         self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction
     ) -> tuple[np.ndarray, list[Fraction]]:
         """(x - value) times a unit at some terms: their places among the different coefficients, the first being 0."""
-        different, at = np.unique(self._of_terms(space), return_inverse=True)
+        different, at = np.unique(self._numbers(space), return_inverse=True)
         factors = [Fraction(0), *((Fraction(float(number)) - value) * unit for number in different)]
         return np.where(members, at + 1, 0), factors
 
-    def _condition(self) -> str:
-        return conditions(self.given)
-
     def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
-        """Mark the terms of those as described, and tell their share; None where it is not known."""
+        """Mark the terms of the people described, and count their share; None where it is not known."""
         view = space.view
         if self.attribute not in view.qi:
             self._anything(space)
@@ -1051,7 +1034,7 @@ class ExpectedNumber(Event):
                 f"{self} is known, as {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
-        space.axes.tell_apart(dict(self.given))  # whether anybody is so is asked below
+        space.axes.tell_apart(dict(self.given))  # whether there are such people is checked below
         event = Event(having or self._anything(space), self.given - having, self.who)
         place, (_, unit) = event.exact(space)
         if not having or not unit:
@@ -1065,16 +1048,11 @@ class ExpectedNumber(Event):
         if self.attribute not in space.view.sensitive:
             kinds = "sensitive attribute or quasi-identifier"
             raise unknown_name(kinds, self.attribute, [*space.view.sensitive, *space.view.qi])
-        every = list(self._values(space)[1])
-        return next(iter(P({self.attribute: every}).terms)).value
+        return _sensitive({self.attribute: list(space.axes.of_column(self.attribute)[1])})
 
-    def _values(self, space: Space) -> tuple[np.ndarray, pd.Index]:
-        """Codes of the attribute for each term, and what they stand for."""
-        return space.axes.of_column(self.attribute)
-
-    def _of_terms(self, space: Space) -> np.ndarray:
+    def _numbers(self, space: Space) -> np.ndarray:
         """The number of every term."""
-        codes, values = self._values(space)
+        codes, values = space.axes.of_column(self.attribute)
         if self.numbers is None:
             kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
             if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_bool_dtype(kinds):
@@ -1090,9 +1068,7 @@ class ExpectedNumber(Event):
             if strange := [value for value in number_of if value not in values]:
                 raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
             if missing := [value for value in values if value not in number_of]:
-                raise LabelMismatch(
-                    f"the numbers of {self.attribute!r} lack {join_names(missing)}; one for each is needed"
-                )
+                raise LabelMismatch(f"the numbers of {self.attribute!r} lack {join_names(missing)}; one for each")
             numbers = np.array([number_of[value] for value in values])
         return numbers[codes]
 
@@ -1123,7 +1099,7 @@ class ParametricStatement(Source):
 
     @property
     def identity(self) -> Hashable:
-        """What it says, and of which parameters."""
+        """The expression, the relation, the value with its parameters, and the cost."""
         terms = frozenset(self.left.terms.items()), self.left.constant
         return terms, self.relation, str(self.value), tuple(parameter.id for parameter in self.parameters), self.penalty
 
@@ -1134,17 +1110,19 @@ class ParametricStatement(Source):
 
     def now(self) -> Statement:
         """The statement at the values that the parameters have now."""
-        if (value := self.value.value) is None:
-            raise StatementError(f"{self.label!r} has a CVXPY Parameter without a value; set its value first")
+        values_of(self.parameters, self.label)  # raises if a parameter has no value
+        value = float(self.value.value)
         if self.penalty is None:
-            return self.left._state(float(value), self.relation)
-        low = -math.inf if self.relation == "<=" else float(value)
-        return self.left.missable(low, math.inf if self.relation == ">=" else float(value), self.penalty)
+            return self.left._state(value, self.relation)
+        low = -math.inf if self.relation == "<=" else value
+        return self.left.missable(low, math.inf if self.relation == ">=" else value, self.penalty)
 
     def softened(self, penalty: Penalty) -> ParametricStatement:
         """The same, which can be missed at a cost."""
         if self.penalty is not None:
             raise StatementError(f"{self.label} is soft already; state its cost once")
+        if penalty.n_rows is not None:
+            raise StatementError(f"{self.label} is one statement, and has one cost, not an array")
         return ParametricStatement(self.left, self.relation, self.value, penalty)
 
     def _parametric(self, label: str, block: int) -> Parametric:

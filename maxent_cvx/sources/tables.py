@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,16 @@ import scipy.sparse as sp
 from .._utils.errors import StatementError, TableError, UnknownName, join_names, short_repr, unknown_name
 from .._utils.formatting import TablePreview
 from .._utils.tables import check_columns, names
-from .._utils.validation import check_bool, check_dataframe, check_in, check_instance, check_int, check_str, is_text
+from .._utils.validation import (
+    check_bool,
+    check_dataframe,
+    check_in,
+    check_instance,
+    check_int,
+    check_label,
+    check_str,
+    is_text,
+)
 from ..releases.qi_table import QITable
 from ..terms.axes import find, level_of, pick, subset_keys
 from ..terms.rows import Rows
@@ -26,12 +34,10 @@ from .base import Source
 
 # Counts as they are printed in tables: numbers, perhaps rounded, and symbols of suppressed cells, as intervals.
 
-#: The symbol of a cell that says nothing, as it was suppressed to protect another one (complementary suppression).
+#: The symbol of a cell whose count is unknown, as it was suppressed to protect another one (complementary suppression).
 OPEN = "*"
-#: The largest count, records: beyond it floating point does not hold every integer.
+#: The largest count, records: beyond it floating point cannot represent every integer.
 LARGEST_COUNT = 2**53
-#: How far from the number that is printed the true one may be, with base b.
-HALF_WIDTHS = {"nearest": lambda base: base // 2, "random": lambda base: base - 1}
 
 Intervals = dict[str, tuple[float, float]]
 
@@ -46,77 +52,58 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
         if symbol == OPEN:
             return {OPEN: (0.0, np.inf)}
         if (match := re.fullmatch(r"(<=?|≤)(\d{1,15})", symbol)) is None:
-            raise StatementError(
-                f"suppressed must be a limit such as '<5' or '<=4', or a dictionary {{symbol: (least, most)}}, got "
-                f"{short_repr(suppressed)}"
-            )
+            raise StatementError(f"suppressed must be a limit such as '<5' or '<=4', got {short_repr(suppressed)}")
         most = float(match[2]) - (match[1] == "<")
         if most < least:
             raise StatementError(f"suppressed must be a limit above the smallest count, got {suppressed!r}")
         return {symbol: (least, most), OPEN: (0.0, np.inf)}
     if not isinstance(suppressed, Mapping):
-        raise StatementError(
-            f"suppressed must be a limit such as '<5', a dictionary or None, got {short_repr(suppressed)}"
-        )
+        raise StatementError(f"suppressed must be a limit such as '<5', a dict or None, got {short_repr(suppressed)}")
     if zeros_shown:
-        raise StatementError(
-            "zeros_shown is used with a limit such as '<5' only; for a dictionary, give {'<5': (1, 4)}"
-        )
+        raise StatementError("zeros_shown is used with a limit such as '<5'; for a dictionary, give {'<5': (1, 4)}")
     return {OPEN: (0.0, np.inf), **{_symbol(key): _limits(key, value) for key, value in suppressed.items()}}
 
 
 def cell_intervals(
     counts: pd.Series, symbols: Intervals, base: int | None, rounding: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most people of every cell; the most is infinite where nothing is said."""
-    name = counts.name
-    if not (pd.api.types.is_numeric_dtype(counts) or pd.api.types.is_object_dtype(counts) or _is_text(counts)):
-        raise TableError(f"column {name!r} of the published table must hold counts, not {counts.dtype}")
-    if pd.api.types.is_bool_dtype(counts) or pd.api.types.is_complex_dtype(counts):
-        raise TableError(f"column {name!r} of the published table must hold counts, not {counts.dtype}")
+    """The least and the most people of every cell; the most is infinite if it is unknown."""
+    column = f"column {counts.name!r} of the published table"
+    types = pd.api.types
+    of_texts = isinstance(counts.dtype, pd.CategoricalDtype) or types.is_string_dtype(counts)
+    of_numbers = types.is_numeric_dtype(counts) and not types.is_bool_dtype(counts)
+    if types.is_complex_dtype(counts) or not (of_numbers or of_texts or types.is_object_dtype(counts)):
+        raise TableError(f"{column} must contain counts, not {counts.dtype}")
     as_typed = counts.astype(object)
     strange = as_typed.map(lambda one: isinstance(one, bool | np.bool_ | complex)).to_numpy(dtype=bool)
     values = pd.to_numeric(as_typed.where(~strange), errors="coerce").to_numpy(dtype=float)
     is_number = ~np.isnan(values)
     bad = is_number & ~((values >= 0) & (values <= LARGEST_COUNT) & (values == np.floor(values)))
     if bad.any():
-        raise TableError(
-            f"column {name!r} of the published table must contain numbers of people, integers of at least 0, got "
-            f"{join_names(as_typed[bad].unique())}"
-        )
+        raise TableError(f"{column} must contain integers of at least 0, got {join_names(as_typed[bad].unique())}")
     low, high = values.copy(), values.copy()
     if base is not None:
         if (off := is_number & (values % base != 0)).any():
             raise TableError(
-                f"column {name!r} of the published table must contain multiples of the base {base}, got "
-                f"{join_names(as_typed[off].unique())}"
+                f"{column} must contain multiples of the base {base}, got {join_names(as_typed[off].unique())}"
             )
-        width = HALF_WIDTHS[rounding](base)
+        width = base // 2 if rounding == "nearest" else base - 1
         low, high = np.maximum(low - width, 0), high + width
-    texts, which = np.unique(as_typed[~is_number].map(_plain_if_text).to_numpy(dtype=str), return_inverse=True)
+    symbols_typed = as_typed[~is_number].map(lambda one: _plain(one) if isinstance(one, str) else short_repr(one))
+    texts, which = np.unique(symbols_typed.to_numpy(dtype=str), return_inverse=True)
     if unknown := [symbol for symbol in texts.tolist() if symbol not in symbols]:
         raise TableError(
-            f"column {name!r} of the published table contains {join_names(unknown)}, which is neither an integer nor a "
-            f"symbol of a suppressed cell, {join_names(symbols)}; give its meaning, suppressed={{symbol: (least, most)}}"
+            f"{column} contains {join_names(unknown)}, which is neither an integer nor a symbol of a suppressed cell, "
+            f"{join_names(symbols)}; give its meaning, suppressed={{symbol: (least, most)}}"
         )
     ends = np.array([symbols[symbol] for symbol in texts.tolist()]).reshape(-1, 2)
     low[~is_number], high[~is_number] = ends[which].T if len(which) else (0.0, 0.0)
     return low, high
 
 
-def _is_text(counts: pd.Series) -> bool:
-    """Whether a column is one of texts; symbols of a Categorical are."""
-    is_category = isinstance(counts.dtype, pd.CategoricalDtype)
-    return is_category or pd.api.types.is_string_dtype(counts)
-
-
 def _plain(text: str) -> str:
     """A symbol without the blanks in it."""
     return "".join(text.split())
-
-
-def _plain_if_text(value: object) -> str:
-    return _plain(value) if isinstance(value, str) else short_repr(value)
 
 
 def _symbol(key: object) -> str:
@@ -131,19 +118,12 @@ def _symbol(key: object) -> str:
 
 def _limits(key: object, value: object) -> tuple[float, float]:
     """Read (least, most), None for no limit."""
-    pair = value if isinstance(value, tuple | list) and len(value) == 2 else ()
-    least, most = pair or (-1, -1)
-    whole = all(
-        limit is None or (isinstance(limit, Integral) and not isinstance(limit, bool)) for limit in (least, most)
-    )
-    if whole:
-        ends = (0.0 if least is None else float(least), np.inf if most is None else float(most))
-        if 0 <= ends[0] <= ends[1]:
-            return ends
-    raise StatementError(
-        f"suppressed={{{key!r}: {short_repr(value)}}}: (least, most) people are expected, whole numbers, or None where "
-        "there is no limit"
-    )
+    what = f"suppressed={{{key!r}: (least, most)}}"
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise StatementError(f"{what} is expected, two numbers of people or None, not {short_repr(value)}")
+    least = 0 if value[0] is None else check_int(value[0], f"{what}: least", 0)
+    most = np.inf if value[1] is None else check_int(value[1], f"{what}: most", least)
+    return float(least), float(most)
 
 
 # Cells of a table over the terms of a model.
@@ -166,38 +146,21 @@ def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_ar
     back = np.argsort(np.concatenate(order), kind="stable")
     inside = space.view.inside[space.codes["s"]]
     matrix = sp.csr_array(sp.vstack(parts, format="csr")[back])
-    return matrix if inside.all() else _without_zeros(sp.csr_array(matrix @ sp.diags_array(inside.astype(float))))
-
-
-def unknown_values(
-    space: Space, cells: pd.Index, is_total: np.ndarray, attribute: int
-) -> Iterator[tuple[object, np.ndarray]]:
-    """Give each value of an attribute that the view does not know, and the cells with it."""
-    codes, values = level_of(cells, attribute)
-    known = space.axes.of_column(str(cells.names[attribute]))[1]
-    unknown = ~values.isin(known)
-    if not unknown.any():
-        return
-    for code in np.flatnonzero(unknown):
-        at = np.flatnonzero((codes == code) & ~is_total[:, attribute])
-        if len(at):
-            yield values.to_list()[code], at
-
-
-def _without_zeros(matrix: sp.csr_array) -> sp.csr_array:
-    matrix.eliminate_zeros()
+    if not inside.all():
+        matrix = sp.csr_array(matrix @ sp.diags_array(inside.astype(float)))
+        matrix.eliminate_zeros()
     return matrix
 
 
-# The people whom a table counts, as a view: what there is when nothing is published but tables.
+# The people whom a table counts, as a view, if nothing but tables is published.
 
 
 def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str], n_records: int | None) -> QITable:
     """Make the QI table of the totals over what is sensitive."""
     attributes = [str(name) for name in cells.index.names]
     sensitive = names(sa, "sa")
-    if strangers := [name for name in sensitive if name not in attributes]:
-        raise unknown_name("attribute of the published table", strangers[0], attributes)
+    for name in sensitive:
+        check_label(name, "attribute of the published table", attributes)
     if n_records is not None:
         check_int(n_records, "n_records", 1, error=TableError)
     qi = [name for name in attributes if name not in sensitive]
@@ -206,7 +169,9 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
         name: pd.unique(np.asarray(cells.index.get_level_values(name)[~total]))
         for name, total in zip(attributes, is_total.T, strict=True)
     }
-    domain = _domain([labels[name] for name in sensitive])
+    domain = list(itertools.product(*(labels[name] for name in sensitive)))
+    if len(sensitive) == 1:
+        domain = list(labels[sensitive[0]])
     if not qi:
         total = _grand_total(cells, is_total, n_records)
         alone = next(name for name in ("people", "_people", "__people") if name not in attributes)
@@ -222,11 +187,6 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
     count = next(name for name in ("n", "_n", "__n") if name not in qi)
     people[count] = margin["low"].to_numpy().astype(np.int64)
     return QITable(people, qi=qi, sa=sensitive, sa_values=domain, count=count)
-
-
-def _domain(values: list[np.ndarray]) -> list[object]:
-    """All combinations of the values of the sensitive attributes."""
-    return list(values[0]) if len(values) == 1 else list(itertools.product(*values))
 
 
 def _grand_total(cells: pd.DataFrame, is_total: np.ndarray, n_records: int | None) -> int:
@@ -370,7 +330,7 @@ class PublishedTable(Source):
         check_dataframe(table, "the published table")
         if not is_text(count):
             raise TableError(f"count must be the name of a column, got {short_repr(count)}")
-        check_in(rounding, "rounding", tuple(HALF_WIDTHS))
+        check_in(rounding, "rounding", ("nearest", "random"))
         check_bool(zeros_shown, "zeros_shown")
         if not pd.api.types.is_scalar(total) or pd.isna(total):  # type: ignore[call-overload]
             raise StatementError(f"total must be the label of a total, such as a text, got {short_repr(total)}")
@@ -390,9 +350,7 @@ class PublishedTable(Source):
         index = _labels(table[by])
         if index.has_duplicates:
             twice = index[index.duplicated()].unique()
-            raise TableError(
-                f"the published table has more than one row for {join_names(twice)}; one per cell is expected"
-            )
+            raise TableError(f"the published table has more than one row for {join_names(twice)}")
         self.cells = pd.DataFrame({"low": low, "high": high}, index=index)
         self._typed, self._symbols = table[[*by, count]], symbols
         self._arguments: dict[str, Any] = {
@@ -459,7 +417,7 @@ class PublishedTable(Source):
 
     @cached_property
     def identity(self) -> Hashable:
-        """The cells and what they say."""
+        """The cells and their counts."""
         cells = frozenset(zip(self.cells.index.tolist(), *self.cells.T.to_numpy().tolist(), strict=True))
         return "PublishedTable", self.attributes, self.total, cells
 
@@ -470,12 +428,12 @@ class PublishedTable(Source):
         return np.column_stack([np.asarray(level == self.total, dtype=bool) for level in values])
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per cell, people; a cell that may hold anybody or nobody emits none."""
+        """Emit one row per cell, people; a cell with any number of people emits none."""
         low, high = self.cells["low"].to_numpy(), self.cells["high"].to_numpy()
         exact, matrix = low == high, self.matrix(space)
         low = np.where(exact | (low > 0), low, -np.inf)
         high = np.where(exact | (high < space.n_records), high, np.inf)
-        nobody = np.diff(matrix.indptr) == 0  # an impossible combination: 0 says nothing, more contradicts the view
+        nobody = np.diff(matrix.indptr) == 0  # an impossible combination: 0 has no effect, more contradicts the view
         bounded = np.where(nobody, low > 0, np.isfinite(low) | np.isfinite(high))
         scaled = sp.csr_array(matrix * float(space.n_records))
         rows = Rows(scaled, low, high, self.label, self.cells.index, space.view, exact=True)
@@ -510,16 +468,17 @@ class PublishedTable(Source):
         """
         check_instance(space, Space, "space")
         view = space.view
-        if strangers := [name for name in self.attributes if name not in view.columns]:
-            raise unknown_name(f"attribute of the {view.noun}", strangers[0], view.columns)
-        index, is_total = self.cells.index, self.is_total
         for i, name in enumerate(self.attributes):
-            for value, at in unknown_values(space, index, is_total, i):
-                low, high = self.cells["low"].to_numpy()[at], self.cells["high"].to_numpy()[at]
-                if name not in view.qi or low.any() or not (high == 0).any():
-                    error = unknown_name(f"value of {name!r}", value, space.axes.of_column(name)[1])
+            check_label(name, f"attribute of the {view.noun}", view.columns)
+            codes, values = level_of(self.cells.index, i)
+            known = space.axes.of_column(name)[1]
+            for code in np.flatnonzero(~values.isin(known)):
+                cells = self.cells[(codes == code) & ~self.is_total[:, i]]
+                # Zeros for a value of a quasi-identifier that nobody has are true.
+                if len(cells) and (name not in view.qi or cells["low"].any() or not (cells["high"] == 0).any()):
+                    error = unknown_name(f"value of {name!r}", values.to_list()[code], known)
                     raise UnknownName(f"the published table by {', '.join(self.attributes)}: {error}")
-        return cell_terms(space, index, is_total)
+        return cell_terms(space, self.cells.index, self.is_total)
 
     def to_view(self, sa: str | Iterable[str], n_records: int | None = None) -> QITable:
         """Make a view of the counted people, if nothing but tables is published.

@@ -25,7 +25,7 @@ Encoder = Callable[[pd.DataFrame], Any]
 
 def fitted_tree(estimator: Any, encode: Encoder | None) -> tuple[Any, Any, Encoder | None]:
     """Find the fitted tree in an estimator: itself, the last step of a pipeline, or the best one of a search."""
-    names, steps, given = getattr(estimator, "feature_names_in_", None), [], estimator
+    names, steps, original = getattr(estimator, "feature_names_in_", None), [], estimator
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -36,9 +36,7 @@ def fitted_tree(estimator: Any, encode: Encoder | None) -> tuple[Any, Any, Encod
             break
         names = getattr(estimator, "feature_names_in_", None) if names is None and not steps else names
     if hasattr(estimator, "param_grid") or hasattr(estimator, "param_distributions"):
-        raise StatementError(
-            f"{short_repr(given)} has no best_estimator_: fit the search, with refit=True, its default"
-        )
+        raise StatementError(f"{short_repr(original)} has no best_estimator_: fit the search, with refit=True")
     if not (hasattr(estimator, "tree_") and hasattr(estimator, "classes_")) or np.ndim(estimator.classes_) != 1:
         raise StatementError(
             "a fitted DecisionTreeClassifier of one output is expected, or a pipeline or a search that ends in one, "
@@ -58,8 +56,10 @@ def _through(steps: list[Any]) -> Encoder:
     return encode
 
 
-# What leaves of a tree with monotonic constraints say: some have their shares clipped, and count nobody.
+# Leaves of a tree with monotonic constraints: the shares of some are clipped, and count nobody.
 
+#: What is wrong with a tree whose leaves do not count people.
+WEIGHTED = "the tree's leaves do not count people; fit it without class_weight and sample_weight"
 #: Shares nearer than this are equal: what is left of rounding a sum of a few doubles below 1.
 SAME = 1e-9
 #: Halvings until an interval of width 1/2 is as short as doubles allow.
@@ -74,7 +74,7 @@ def is_monotone(tree: Any) -> bool:
 
 def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bound how many people of each leaf have each of two classes, from what is published of a monotone tree."""
-    # a node's impurity is that of its people, k and n - k of them, though it does not say which of the classes is
+    # A node's impurity is that of its people, k and n - k of them, though it does not tell which of the classes is
     # which. Its shares are clipped to lie between bounds, the middles of the shares of both sides of splits above it
     # (as scikit-learn has it): shares that are none of these are not clipped, and count people.
     fitted = tree.tree_
@@ -84,7 +84,7 @@ def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarra
     sure = ~_at_a_bound(fitted, first, fewer / people, np.asarray(tree.monotonic_cst))
     exact = np.rint(first * people)
     if (np.abs(exact - first * people)[sure] > 1e-6 * people[sure]).any():
-        raise StatementError("the tree's leaves do not count people; fit it without class_weight and sample_weight")
+        raise StatementError(WEIGHTED)
     least, most = np.where(sure, exact, fewer)[leaf], np.where(sure, exact, people - fewer)[leaf]
     total = people[leaf]
     return np.column_stack([least, total - most]), np.column_stack([most, total - least])
@@ -99,10 +99,7 @@ def _fewer(impurity: np.ndarray, people: np.ndarray, gini: bool) -> np.ndarray:
         low, high = np.where(less, middle, low), np.where(less, high, middle)
     fewer = np.rint((low + high) / 2 * people)
     if (np.abs(_impurity(fewer / people, gini) - impurity) > SAME).any():
-        raise StatementError(
-            "the impurities of the tree's nodes are not those of whole people; fit it without class_weight and "
-            "sample_weight"
-        )
+        raise StatementError(WEIGHTED)
     return fewer
 
 
@@ -201,9 +198,7 @@ class PublishedTree(Source):
         tree, self.names, encode = fitted_tree(tree, encode)
         weights = getattr(tree, "class_weight", None)
         if weights is not None and (not isinstance(weights, dict) or set(weights.values()) != {1}):
-            raise StatementError(
-                f"the tree has class_weight={weights!r}: its leaves do not count people; fit it without"
-            )
+            raise StatementError(WEIGHTED)
         self.tree, self.encode, self.leaves, self.integer = tree, encode, leaves, integer
 
     @property
@@ -252,9 +247,7 @@ class PublishedTree(Source):
                 "encode=, a function from a table of them to what the tree was fitted on"
             ) from error
         if leaves.shape != (len(view.n_q),):
-            raise StatementError(
-                f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples; one per tuple is expected"
-            )
+            raise StatementError(f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples")
         return leaves
 
     def _root(self, space: Space) -> Rows:
@@ -276,21 +269,14 @@ class PublishedTree(Source):
         monotone = is_monotone(self.tree)
         off = np.abs(weighted - people) > 1e-6
         if off.any() or (not monotone and (np.abs(counts - np.rint(counts)) > 1e-6).any()):
-            raise StatementError(
-                "the tree was fitted with weights of people or of classes, so that its leaves do not count people; fit "
-                "it without class_weight and sample_weight"
-            )
+            raise StatementError(WEIGHTED)
         reached = np.isin(np.flatnonzero(fitted.children_left == -1), leaf)
-        if (off := people != n_q).any() or not reached.all():
-            where = (
-                f"leaf {leaf[off][0]} was fitted on {people[off][0]} people, and {int(n_q[off][0])} of the {view.noun} "
-                "come to it"
-                if off.any()
-                else f"nobody in the {view.noun} comes to {int((~reached).sum())} of its leaves"
-            )
-            raise StatementError(
-                f"{where}: the tree was fitted on other people, or on another encoding of them than encode= makes"
-            )
+        other = "the tree was fitted on other people, or encode= encodes them otherwise"
+        if (off := people != n_q).any():
+            fitted_on, n = people[off][0], int(n_q[off][0])
+            raise StatementError(f"leaf {leaf[off][0]} was fitted on {fitted_on} people, and has {n}: {other}")
+        if not reached.all():
+            raise StatementError(f"{int((~reached).sum())} leaves have no people of the {view.noun}: {other}")
         both = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(counts),) * 2
         every = np.zeros((2, len(leaf), len(view.sensitive_values)))
         every[:, :, self._classes(view)] = both

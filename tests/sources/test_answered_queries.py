@@ -71,7 +71,7 @@ def test_queries_that_cannot_be_read(published):
     """Each error says what was found and what is expected."""
     for arguments, options, error, says in [
         (({"Sex": "F"}, [1]), {}, StatementError, "list of {attribute: value}"),
-        (([["Sex"]], [1]), {}, StatementError, "a query is"),
+        (([["Sex"]], [1]), {}, StatementError, "a query"),
         (([{}], [1, 2]), {}, StatementError, "1 queries, 2 answers"),
         (([], []), {}, StatementError, "one at least"),
         (([{}], ["1"]), {}, BadProbability, "finite number"),

@@ -193,7 +193,7 @@ def test_what_is_published_already_is_no_contradiction():
     [
         (lambda: PublishedRegression({}, {"low": 1}), StatementError, []),
         (lambda: PublishedRegression({"age": np.nan}, {"low": 1}), BadProbability, ["'age'", "finite"]),
-        (lambda: PublishedRegression({"age": 0.123}, {"low": 1}, decimals=2), BadProbability, ["0.123", "decimals=2"]),
+        (lambda: PublishedRegression({"age": 0.123}, {"low": 1}, decimals=2), BadProbability, ["0.123", "2 decimals"]),
         (lambda: PublishedRegression({"age": 0.1}, {"low": 1}, decimals={"Age": 1}), StatementError, []),
         (lambda: PublishedRegression({"age": 0.1}, {"low": 1}, "probit"), StatementError, ["'linear' or 'logistic'"]),
         (lambda: PublishedRegression({"age": 0.1}, {"low": 1}, tolerance=1, decimals=1), StatementError, []),

@@ -77,7 +77,7 @@ def test_true_rows(n: int):
     [
         ({"transition": [[1, 0], [0, 1]]}, TableError, "DataFrame"),
         ({"transition": HALF_HONEST * 2}, BadProbability, "sum to 1"),
-        ({"transition": HALF_HONEST.iloc[[0, 0]]}, TableError, "twice"),
+        ({"transition": HALF_HONEST.iloc[[0, 0]]}, TableError, "repeats"),
         ({"transition": HALF_HONEST.iloc[:1]}, StatementError, "a row for 'no'"),
         ({"transition": pd.DataFrame({"yes": [1.0, 1.0]}, index=VALUES)}, StatementError, "a column for 'no'"),
         ({"reported": "Anser"}, UnknownName, "'Answer'"),
