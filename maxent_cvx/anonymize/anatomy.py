@@ -145,7 +145,7 @@ def anatomy_of_partitions(
     roles = Roles.read(qi, sa, bucket, None)
     executor = executor_for(current_client())
     people = dask_records(narrowed(table, [*qi, *sa]))
-    counts = executor.gather(executor.made([then(part.make, count_people, roles, l, part.name) for part in people]))
+    counts = executor.gather(executor.made([then(part.make, count_people, roles, l) for part in people]))
     assigned = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]
     if not assigned:
         raise TableError("the table has no rows; at least one record is needed")
@@ -160,7 +160,7 @@ def anatomy_of_partitions(
     return released(dealers, roles)
 
 
-def count_people(rows: pd.DataFrame, roles: Roles, l: int, name: str) -> PartCounts | None:
+def count_people(rows: pd.DataFrame, roles: Roles, l: int) -> PartCounts | None:
     """Count the QI tuples and values of a partition, which will have so many buckets; None if nobody is in it."""
     if rows.empty:
         return None

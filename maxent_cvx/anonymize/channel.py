@@ -216,19 +216,11 @@ def channel(
     multipliers = [np.maximum(np.asarray(constraint.dual_value, dtype=float), 0.0) for constraint in constraints]
     bound, prices = _dual(multipliers, weights, beliefs, np.maximum(solved, 0.0), limit, per)
     rows = _pairs(joint.index, joint.columns, joint.columns.name or "s")
-    return Channel(
-        pd.DataFrame(table.reshape(-1, costs.shape[1]), rows, loss.columns),
-        float((weights * table).sum()),
-        bound,
-        pd.concat(
-            {k or "joint": pd.Series(p + 0.0, joint.index) for k, p in enumerate(prices)}, names=["adversary"]
-        ).rename("dloss / dlimit"),
-        repair,
-        problem,
-        limit,
-        per,
-        tuple(joints),
-    )
+    published = pd.DataFrame(table.reshape(-1, costs.shape[1]), rows, loss.columns)
+    by_adversary = {k or "joint": pd.Series(p + 0.0, joint.index) for k, p in enumerate(prices)}
+    rates = pd.concat(by_adversary, names=["adversary"]).rename("dloss / dlimit")
+    expected = float((weights * table).sum())
+    return Channel(published, expected, bound, rates, repair, problem, limit, per, tuple(joints))
 
 
 # Tables that are given.

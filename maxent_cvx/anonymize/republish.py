@@ -72,11 +72,18 @@ def m_invariant(history: History, l: int, rng: np.random.Generator) -> Assignmen
 
 
 def _fill_places(history: History, bucket: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Put newcomers into places of their value, as far as there are any; the numbers of the places that stay empty."""
-    new = np.flatnonzero(bucket < 0)
-    newcomer, place = _fill(history.places, history.value[new], rng)
-    bucket[new[newcomer]] = history.places[0][place]
-    return np.delete(np.arange(len(history.places[0])), place)
+    """Put newcomers into places of their value at random, as far as there are any; the places that stay empty."""
+    new, (buckets, values) = np.flatnonzero(bucket < 0), history.places
+    ranks = []
+    for value in (history.value[new], values):
+        order, rank = shuffled(value, rng)
+        ranks.append(rank[np.argsort(order)])
+    # The n-th newcomer with a value takes the n-th place of that value.
+    size = max(len(new), len(values), 1)
+    keys = history.value[new] * size + ranks[0], values * size + ranks[1]
+    _, newcomer, place = np.intersect1d(*keys, return_indices=True)
+    bucket[new[newcomer]] = buckets[place]
+    return np.delete(np.arange(len(buckets)), place)
 
 
 def _new_buckets(history: History, bucket: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
@@ -86,17 +93,6 @@ def _new_buckets(history: History, bucket: np.ndarray, l: int, rng: np.random.Ge
     fresh = draw(history.value[newcomers], l, rng)
     bucket[newcomers[fresh >= 0]] = history.n_buckets + fresh[fresh >= 0]
     return newcomers[fresh < 0]
-
-
-def _fill(places: tuple[np.ndarray, np.ndarray], value: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Pair newcomers with places of their value at random: which newcomer, which place."""
-    ranks = []
-    for of in (value, places[1]):
-        order, rank = shuffled(of, rng)
-        ranks.append(rank[np.argsort(order)])
-    size = max(len(value), len(places[1]), 1)
-    _, newcomer, place = np.intersect1d(value * size + ranks[0], places[1] * size + ranks[1], return_indices=True)
-    return newcomer, place
 
 
 def _alone(

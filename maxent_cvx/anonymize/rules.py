@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import Inaccurate, SolverError, StatementError, TableError, pluralize, short_repr
+from .._utils.errors import Inaccurate, SolverError, StatementError, TableError, pluralize
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.validation import check_bool, check_instance, check_int, check_list, check_number, check_optional_bool
@@ -86,7 +86,7 @@ def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: 
     cell = space.codes["q"] * n_values + space.codes["s"]
     size = len(space.view.n_q) * n_values
     of_cell = sp.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)), shape=(len(cell), size))
-    counted = _ones(_pattern(rows) @ of_cell) @ count_pairs(post.view, original).ravel()
+    counted = _ones(_ones(rows.matrix) @ of_cell) @ count_pairs(post.view, original).ravel()
     m = np.where(np.isfinite(multipliers), multipliers, 0.0)
     gain = m * (counted - np.asarray(covered.sum(axis=1))) + 0.5 * m**2 * variance
     return np.where(np.isinf(multipliers), np.inf, gain)
@@ -99,7 +99,7 @@ def _covered(post: Posterior, rows: Rows) -> tuple[sp.csr_array, np.ndarray]:
     cell = space.cells
     of_cell = sp.csr_array((post.counts, (np.arange(len(cell)), cell)), shape=(len(cell), len(n_records) * n_values))
     table = np.bincount(cell, post.counts, len(n_records) * n_values).reshape(-1, n_values)
-    return sp.csr_array(_pattern(rows) @ of_cell), table
+    return sp.csr_array(_ones(rows.matrix) @ of_cell), table
 
 
 def _sum_values(covered: sp.csr_array, n_values: int) -> sp.csr_array:
@@ -113,12 +113,7 @@ def _groups(post: Posterior, rows: Rows) -> sp.csr_array:
     """Mark the groups that each row is about, shape (rows, groups)."""
     group, of = post.space.groups
     of_group = sp.csr_array((np.ones(len(group)), (np.arange(len(group)), group)), shape=(len(group), len(of)))
-    return sp.csr_array(_pattern(rows) @ of_group)
-
-
-def _pattern(rows: Rows) -> sp.csr_array:
-    """1 for the terms that each row is about."""
-    return _ones(rows.matrix)
+    return sp.csr_array(_ones(rows.matrix) @ of_group)
 
 
 def _ones(matrix: sp.csr_array) -> sp.csr_array:
@@ -425,8 +420,7 @@ def sanitize(
         raise StatementError("original is used with divergence only; omit it with max_p")
     if divergence is not None and not isinstance(original, pd.DataFrame):
         raise StatementError("divergence needs original, the table of records")
-    if not isinstance(rules, RuleSet):
-        raise StatementError(f"rules must be a RuleSet, see anonymize.mine_rules, not {short_repr(rules)}")
+    check_instance(rules, RuleSet, "rules", "see anonymize.mine_rules")
     if "measure" in (*rules.qi, *rules.sensitive):
         raise TableError("a column is called 'measure', a name that the result uses; rename the column")
     if decimals is not None:
@@ -437,6 +431,6 @@ def sanitize(
     check_int(step, "step", 1)
     model = MaxEnt(view) if isinstance(view, View) else view
     check_instance(model, MaxEnt, "view", "give a View, such as a QITable, or a model of one")
-    search = Withholding(model, rules, scores, decimals, Limit(limit, original if max_p is None else None))
+    search = Withholding(model, rules, scores, decimals, Limit(limit, original))
     kept, withheld, post, value = search.run(step, restore, progress)
     return Sanitized(kept, withheld, post, value, limit)

@@ -280,13 +280,8 @@ class Attribute:
                 raise TableError(f"the levels of the hierarchy of {column.name!r} do not nest: a node has two parents")
         nodes = [np.asarray(node, dtype=object) for _, node in factors]
         nodes[0] = np.array([*leaves], dtype=object)
-        return cls(
-            str(column.name),
-            leaves,
-            [code[place] for code, _ in factors],
-            nodes,
-            [np.bincount(code) for code, _ in factors],
-        )
+        codes, below = [code[place] for code, _ in factors], [np.bincount(code) for code, _ in factors]
+        return cls(str(column.name), leaves, codes, nodes, below)
 
     def ncp(self, level: int) -> np.ndarray:
         """NCP of the cell of every record at a level."""
@@ -391,6 +386,11 @@ class Judge:
         n = len(self.values)
         return np.bincount(group * n + self.s, minlength=(int(group.max()) + 1) * n).reshape(-1, n)
 
+    def sizes(self, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Number of records in each group, and of those with its most frequent value."""
+        counts = self.counts(group)
+        return counts.sum(axis=1), counts.max(axis=1)
+
     def largest(self, counts: np.ndarray) -> np.ndarray:
         """The largest probability of an event that counts, of every group."""
         assert self.rule is not None
@@ -460,7 +460,8 @@ class Best:
             def published(release: Release = release) -> Release:
                 return release
 
-            loss = self._loss_of_anatomy(release)
+            sizes, most_frequent = np.asarray(release.n_qb.sum(axis=0)), release.n_sb.max(axis=0).toarray()
+            loss = self._loss(0.0, sizes, most_frequent, published)
             largest, is_safe = self.judge.of_release(release)
             self._add("anatomy", f"l={l}, exempt={exempt}", loss, largest, is_safe, published)
 
@@ -481,8 +482,8 @@ class Best:
                 [pd.factorize(cells[name].map(str))[0] for name in data.qi], [len(cells)] * len(data.qi)
             )
             published = partial(_generalized, cells, data)
-            ncp = np.mean([a.ncp_of(cells[a.name]) for a in self.attributes], axis=0)
-            loss = self._loss_of_groups(group, ncp, published)
+            ncp = float(np.mean([a.ncp_of(cells[a.name]) for a in self.attributes]))
+            loss = self._loss(ncp, *self.judge.sizes(group), published)
             largest, is_safe = self.judge.of_groups(group)
             text = ", ".join(f"{name}={value}" for name, value in setting.items())
             self._add("mondrian", text, loss, largest, is_safe, published)
@@ -515,17 +516,15 @@ class Best:
         attributes, judge = self.attributes, self.judge
         columns = [a.codes[level] for a, level in zip(attributes, node, strict=True)]
         group = group_codes(columns, [len(a.nodes[level]) for a, level in zip(attributes, node, strict=True)])
-        kept = np.ones(len(group), dtype=bool)
+        counts, kept = judge.counts(group), np.ones(len(group), dtype=bool)
         if judge.rule is not None:
-            largest = judge.largest(judge.counts(group))
+            largest = judge.largest(counts)
             reaches = judge.rule.reaches(largest)
             surest, is_safe = float(largest.max()), not reaches.any()
-            if not is_safe and self.suppression > 0:
-                kept = ~reaches[group]
-                if 0 < (~kept).sum() <= self.suppression * len(group) + 1e-9 and kept.any():
-                    surest, is_safe = float(largest[~reaches].max()), True
-                else:
-                    kept[:] = True
+            n_exposed = int(counts[reaches].sum())
+            if 0 < n_exposed <= min(self.suppression * len(group) + 1e-9, len(group) - 1):
+                surest, is_safe = float(largest[~reaches].max()), True
+                counts, kept = counts[~reaches], ~reaches[group]
         else:
             surest, is_safe = judge.of_groups(group)
 
@@ -534,13 +533,12 @@ class Best:
             return _generalized(pd.DataFrame(cells, self.data.frame.index)[kept], self.data)
 
         n_suppressed = int((~kept).sum())
-        if self.loss_name == "ncp":
-            loss = ncp
-            if n_suppressed:
-                cells = np.mean([a.ncp(level) for a, level in zip(attributes, node, strict=True)], axis=0)
-                loss = float(np.where(kept, cells, 1.0).mean())
-        else:
-            loss = self._loss_of_groups(group, None, published, kept, needed=is_safe)
+        if n_suppressed:
+            cells = np.mean([a.ncp(level) for a, level in zip(attributes, node, strict=True)], axis=0)
+            ncp = float(np.where(kept, cells, 1.0).mean())
+        loss = np.nan
+        if is_safe or self.loss_name != "queries":  # random queries are slow to answer
+            loss = self._loss(ncp, counts.sum(axis=1), counts.max(axis=1), published, kept)
         levels = {a.name: int(level) for a, level in zip(attributes, node, strict=True)}
         if n_suppressed and is_safe and loss < self.loss and judge.baseline is not None:
             # Shares of all people are others without the records that are left out.
@@ -548,41 +546,25 @@ class Best:
         self._add("full-domain", str(levels), loss, surest, is_safe, published, levels, n_suppressed)
         return is_safe
 
-    def _loss_of_groups(
+    def _loss(
         self,
-        group: np.ndarray,
-        ncp: np.ndarray | None,
+        ncp: float,
+        sizes: np.ndarray,
+        most_frequent: np.ndarray,
         published: Callable[[], Release],
         kept: np.ndarray | None = None,
-        *,
-        needed: bool = True,
     ) -> float:
-        """The loss of a release in groups, of whose records some are kept."""
-        n = len(group)
-        kept = np.ones(n, dtype=bool) if kept is None else kept
-        lost = n - int(kept.sum())
+        """The loss of groups of these sizes, by how many records of each have its most frequent value."""
+        n = len(self.data)
+        lost = n - int(sizes.sum())  # the records of groups that are left out
         if self.loss_name == "ncp":
-            assert ncp is not None
-            return float(np.where(kept, ncp, 1.0).mean())
+            return ncp
         if self.loss_name == "discernibility":
-            return float((np.bincount(group[kept]).astype(float) ** 2).sum() + n * lost) / n**2
+            return float((sizes.astype(float) ** 2).sum() + n * lost) / n**2
         if self.loss_name == "classification":
-            counts = self.judge.counts(group)[np.unique(group[kept])]
-            return float((counts.sum() - counts.max(axis=1).sum()) + lost) / n
-        if not needed:
-            return np.nan
-        return float(query_error(published(), self.data.frame[kept])["error"].mean()) * (n - lost) / n + lost / n
-
-    def _loss_of_anatomy(self, release: Release) -> float:
-        """The loss of buckets with exact quasi-identifiers."""
-        sizes, n = np.asarray(release.n_qb.sum(axis=0)).ravel(), len(self.data)
-        if self.loss_name == "ncp":
-            return 0.0
-        if self.loss_name == "discernibility":
-            return float((sizes.astype(float) ** 2).sum()) / n**2
-        if self.loss_name == "classification":
-            return float(n - release.n_sb.max(axis=0).toarray().sum()) / n
-        return float(query_error(release, self.data.frame)["error"].mean())
+            return float(n - most_frequent.sum()) / n
+        table = self.data.frame if kept is None else self.data.frame[kept]
+        return float(query_error(published(), table)["error"].mean()) * (n - lost) / n + lost / n
 
     def _add(
         self,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -11,15 +11,15 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from .._utils.errors import SolverError, StatementError, TableError, join_names, pluralize, short_repr
+from .._utils.errors import SolverError, TableError, join_names, pluralize
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, densely, names, tally
-from .._utils.validation import check_int, check_label
+from .._utils.validation import check_instance, check_int, check_label
 from ..priors import QIDistribution
 from ..releases.release import Release
 from ..worlds.conditions import DEVIATION_ROUNDING, deviations, one_r, swap_bounds
 from ..worlds.groups import Groups, linked
-from .anatomy import draw, rank
+from .anatomy import draw, exempt_values, rank
 
 __all__ = [
     "nested",
@@ -40,14 +40,14 @@ class PrivacyCriterion:
     r: float
     condition: str  # one of :data:`CONDITIONS`
 
-    def kept(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """Which groups satisfy the condition; records are given by group (from 0), joint signature and value."""
-        return np.asarray(self.violation(group, signature, value) <= 1 + DEVIATION_ROUNDING)
-
     def violation(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """The violation of the condition by each group, relative to what is allowed: up to 1 it is satisfied."""
+        """The violation of the condition by each group, relative to what is allowed: up to 1 it is satisfied.
+
+        Records are given by group (from 0), joint signature and value.
+        """
         violation = np.zeros(group.max(initial=-1) + 1)
-        for (position, table), groups in zip(self.tables, self.groups(group, signature, value), strict=True):
+        for position, table in self.tables:  # the groups as each attribute set shows them
+            groups = Groups.of_records(table, group, position[signature], value)
             violation = np.maximum(violation, CONDITIONS[self.condition](self, groups))
             if (table[position[signature], value] == 0).any():  # else the truth is one world
                 violation[groups.without_world()] = np.inf
@@ -57,11 +57,6 @@ class PrivacyCriterion:
         """About how much work it is to check a group of n different records, in units of some nanoseconds."""
         steps = n * 2.0**n
         return 10 * steps if self.condition == "exact" and steps <= FEW_STEPS else 5 * float(n) ** 4
-
-    def groups(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> Iterator[Groups]:
-        """The groups as each attribute set shows them."""
-        for position, table in self.tables:
-            yield Groups.of_records(table, group, position[signature], value)
 
     def largest(self, groups: Groups, p: np.ndarray) -> np.ndarray:
         """The largest probability that counts of each group, in units of 1 / r; one a pair is given."""
@@ -125,7 +120,7 @@ class GroupPatterns:
     criterion: PrivacyCriterion
     signature: np.ndarray  # of each kind
     value: np.ndarray  # of each kind
-    records: np.ndarray  # how many records there are of each kind
+    records: np.ndarray  # of each kind, counts
     table: sp.csr_array  # (patterns, kinds)
     there: np.ndarray  # how many groups of each pattern there are; 0 of new ones
     rng: np.random.Generator
@@ -260,17 +255,13 @@ class Grouping:
 
     criterion: PrivacyCriterion
     signature: np.ndarray  # of each record; similar signatures have numbers next to each other
-    value: np.ndarray  # of each record; similar signatures have numbers next to each other
+    value: np.ndarray  # of each record
     rng: np.random.Generator
-    group: np.ndarray  # -1 of those that are left over
+    group: np.ndarray = field(init=False)  # of each record; -1 of those that are left over
     next: int = 0  # the number of the next group
 
-    @classmethod
-    def of(
-        cls, criterion: PrivacyCriterion, signature: np.ndarray, value: np.ndarray, rng: np.random.Generator
-    ) -> Grouping:
-        """Begin with nobody in any group."""
-        return cls(criterion, signature, value, rng, np.full(len(value), -1))
+    def __post_init__(self) -> None:
+        self.group = np.full(len(self.value), -1)
 
     @property
     def smallest(self) -> int:
@@ -332,7 +323,8 @@ class Grouping:
 
     def kept(self, records: np.ndarray, group: np.ndarray) -> np.ndarray:
         """Which groups satisfy the criterion."""
-        return self.criterion.kept(group, self.signature[records], self.value[records])
+        violation = self.criterion.violation(group, self.signature[records], self.value[records])
+        return np.asarray(violation <= 1 + DEVIATION_ROUNDING)
 
     def pile(self, records: np.ndarray, size: int) -> np.ndarray:
         """The pile of each record: its value; a value that may repeat makes more than one pile, none too large."""
@@ -431,10 +423,9 @@ def _join(grouping: Grouping, pool: np.ndarray, group: np.ndarray, n: int) -> No
     """Give those who are left over of a pool to one of its new groups each, if that satisfies the criterion then."""
     for _ in range(2 * TRIES):
         ungrouped = np.flatnonzero(group < 0)
-        pairs = np.array(list(_offers(grouping, pool, group, ungrouped, n)), dtype=np.int64).reshape(-1, 2)
-        if not len(pairs):
+        who, where = _offers(grouping, pool, group, ungrouped, n)
+        if not len(who):
             return
-        who, where = pairs.T
         number = np.full(n, -1)
         number[where] = np.arange(len(where))
         inside = np.flatnonzero((group >= 0) & (number[group] >= 0))
@@ -443,21 +434,21 @@ def _join(grouping: Grouping, pool: np.ndarray, group: np.ndarray, n: int) -> No
         group[who[is_safe]] = where[is_safe]
 
 
-def _offers(
-    grouping: Grouping, pool: np.ndarray, group: np.ndarray, ungrouped: np.ndarray, n: int
-) -> Iterator[tuple[int, int]]:
-    """A random group for each, without its value if that counts, and another for everybody."""
+def _offers(grouping: Grouping, pool: np.ndarray, group: np.ndarray, ungrouped: np.ndarray, n: int) -> np.ndarray:
+    """Who joins which group: a random one for each, without its value if that counts, and another for everybody."""
     inside = group >= 0
     has = np.zeros((n, len(grouping.criterion.protected)), dtype=bool)
     has[group[inside], grouping.value[pool[inside]]] = True
     has &= grouping.criterion.protected
     free = np.ones(n, dtype=bool)
+    pairs = []
     for who in grouping.rng.permutation(ungrouped):  # few
         possible = np.flatnonzero(free & ~has[:, grouping.value[pool[who]]])
         if len(possible):
             chosen = int(grouping.rng.choice(possible))
             free[chosen] = False
-            yield int(who), chosen
+            pairs.append((who, chosen))
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
 
 # Signatures by similarity: a tree, cut where the odds of their values are furthest apart.
@@ -515,8 +506,7 @@ class Linking:
     def of(cls, data: Microdata, prior: QIDistribution, exempt: int, seed: int) -> Self:
         """Number values and signatures; the `exempt` most frequent values do not count."""
         value, values = data.values()
-        protected = np.ones(len(values), dtype=bool)
-        protected[np.argsort(-np.bincount(value), kind="stable")[:exempt]] = False
+        protected = ~exempt_values(np.bincount(value), exempt)
         tuples, quasi_identifiers = data.tuples()
         column = prior.columns(values)
         rows = np.column_stack([prior.rows(quasi_identifiers, key) for key in prior.attribute_sets])
@@ -546,7 +536,7 @@ class Linking:
     def _grouped(self, r: float, condition: str, work: float) -> tuple[Grouping, bool]:
         """Group the records, and say whether all work was spent."""
         criterion = PrivacyCriterion(self.tables, self.protected, r, condition)
-        grouping = Grouping.of(criterion, self.signature, self.value, np.random.default_rng(self.seed))
+        grouping = Grouping(criterion, self.signature, self.value, np.random.default_rng(self.seed))
         grouping.from_the_bottom(self.parts)
         spent = False
         while before := len(grouping.left):
@@ -745,8 +735,7 @@ def similar_linkage_groups(
     True
     """
     data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
-    if not isinstance(prior, QIDistribution):
-        raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
+    check_instance(prior, QIDistribution, "prior")
     check_label(condition, "condition", CONDITIONS)
     r = one_r(r)
     exempt, suppress = check_int(exempt, "exempt", 0), check_int(suppress, "suppress", 0)

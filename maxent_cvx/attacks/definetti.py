@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -54,6 +54,11 @@ class Model(Protocol):
         ...
 
 
+def _codes(release: Release) -> list[np.ndarray]:
+    """The value of every QI tuple, numbered from 0, by attribute."""
+    return [densely(np.asarray(code, dtype=np.int64)) for code in release.quasi_identifiers.codes]
+
+
 #: Weight of the squared coefficients of logistic regression, as of one record: scikit-learn's default.
 RIDGE = 1.0
 #: Steps of L-BFGS from one fit to the next, which begins with the last coefficients.
@@ -68,10 +73,7 @@ class Logistic:
 
     def __init__(self, release: Release) -> None:
         every = np.arange(len(release.quasi_identifiers))
-        indicators = [
-            sp.csr_array((np.ones(len(every)), (every, densely(np.asarray(code, dtype=np.int64)))))
-            for code in release.quasi_identifiers.codes
-        ]
+        indicators = [sp.csr_array((np.ones(len(every)), (every, code))) for code in _codes(release)]
         self.features: Any = sp.csr_array(sp.hstack([*indicators, sp.csr_array(np.ones((len(every), 1)))]))
         self.coefficients = np.zeros((self.features.shape[1], len(release.sensitive_values)))
 
@@ -122,8 +124,9 @@ class Classifier:
         else:
             numeric = [name for name, column in self.features.items() if pd.api.types.is_numeric_dtype(column)]
             others = [name for name in self.features if name not in numeric]
+            codes = dict(zip(self.features, _codes(release), strict=True))
             for name in others:  # numbers, as values of several types cannot be sorted
-                self.features[name] = densely(np.asarray(release.quasi_identifiers.codes[release.qi.index(str(name))]))
+                self.features[name] = codes[name]
             encoded = make_column_transformer((MinMaxScaler(), numeric), (OneHotEncoder(sparse_output=False), others))
             self.model = make_pipeline(encoded, clone(classifier))
         self.weight = f"{self.model.steps[-1][0]}__sample_weight"
@@ -204,7 +207,7 @@ class NaiveBayes:
     """P(q, s) = P(s) prod_a P(q_a | s), P(q_a = v | s) = (n(v, s) + c) / (n(s) + c |A|), P(s) as published."""
 
     def __init__(self, release: Release, smoothing: float) -> None:
-        self.codes = [densely(np.asarray(code, dtype=np.int64)) for code in release.quasi_identifiers.codes]
+        self.codes = _codes(release)
         self.log_prior = np.log(release.n_s / release.n_s.sum())
         self.smoothing = smoothing
 
@@ -238,36 +241,36 @@ class BucketWorlds:
         """The buckets; all priors are 1, so that all worlds are equally likely."""
         release = self.release
         lacking = np.asarray(release.n_sb.sum(axis=0) - release.n_qb.sum(axis=0))
-        tuples, values = (
-            sp.csc_array(sp.vstack([release.n_qb, sp.csr_array(lacking[None])])),
-            sp.csc_array(release.n_sb),
-        )
+        tuples = sp.csc_array(sp.vstack([release.n_qb, sp.csr_array(lacking[None])]))
+        values = sp.csc_array(release.n_sb)
         for table in (tuples, values):
             table.eliminate_zeros()
             table.sort_indices()
         return Groups(np.ones((tuples.shape[0], values.shape[0])), tuples, values, release.buckets)
 
     @cached_property
+    def _is_known(self) -> np.ndarray:
+        """Which entries of the groups' tuples are of people with quasi-identifiers."""
+        return np.asarray(self.groups.tuples.indices < len(self.release.quasi_identifiers))
+
+    @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """The bucket and the QI tuple of every row of a table, sorted by both."""
         tuples = self.groups.tuples
         bucket = np.repeat(np.arange(len(self.groups)), np.diff(tuples.indptr))
-        known = tuples.indices < len(self.release.quasi_identifiers)
-        return bucket[known], tuples.indices[known]
+        return bucket[self._is_known], tuples.indices[self._is_known]
 
     @cached_property
     def records(self) -> np.ndarray:
         """How many people each row is of."""
-        tuples = self.groups.tuples
-        return np.asarray(tuples.data[tuples.indices < len(self.release.quasi_identifiers)])
+        return np.asarray(self.groups.tuples.data[self._is_known])
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Which pairs of the groups are of people with quasi-identifiers; their rows, and their values."""
         _, u, v = self.groups.pairs
-        known = self.groups.tuples.indices < len(self.release.quasi_identifiers)
-        is_known = known[u]
-        return is_known, (np.cumsum(known) - 1)[u[is_known]], self.groups.values.indices[v[is_known]]
+        is_known = self._is_known[u]
+        return is_known, (np.cumsum(self._is_known) - 1)[u[is_known]], self.groups.values.indices[v[is_known]]
 
     @property
     def index(self) -> pd.MultiIndex:
@@ -375,27 +378,21 @@ class HeldOut:
     worlds: BucketWorlds
     log_f: np.ndarray  # shape (tuples and one for counterfeits, values)
 
-    def by_size(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The QI tuple of each person and each value, shape (buckets, people), of the buckets of each size."""
-        groups = self.worlds.groups
+    def pairs(self, choose: Callable[[int], tuple[np.ndarray, np.ndarray]]) -> list[Pairs]:
+        """Chosen pairs of buckets of each size."""
+        groups, found = self.worlds.groups, []
         tuples, values = (np.repeat(part.indices, part.data) for part in (groups.tuples, groups.values))
         sizes = np.asarray(groups.tuples.sum(axis=0)).ravel()
         starts = np.cumsum(sizes) - sizes
         for size in np.unique(sizes).tolist():
-            at = starts[sizes == size][:, None] + np.arange(size)
-            yield tuples[at], values[at]
-
-    def pairs(self, choose: Callable[[int], tuple[np.ndarray, np.ndarray]]) -> list[Pairs]:
-        """Chosen pairs of buckets of each size."""
-        found = []
-        for tuples, values in self.by_size():
-            if tuples.shape[1] > MOST_EXCHANGED:
+            if size > MOST_EXCHANGED:
                 raise GroupTooLarge(
-                    f"a bucket has {tuples.shape[1]} people; calibration exchanges the values of buckets of at most "
+                    f"a bucket has {size} people; calibration exchanges the values of buckets of at most "
                     f"{MOST_EXCHANGED} people. Use calibrate=False, or smaller buckets"
                 )
-            pair = np.stack(choose(len(tuples)), axis=1)
-            people, own = tuples[pair], values[pair]
+            first = starts[sizes == size]
+            at = first[np.stack(choose(len(first)), axis=1)][..., None] + np.arange(size)  # (pairs, 2, people)
+            people, own = tuples[at], values[at]
             found.append(Pairs(*(self.log_f[people[..., :, None], v[..., None, :]] for v in (own, own[:, ::-1]))))
         return found
 

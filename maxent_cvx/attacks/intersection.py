@@ -94,7 +94,7 @@ class IntersectionResult(AttackResult):
         """The result as a sentence."""
         n = self.records.to_numpy()
         exposed = int(n[(self.candidates == 1).to_numpy()].sum())
-        sure, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (self.table, self.baseline))
+        sure, without = self._likeliest()
         which = "in" if self.known_overlap else "that may be in"
         return (
             f"of {int(n.sum())} record{'s' * bool(n.sum() != 1)} {which} all releases, {exposed} "
@@ -226,6 +226,12 @@ class RecordClasses:
         can_be = np.maximum(self.may_be @ self.n, 1)
         return np.asarray((weighted @ self.n_sb.T.tocsr()[self.bucket]).todense()) / can_be[:, None]
 
+    def values_of(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many different values the bucket of each kind of records has, and the values, one kind after the other."""
+        b = self.bucket[u]
+        many = np.diff(self.n_sb.indptr)[b]
+        return many, self.n_sb.indices[ranges(self.n_sb.indptr[b], many)].astype(np.int64)
+
 
 def _places(release: Release | GroupedRelease, tuples: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:
     """Which QI tuples a release has, and where; its attributes may have another order."""
@@ -345,8 +351,7 @@ def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.n
     wide = np.diff(second.indptr)
     row = np.repeat(np.arange(first.shape[0]), np.diff(first.indptr))
     n_pairs = int(wide[row].sum())
-    by_bucket = slots[0].n_sb.tocsc()
-    n_values = np.diff(by_bucket.indptr)[slots[0].bucket[first.indices]]
+    n_values = np.diff(slots[0].n_sb.indptr)[slots[0].bucket[first.indices]]
     if (size := int((wide[row] * n_values).sum())) > MOST_PAIRS:
         raise TableError(
             f"{n_pairs} pairs of records may belong to one person, with {size} values in all, but at most {MOST_PAIRS} "
@@ -355,9 +360,7 @@ def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.n
     u1 = np.repeat(first.indices, wide[row]).astype(np.int64)
     u2 = second.indices[ranges(second.indptr[row], wide[row])].astype(np.int64)
     q = np.repeat(row, wide[row])
-    b = slots[0].bucket[u1]
-    many = np.diff(by_bucket.indptr)[b]
-    s = by_bucket.indices[ranges(by_bucket.indptr[b], many)].astype(np.int64)
+    many, s = slots[0].values_of(u1)
     q, u1, u2 = (np.repeat(part, many) for part in (q, u1, u2))
     both = np.asarray(slots[1].n_sb.tocsr()[s, slots[1].bucket[u2]]).reshape(-1) > 0
     return q[both], u1[both], u2[both], s[both]
@@ -369,9 +372,7 @@ def _alone(slots: RecordClasses, overlap: Overlap) -> tuple[np.ndarray, np.ndarr
     if overlap.people is not None:
         exhausted = (overlap.people == slots.may_be @ slots.n).astype(float)
         free = np.flatnonzero(exhausted @ slots.may_be == 0)
-    by_bucket = slots.n_sb.tocsc()
-    many = np.diff(by_bucket.indptr)[slots.bucket[free]]
-    s = by_bucket.indices[ranges(by_bucket.indptr[slots.bucket[free]], many)].astype(np.int64)
+    many, s = slots.values_of(free)
     return np.repeat(free, many), s
 
 

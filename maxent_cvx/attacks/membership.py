@@ -24,7 +24,7 @@ from ..releases.release import Release
 from ..sources.queries import AnsweredQueries
 from ..sources.soft import soft
 from ..terms.space import Space
-from .result import AttackResult
+from .result import AttackResult, places_in
 
 __all__ = [
     "AggregatesResult",
@@ -235,7 +235,20 @@ def aggregates(
     table = _of_everybody(post, answers, _people(population, qi, values))
     p = post.conditional()
     table.iloc[table.index.get_indexer(p.index)] = p.to_numpy()  # by place: labels may be True and False
-    return _judged(table, float(post.certificate.bound), population, inside, (qi, sa, is_target))
+    # Who has the target value, and who is in the data.
+    code = sort_distinct(population[list(qi)])[0]
+    has = is_target[table.columns.get_indexer(pd.Index(population[sa]))]
+    truth = {
+        (group, value): np.bincount(code[in_group & (has == value)], minlength=len(table))
+        for group, in_group in zip(GROUPS, (inside, ~inside), strict=True)
+        for value in (False, True)
+    }
+    records = pd.Series(np.bincount(code[inside], minlength=len(table)), table.index, name="people")
+    mean = np.average(table.to_numpy(), axis=0, weights=records)
+    baseline = pd.DataFrame(np.tile(mean, (len(table), 1)), table.index, table.columns)
+    scores = pd.Series(table.to_numpy()[:, is_target].sum(axis=1), table.index, name="score")
+    error = float(post.certificate.bound)
+    return AggregatesResult(table, baseline, records, error, pd.DataFrame(truth, table.index), scores)
 
 
 def _inside(population: pd.DataFrame, members: str | None) -> np.ndarray:
@@ -279,9 +292,8 @@ def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> p
     (answer_rows,) = answers.rows(post.space)
     multipliers = np.zeros(len(query_rows))
     if len(answer_rows):
-        *_, multipliers[_places(answer_rows.index, query_rows.index)] = (
-            post.multipliers.values()
-        )  # knowledge comes last
+        *_, of_answers = post.multipliers.values()  # knowledge comes last
+        multipliers[_places(answer_rows.index, query_rows.index)] = of_answers
     log = np.full((len(view.quasi_identifiers), len(view.sensitive_values)), -np.inf)
     log[space.codes["q"], space.codes["s"]] = query_rows.matrix.T @ multipliers / space.n_records
     p = np.exp(log - log.max(axis=1, keepdims=True))
@@ -295,26 +307,6 @@ def _places(answered: pd.Index | None, queried: pd.Index | None) -> list[int]:
     assert queried is not None
     unmatched = iter(enumerate(queried))
     return [next(i for i, other in unmatched if other == name) for name in answered]
-
-
-def _judged(
-    table: pd.DataFrame, error: float, population: pd.DataFrame, inside: np.ndarray,
-    roles: tuple[tuple[str, ...], str, np.ndarray],
-) -> AggregatesResult:  # fmt: skip
-    """Count who has the target value, and who is in the data."""
-    qi, sa, is_target = roles
-    code = sort_distinct(population[list(qi)])[0]
-    has = is_target[table.columns.get_indexer(pd.Index(population[sa]))]
-    truth = {
-        (group, value): np.bincount(code[in_group & (has == value)], minlength=len(table))
-        for group, in_group in zip(GROUPS, (inside, ~inside), strict=True)
-        for value in (False, True)
-    }
-    records = pd.Series(np.bincount(code[inside], minlength=len(table)), table.index, name="people")
-    mean = np.average(table.to_numpy(), axis=0, weights=records)
-    baseline = pd.DataFrame(np.tile(mean, (len(table), 1)), table.index, table.columns)
-    scores = pd.Series(table.to_numpy()[:, is_target].sum(axis=1), table.index, name="score")
-    return AggregatesResult(table, baseline, records, error, pd.DataFrame(truth, table.index), scores)
 
 
 #: Name of the columns of a membership table.
@@ -378,13 +370,12 @@ class MembershipResult(AttackResult):
         """How many people of each QI tuple are out and in, from a table of those in the release."""
         qi = [str(name) for name in self.table.index.names]
         check_columns(original, {"of whom": qi}, "the people in the release")
-        code, tuples = sort_distinct(original[qi])
-        at = self.table.index.get_indexer(tuples if len(qi) > 1 else tuples.get_level_values(0))
+        at = places_in(self.table.index, original[qi])
         if (at < 0).any():
             raise TableError(
                 "some people who are claimed to be in the release are not in the population; pass its people"
             )
-        inside = np.bincount(at[code], minlength=len(self.table))
+        inside = np.bincount(at, minlength=len(self.table))
         n = round(float(self.records.to_numpy() @ self.baseline[True].to_numpy()))
         if len(original) != n:
             raise TableError(

@@ -168,14 +168,16 @@ class People:
 
 def _records(release: Release) -> pd.DataFrame:
     """The records of a generalised release, each of whose buckets has one generalised QI tuple."""
-    q, b = release.n_qb.nonzero()
-    of_bucket = np.empty(len(release.buckets), dtype=np.int64)
-    of_bucket[b] = q
-    s, in_b = release.n_sb.nonzero()
+    s, b = release.n_sb.nonzero()
     count = release.n_sb.data
-    cells = release.quasi_identifiers[np.repeat(of_bucket[in_b], count)].to_frame(index=False)
+    cells = release.quasi_identifiers[np.repeat(_tuple_of_bucket(release)[b], count)].to_frame(index=False)
     values = release.sensitive_values.take(np.repeat(s, count)).to_frame(index=False)
     return pd.concat([cells, values], axis=1)
+
+
+def _tuple_of_bucket(release: Release) -> np.ndarray:
+    """The generalised QI tuple of each bucket, by its position."""
+    return np.asarray(sp.csc_array(release.n_qb).indices)  # each column has one entry
 
 
 def _blocks(view: Release | GroupedRelease) -> tuple[np.ndarray, np.ndarray]:
@@ -324,9 +326,7 @@ class Cells:
         for name in domain:
             if name not in release.qi:
                 raise unknown_name("quasi-identifier (given in domain)", name, release.qi)
-        q, b = release.n_qb.nonzero()
-        row = np.empty(len(release.buckets), dtype=np.int64)
-        row[b] = q
+        of_bucket = _tuple_of_bucket(release)
         values, weight, covered = [], [], []
         for name in release.qi:
             labels = release.quasi_identifiers.get_level_values(name)
@@ -335,7 +335,7 @@ class Cells:
             mask = coverage(list(distinct), exact, name, nodes.get(name, {}))
             values.append(exact.rename(name))
             weight.append(probability)
-            covered.append(mask[code][row])
+            covered.append(mask[code][of_bucket])
         return cls(release, np.asarray(release.n_qb.sum(axis=0)), values, weight, covered)
 
     @cached_property
@@ -798,19 +798,37 @@ def minimality(
         check_instance(prior, QIDistribution, "prior")
     people = People.of(release, population, prior)
     arguments = _symmetric_arguments(release, algorithm, known)
+    error = None
+    part: np.ndarray | int
+    log_all: np.ndarray | float
+    log_left: np.ndarray | float
     if arguments is None:
-        rng = np.random.default_rng(seed)
         with progress_bar(None, "minimality", progress, unit=" tables") as bar:
             space = Assignments(people, release, algorithm, known, bar.update)
-            log_all = math.log(space.n_tables)
+            part, log_all, log_left = 0, math.log(space.n_tables), math.nan
             if space.n_tables <= limit:
                 p, n_left = enumerate_tables(space)
-                error, log_left = None, math.log(n_left)
+                log_left = math.log(n_left)
             else:
-                p, error = sample_tables(space, n, min(PATIENCE * len(people), n), rng)
-                log_left = math.nan
-        return _minimality_result(people, p, error, _worlds(people, 0, log_all, log_left))
-    func: Algorithm = algorithm.func  # type: ignore[attr-defined]
+                p, error = sample_tables(space, n, min(PATIENCE * len(people), n), np.random.default_rng(seed))
+    else:
+        _check_symmetric(people, release, algorithm.func, arguments)  # type: ignore[attr-defined]
+        p, part = people.baseline, np.arange(len(release.buckets))
+        log_all = log_left = _log_orders(release)
+    tuples, columns = people.view.quasi_identifiers, people.view.sensitive_values
+    index = tuples if tuples.nlevels > 1 else tuples.get_level_values(0)
+    worlds = {"part": part, "log10_all": log_all / np.log(10), "log10_left": log_left / np.log(10)}
+    return MinimalityResult(
+        table=pd.DataFrame(p, index, columns),
+        baseline=pd.DataFrame(people.baseline, index, columns),
+        records=pd.Series(people.view.n_q, index, name="records"),
+        error=0.0 if error is None else pd.DataFrame(error, index, columns),
+        worlds=pd.DataFrame(worlds, people.view.buckets),
+    )
+
+
+def _check_symmetric(people: People, release: Release, func: Algorithm, arguments: Mapping[str, Any]) -> None:
+    """Check that an algorithm of :data:`SYMMETRIC` can have made the release."""
     if func is mondrian:
         # It looks at QI alone, so that any assignment shows whether it makes the release.
         without_id = partial(mondrian, **{name: value for name, value in arguments.items() if name != "id"})
@@ -819,12 +837,8 @@ def minimality(
     elif func is anatomy:
         check_anatomy(release, arguments)
     else:
-        its_prior = check_instance(arguments.get("prior"), QIDistribution, "prior of the algorithm")
-        check_one_signature(people, its_prior)
+        check_one_signature(people, check_instance(arguments.get("prior"), QIDistribution, "prior of the algorithm"))
         check_similar_linkage(release, arguments)
-    log_orders = _log_orders(release)
-    worlds = _worlds(people, np.arange(len(log_orders)), log_orders, log_orders)
-    return _minimality_result(people, people.baseline, None, worlds)
 
 
 def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int] | None) -> dict[str, Any] | None:
@@ -852,29 +866,6 @@ def _log_orders(release: Release) -> np.ndarray:
     n_sb = release.n_sb
     repeats = sp.csr_array((gammaln(n_sb.data + 1), n_sb.indices, n_sb.indptr), shape=n_sb.shape)
     return np.asarray(gammaln(n_sb.sum(axis=0) + 1) - repeats.sum(axis=0))
-
-
-def _worlds(
-    people: People, part: np.ndarray | int, log_all: np.ndarray | float, log_left: np.ndarray | float
-) -> pd.DataFrame:
-    """The table of numbers of assignments, from natural logarithms."""
-    columns = {"part": part, "log10_all": log_all / np.log(10), "log10_left": log_left / np.log(10)}
-    return pd.DataFrame(columns, index=people.view.buckets)
-
-
-def _minimality_result(
-    people: People, p: np.ndarray, error: np.ndarray | None, worlds: pd.DataFrame
-) -> MinimalityResult:
-    """Label probabilities."""
-    tuples, columns = people.view.quasi_identifiers, people.view.sensitive_values
-    index = tuples if tuples.nlevels > 1 else tuples.get_level_values(0)
-    return MinimalityResult(
-        table=pd.DataFrame(p, index, columns),
-        baseline=pd.DataFrame(people.baseline, index, columns),
-        records=pd.Series(people.view.n_q, index, name="records"),
-        error=0.0 if error is None else pd.DataFrame(error, index, columns),
-        worlds=worlds,
-    )
 
 
 # Exact quasi-identifiers of generalised records.

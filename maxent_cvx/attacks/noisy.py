@@ -18,7 +18,7 @@ from .._utils.tables import as_numbers
 from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive
 from ..sources.queries import noise_penalty
 from ..terms.rows import Penalty
-from ..worlds.conditioning import TRANSITION, contradiction, parts
+from ..worlds.conditioning import TRANSITION, contradiction, log_sums, parts
 from ..worlds.groups import STEPS
 from ..worlds.sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence, atoms, listed
 from .result import AttackResult
@@ -220,6 +220,7 @@ def noisy(
     names, values = published.names, published.values
     weights: list[Any] = [penalty.weight for penalty in published.penalties]
     sds: list[Any] = [penalty.sd for penalty in published.penalties]
+    squared_mu = published.largest([sd and 1 / sd**2 for sd in sds])
     return NoisyResult(
         table=pd.DataFrame(np.exp(after), names, values),
         baseline=pd.DataFrame(np.exp(before), names, values),
@@ -227,13 +228,8 @@ def noisy(
         error=0.0,
         bayes_factors=pd.Series(factors, names, name="ln BF"),
         epsilon=published.largest(weights),
-        mu=_root(published.largest([sd and 1 / sd**2 for sd in sds])),
+        mu=None if squared_mu is None else math.sqrt(squared_mu),
     )
-
-
-def _root(square: float | None) -> float | None:
-    """The root of a number, if there is one."""
-    return None if square is None else math.sqrt(square)
 
 
 # What is published, and known.
@@ -489,20 +485,18 @@ class _Component:
         values_of: dict[int, set[int]] = {}
         for person, value in (known.positions[atom] for atom in spoken):
             values_of.setdefault(person, set()).add(value)
-        groups: dict[tuple[bytes, bytes, int], list[int]] = {}
-        typed: dict[tuple[bytes, bytes, int], _Kind] = {}
-        described: dict[tuple[bytes, bytes, int], tuple[_Kind, tuple[bytes, bytes, int]]] = {}
+        # People of the same answers and prior first, then those of equal types, so that types are found once for each.
+        alike: dict[tuple[bytes, bytes, int], list[int]] = {}
         for i, person in enumerate(self.people.tolist()):
             position = person if person in values_of else -1
-            raw = (inside[i].tobytes(), published.log_prior[person].tobytes(), position)
-            if raw not in described:
-                kind = _kind(inside[i], counted, published.log_prior[person], position, values_of.get(person, set()))
-                key = (inside[i].tobytes(), np.round(kind.log_prior, 12).tobytes() + kind.type_of.tobytes(), position)
-                described[raw] = kind, key
-            kind, key = described[raw]
-            typed.setdefault(key, kind)
-            groups.setdefault(key, []).append(i)
-        kinds = [replace(typed[key], people=np.array(members)) for key, members in groups.items()]
+            alike.setdefault((inside[i].tobytes(), published.log_prior[person].tobytes(), position), []).append(i)
+        groups: dict[tuple[bytes, bytes, bytes, int], tuple[_Kind, list[int]]] = {}
+        for (answers, _, position), members in alike.items():
+            log_prior = published.log_prior[self.people[members[0]]]
+            kind = _kind(inside[members[0]], counted, log_prior, position, values_of.get(position, set()))
+            key = (answers, np.round(kind.log_prior, 12).tobytes(), kind.type_of.tobytes(), position)
+            groups.setdefault(key, (kind, []))[1].extend(members)
+        kinds = [replace(kind, people=np.array(members)) for kind, members in groups.values()]
         most = inside.sum(axis=0)
         costs = []
         for n, columns in zip(most.tolist(), same.values(), strict=True):
@@ -675,7 +669,7 @@ class _Plan:
                 rows[:, column] = now[first]
             residual = after[first]
             moves.append((source, code, log_factor, chosen, log_weight))
-            log_weight = _log_sums(code, log_weight[source] + log_factor, len(first))
+            log_weight = log_sums(code, log_weight[source] + log_factor, len(first))
         table = self.component.published.log_prior[self.component.people].copy()
         if not len(residual):
             return -math.inf, table
@@ -693,12 +687,12 @@ class _Plan:
             on = log_factor + after[code]
             share = before[source] + on - log_total
             if t < 0:
-                log_share[k] = _log_sums(chosen, share, len(log_share[k]))
+                log_share[k] = log_sums(chosen, share, len(log_share[k]))
             else:  # the expected share of the people of the kind
                 some = chosen > 0
                 log_share[k][t] = logsumexp(share[some] + np.log(chosen[some])) if some.any() else -np.inf
                 log_share[k][t] -= np.log(len(self.kinds[k].people))
-            after = _log_sums(source, on, len(before))
+            after = log_sums(source, on, len(before))
         for kind, of_type in zip(self.kinds, log_share, strict=True):
             possible = np.flatnonzero(kind.type_of >= 0)
             type_of = kind.type_of[possible]
@@ -720,12 +714,3 @@ def _greedy(touched: np.ndarray, log_capacity: np.ndarray) -> np.ndarray:
         left = left - touched[at]
         remaining = np.delete(remaining, best)
     return np.array(order, dtype=np.int64)
-
-
-def _log_sums(index: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
-    """log(sum(exp(x))) over the entries of each index from 0 to n - 1."""
-    top = np.full(n, -np.inf)
-    np.maximum.at(top, index, x)
-    finite = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(finite + np.log(np.bincount(index, np.exp(x - finite[index]), n)))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ from .._utils.errors import (
 )
 from .._utils.formatting import ReprMixin, format_value
 from .._utils.progress import progress_bar
-from .._utils.tables import as_numbers, check_columns, choose, names
+from .._utils.tables import as_numbers, check_columns, choose, names, ranges
 from .._utils.validation import (
     check_dataframe,
     check_instance,
@@ -86,8 +87,8 @@ _Trail = tuple[int, np.ndarray, np.ndarray, Any]
 class Median:
     """least <= a + b <= most for the two middle numbers a, b of some people; a = b if their number is odd."""
 
-    types: np.ndarray  # the types of records of these people, and the number of each
-    numbers: np.ndarray  # the types of records of these people, and the number of each
+    types: np.ndarray  # the types of records of these people
+    numbers: np.ndarray  # the number of each type
     least: int
     most: int
     count: tuple[int, int]  # the least and the most people, at least one
@@ -109,8 +110,8 @@ class TableRows:
     """low <= matrix @ n <= high, 0 <= n <= upper, n the people of each type, and medians."""
 
     matrix: np.ndarray  # (rows, types)
-    low: np.ndarray  # ``-FREE`` and ``FREE`` where there is no limit
-    high: np.ndarray  # ``-FREE`` and ``FREE`` where there is no limit
+    low: np.ndarray  # ``-FREE`` where there is no limit
+    high: np.ndarray  # ``FREE`` where there is no limit
     upper: np.ndarray  # one a type
     counts: np.ndarray  # the rows that count people
     medians: list[Median]
@@ -126,7 +127,7 @@ def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
     at[order] = np.arange(len(order))
     for median in rows.medians:
         checked.setdefault(int(at[median.types].max()), []).append(median)
-    bounds = _Bounds.of(rows, order)
+    bounds = _Bounds(rows, order)
     start = np.zeros((1, len(rows.matrix)), dtype=np.int64)
     stack: list[tuple[int, np.ndarray, _Trail | None]] = [(0, start[bounds.possible(0, start)], None)]
     while stack:
@@ -142,7 +143,7 @@ def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
                 continue
             if most.any() or least.any() or depth == len(order) - 1:  # else nobody has it, and what is left decides
                 parent = np.repeat(np.arange(len(sums)), number)
-                value = np.arange(len(parent)) - np.repeat(number.cumsum() - number, number) + least[parent]
+                value = ranges(least, number)
                 sums = sums[parent] + value[:, None] * rows.matrix[:, type_]
                 is_possible = bounds.possible(depth + 1, sums)
                 trail = (type_, value[is_possible], parent[is_possible], trail)
@@ -172,31 +173,26 @@ def _tables(trail: _Trail | None, n_types: int, n: int) -> np.ndarray:
     return people
 
 
-@dataclass(frozen=True, eq=False)
 class _Bounds:
     """What the types that are left can add to each row."""
 
-    rows: TableRows
-    box: np.ndarray  # (2, types + 1, rows)
-    coefficient: np.ndarray  # (2, types + 1, rows)
-    group: np.ndarray  # the row that counts the smallest group with all types of each row
-
-    @classmethod
-    def of(cls, rows: TableRows, order: np.ndarray) -> _Bounds:
+    def __init__(self, rows: TableRows, order: np.ndarray) -> None:
         matrix, upper = rows.matrix[:, order], rows.upper[order]
-        each = np.stack([np.minimum(matrix, 0), np.maximum(matrix, 0)]) * upper
         n_rows, n = matrix.shape
-        box, coefficient = np.zeros((2, 2, n + 1, n_rows), dtype=np.int64)
-        box[:, :n] = each[:, :, ::-1].cumsum(axis=2)[:, :, ::-1].transpose(0, 2, 1)
+        self.rows = rows
+        # For every depth the least and the most that the types from there on can add, and their extreme coefficients.
+        self.box, self.coefficient = np.zeros((2, 2, n + 1, n_rows), dtype=np.int64)
+        each = np.stack([np.minimum(matrix, 0), np.maximum(matrix, 0)]) * upper
+        self.box[:, :n] = each[:, :, ::-1].cumsum(axis=2)[:, :, ::-1].transpose(0, 2, 1)
+        # The row that counts the smallest group with all types of each row.
         count = np.flatnonzero(rows.counts)
         uncovered = (matrix != 0).astype(np.int32) @ (matrix[count] == 0).astype(np.int32).T
         size = np.where(uncovered == 0, (matrix[count] != 0).sum(axis=1), n + 1)
-        group = count[size.argmin(axis=1)]
-        inside = matrix[group] != 0
+        self.group = count[size.argmin(axis=1)]
+        inside = matrix[self.group] != 0
         for k, (ufunc, neutral) in enumerate(((np.minimum, FREE), (np.maximum, -FREE))):
             extreme = ufunc.accumulate(np.where(inside, matrix, neutral)[:, ::-1], axis=1)[:, ::-1]
-            coefficient[k, :n] = np.where(np.abs(extreme) == FREE, 0, extreme).T
-        return cls(rows, box, coefficient, group)
+            self.coefficient[k, :n] = np.where(np.abs(extreme) == FREE, 0, extreme).T
 
     def range(self, depth: int, type_: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The least and the most people of the type at this depth, by each row alone."""
@@ -246,20 +242,14 @@ def _order(rows: TableRows) -> np.ndarray:
 # Records of which only each attribute by itself is known: the baseline of a reconstruction.
 
 
-@dataclass(frozen=True, eq=False)
 class Independent:
-    """P(k people have a record) = Binomial(k; N, product of the shares of its values)."""
+    """P(k people have a record) = Binomial(k; N, product of the mean shares of its values in weighted solutions)."""
 
-    shares: dict[str, pd.Series]  # of the values of each attribute
-    sizes: pd.Series  # probability by number of people N
-
-    @classmethod
-    def of(cls, types: pd.DataFrame, people: np.ndarray, weights: np.ndarray) -> Independent:
-        """Those with the attributes that solutions have on average."""
+    def __init__(self, types: pd.DataFrame, people: np.ndarray, weights: np.ndarray) -> None:
         expected = weights @ people
         share = pd.Series(expected / (expected.sum() or 1.0))  # all 0 if there is nobody
-        shares = {str(name): share.groupby(types[name].to_numpy()).sum() for name in types.columns}
-        return cls(shares, pd.Series(weights).groupby(people.sum(axis=1)).sum())
+        self.shares = {str(name): share.groupby(types[name].to_numpy()).sum() for name in types.columns}
+        self.sizes = pd.Series(weights).groupby(people.sum(axis=1)).sum()  # probability by number of people N
 
     def at_least(self, records: pd.DataFrame, k: np.ndarray) -> np.ndarray:
         """P(k people or more have a record), one per row."""
@@ -311,11 +301,8 @@ class IntegerProgram:
             raise NotDecided("the time is over")
         row, column, value = map(np.concatenate, zip(*self._entries, strict=True))
         sides, n = np.concatenate(self._sides), len(self.upper)
-        matrix = sp.csc_array(sp.coo_array((value.astype(float), (row, column)), (self._n_rows, n)))
-        matrix.indices, matrix.indptr = (
-            matrix.indices.astype(np.int32),
-            matrix.indptr.astype(np.int32),
-        )  # for older SciPy
+        at = row.astype(np.int32), column.astype(np.int32)  # older SciPy refuses indices of 64 bits
+        matrix = sp.csc_array(sp.coo_array((value.astype(float), at), (self._n_rows, n)))
         cost = np.zeros(n)
         cost[[] if towards is None else towards] = 1.0
         answer = milp(
@@ -337,44 +324,43 @@ class IntegerProgram:
 # Rows that say that a median lies between two numbers: those of the lower and the upper of the two in the middle.
 
 
-def add_median(
-    program: IntegerProgram, types: np.ndarray, numbers: np.ndarray, least: int, most: int, count: tuple[int, int]
-) -> None:
+def add_median(program: IntegerProgram, median: Median) -> None:
     """Add least <= a + b <= most, a and b the numbers in the middle, a = b of an odd number of people."""
+    types, numbers, (fewest, n) = median.types, median.numbers, median.count
     ones = np.ones(len(types))
-    if count[0] == count[1] and count[0] % 2:
-        half = (count[0] - 1) // 2
-        program.add((types, ones * (2 * numbers < least)), high=half)
-        program.add((types, ones * (2 * numbers > most)), high=half)
+    if fewest == n and n % 2:
+        half = (n - 1) // 2
+        program.add((types, ones * (2 * numbers < median.least)), high=half)
+        program.add((types, ones * (2 * numbers > median.most)), high=half)
         return
+    # For every level the people with at most this number, and whether the lower and the upper middle one are among them.
     levels, level = np.unique(numbers, return_inverse=True)
     size = len(levels)
     each, before = sp.eye_array(size), sp.eye_array(size, k=-1)
-    at_most = program.variables(size, count[1])
+    at_most = program.variables(size, n)
     lower, upper = program.variables(size), program.variables(size)
     of_level = sp.coo_array((ones, (level, np.arange(len(types)))), (size, len(types)))
     program.add((at_most, each - before), (types, -of_level), low=0, high=0)
     for switch in (lower, upper):
-        program.add((switch, each - before), low=np.r_[0, np.zeros(size - 1)])
+        program.add((switch, each - before), low=0)
     program.add((upper, each), (lower, -each), high=0)
-    _add_switches(program, at_most, lower, upper, count)
-    _add_clauses(program, lower, upper, levels, least, most)
+    _add_switches(program, at_most, lower, upper, median.count)
+    _add_clauses(program, lower, upper, levels, median.least, median.most)
 
 
 def _add_switches(
     program: IntegerProgram, at_most: np.ndarray, lower: np.ndarray, upper: np.ndarray, count: tuple[int, int]
 ) -> None:
     """Add what the switches mean: which counts of people turn them on, and off."""
-    each, n = sp.eye_array(len(at_most)), count[1]
+    size, n = len(at_most), count[1]
+    each = sp.eye_array(size)
     if count[0] == n:  # even: on from n / 2 people, and from one more
         for switch, from_ in ((lower, n // 2), (upper, n // 2 + 1)):
             program.add((at_most, each), (switch, -from_ * each), low=0)
             program.add((at_most, each), (switch, -(n - from_ + 1) * each), high=from_ - 1)
         return
-    everybody = sp.coo_array((np.ones(len(at_most)), (np.arange(len(at_most)), np.zeros(len(at_most), dtype=int))))
-    last = at_most[-1:]
+    excess = ((at_most, 2 * each), (at_most[-1:], -np.ones((size, 1))))
     for switch, more in ((lower, 0), (upper, 1)):  # 2 F - n is from -n to n
-        excess = ((at_most, 2 * each), (last, -everybody))
         program.add(*excess, (switch, -(n + more) * each), low=-n)
         program.add(*excess, (switch, -(n + 1 - more) * each), high=more - 1)
 
@@ -479,10 +465,15 @@ class Statistic(ReprMixin):
         self.count = None if count is None else _count(count)
         self.mean = None if mean is None else _interval(mean, "mean", places)
         self.median = None if median is None else _interval(median, "median", places)
-        if self.count is None and self.mean is None and self.median is None:
+        if self.count is None and not self._has_numbers:
             raise StatementError("a statistic needs at least one of count, mean and median")
-        if self.mean is None and self.median is None and (of is not None or decimals is not None):
+        if not self._has_numbers and (of is not None or decimals is not None):
             raise StatementError("of and decimals need a mean or a median")
+
+    @property
+    def _has_numbers(self) -> bool:
+        """Whether a mean or a median is published."""
+        return self.mean is not None or self.median is not None
 
     @property
     def label(self) -> str:
@@ -502,7 +493,13 @@ class Statistic(ReprMixin):
 
 def as_fraction(value: Any) -> Fraction:
     """The number that is written: 36.7, and not the double next to it."""
-    return Fraction(Decimal(repr(float(value)))) if isinstance(value, float | np.floating) else Fraction(value)
+    return Fraction(value) if isinstance(value, Rational) else Fraction(Decimal(repr(float(value))))
+
+
+def _mean_and_median(numbers: Iterable[int | Fraction]) -> tuple[Fraction, Fraction]:
+    ordered = sorted(numbers)
+    n = len(ordered)
+    return Fraction(sum(ordered)) / n, Fraction(ordered[(n - 1) // 2] + ordered[n // 2]) / 2
 
 
 def statistics_of(tables: object) -> list[Statistic]:
@@ -576,10 +573,7 @@ def _interval(value: object, what: str, decimals: int | None) -> Interval:
 
 def _exact(value: object, what: str) -> Fraction:
     check_number(value, what)
-    try:
-        return as_fraction(value)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"{what} must be a number, got {short_repr(value)}") from error
+    return as_fraction(value)
 
 
 # The records that somebody can have: all combinations of the attributes' values, or those that are listed.
@@ -602,8 +596,7 @@ class RecordTypes:
     def read(cls, domain: object) -> RecordTypes:
         """Read a dictionary from attribute to its values, or a table of the records that are possible."""
         if isinstance(domain, pd.DataFrame):
-            columns = list(domain.columns)
-            check_columns(domain, {"an attribute": columns}, "the domain")
+            check_columns(domain, {"an attribute": list(domain.columns)}, "the domain")
             if domain.duplicated().any():
                 raise TableError("the domain lists a record twice; drop_duplicates() leaves each once")
             _check_size(len(domain))
@@ -614,8 +607,7 @@ class RecordTypes:
         }
         if not values:
             raise StatementError("the domain must have at least one attribute, {attribute: values}")
-        size = math.prod(map(len, values.values()))
-        _check_size(size)
+        _check_size(math.prod(map(len, values.values())))
         product = pd.MultiIndex.from_product(list(values.values()), names=list(values))
         return cls(product.to_frame(index=False))
 
@@ -709,7 +701,7 @@ Rows = tuple[np.ndarray, np.ndarray | list[int], np.ndarray | list[int]]
 def rows_of(statistics: Sequence[Statistic], types: RecordTypes) -> TableRows:
     """Build low <= A n <= high, n the people of each type, and the medians."""
     masks = np.array([types.mask(statistic) for statistic in statistics])
-    of_numbers = np.array([statistic.mean is not None or statistic.median is not None for statistic in statistics])
+    of_numbers = np.array([statistic._has_numbers for statistic in statistics])
     low, high = _counts(statistics, masks)
     low = np.where(of_numbers, np.maximum(low, 1), low)  # a mean or a median is of somebody
     people = _most_people(masks, high)
@@ -738,7 +730,7 @@ def program_of(rows: TableRows) -> IntegerProgram:
     high = np.where(rows.high == FREE, np.inf, rows.high.astype(float))
     program.add((np.arange(len(rows.upper)), rows.matrix.astype(float)), low=low, high=high)
     for median in rows.medians:
-        add_median(program, median.types, median.numbers, median.least, median.most, median.count)
+        add_median(program, median)
     return program
 
 
@@ -747,11 +739,7 @@ class Checks:
 
     def __init__(self, statistics: Sequence[Statistic], types: RecordTypes) -> None:
         self._each = [
-            (
-                statistic,
-                types.mask(statistic),
-                types.numbers(statistic.of) if statistic.mean is not None or statistic.median is not None else None,
-            )
+            (statistic, types.mask(statistic), types.numbers(statistic.of) if statistic._has_numbers else None)
             for statistic in statistics
         ]
 
@@ -759,19 +747,17 @@ class Checks:
         """The first statistic that these people do not have."""
         for statistic, mask, numbers in self._each:
             n = int(people[mask].sum())
-            if statistic.count is not None and not statistic.count[0] <= n <= (
-                n if statistic.count[1] is None else statistic.count[1]
-            ):
+            least, most = statistic.count or (0, None)
+            if n < least or (most is not None and n > most):
                 return statistic
             if numbers is None:
                 continue
             if not n:
                 return statistic
             multiples, unit = numbers
-            each = np.sort(np.repeat(multiples[mask], people[mask])).tolist()
-            mean, median = Fraction(sum(each), n) * unit, Fraction(each[(n - 1) // 2] + each[n // 2], 2) * unit
-            for published, computed in ((statistic.mean, mean), (statistic.median, median)):
-                if published is not None and not published[0] <= computed <= published[1]:
+            both = _mean_and_median(np.repeat(multiples[mask], people[mask]).tolist())
+            for published, computed in zip((statistic.mean, statistic.median), both, strict=True):
+                if published is not None and not published[0] <= computed * unit <= published[1]:
                     return statistic
         return None
 
@@ -818,10 +804,10 @@ def _of_numbers(
     numbers, unit = types.numbers(statistic.of)
     rows: list[Rows] = []
     if statistic.mean is not None:
-        rows += _mean(_in_unit(statistic.mean, unit), numbers, mask, count, statistic)
+        rows += _mean(statistic, unit, numbers, mask, count)
     if statistic.median is not None:
-        low, high = _in_unit(statistic.median, unit)
-        least, most = math.ceil(2 * low), math.floor(2 * high)
+        low, high = statistic.median
+        least, most = math.ceil(2 * low / unit), math.floor(2 * high / unit)
         if least > most:
             raise _impossible(statistic, "median")
         # At most half of the people are below it, and at most half above.
@@ -831,15 +817,11 @@ def _of_numbers(
     return rows
 
 
-def _in_unit(interval: Interval, unit: Fraction) -> Interval:
-    return interval[0] / unit, interval[1] / unit
-
-
 def _mean(
-    mean: Interval, numbers: np.ndarray, mask: np.ndarray, count: tuple[int, int], statistic: Statistic
+    statistic: Statistic, unit: Fraction, numbers: np.ndarray, mask: np.ndarray, count: tuple[int, int]
 ) -> list[Rows]:
     """A row for the sum of the numbers of so many people, or two for what each is above and below the mean."""
-    low, high = mean
+    low, high = (end / unit for end in statistic.mean)  # type: ignore[union-attr]
     if count[0] == count[1]:
         least, most = math.ceil(count[0] * low), math.floor(count[0] * high)
         if least > most:
@@ -918,9 +900,8 @@ def search(
         core = np.min(list(solutions.values()), axis=0)
         while core.any():
             narrower = program.copy()
-            having = _add_other(narrower, core, len(core), within=True)
-            other = solve(narrower, having)
-            if other is None:
+            having = _add_other(narrower, core, within=True)
+            if (other := solve(narrower, having)) is None:
                 break
             _add(solutions, other)
             core = np.minimum(core, other)
@@ -939,13 +920,12 @@ def search(
 def _add_all(program: IntegerProgram, solutions: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
     """Look for further solutions, up to the limit; say whether there are no others."""
     for solution in solutions.values():
-        _add_other(program, solution, len(solution))
+        _add_other(program, solution)
     while len(solutions) <= limit:
-        other = solve(program, None)
-        if other is None:
+        if (other := solve(program, None)) is None:
             return True
         _add(solutions, other)
-        _add_other(program, other, len(other))
+        _add_other(program, other)
     return False
 
 
@@ -956,13 +936,12 @@ def _add(solutions: dict[bytes, np.ndarray], other: np.ndarray) -> None:
     solutions[other.tobytes()] = other
 
 
-def _add_other(program: IntegerProgram, people: np.ndarray, n_types: int, within: bool = False) -> np.ndarray:
+def _add_other(program: IntegerProgram, people: np.ndarray, within: bool = False) -> np.ndarray:
     """Ask for a solution that misses one of these people, or, unless they have to be missed, has more of them."""
     # A switch for the k-th person with a record must be on if k people or more have it. If not all are on, one of the
     # people is missed. Other solutions that miss nobody are larger.
-    types = np.flatnonzero(people)
-    which = np.repeat(types, people[types])
-    kth = np.arange(len(which)) - np.repeat(np.cumsum(people[types]) - people[types], people[types]) + 1
+    which = np.repeat(np.arange(len(people)), people)
+    kth = ranges(np.ones_like(people), people)
     on = program.variables(len(which))
     each = sp.eye_array(len(which))
     program.add((which, each), (on, -sp.diags_array((program.upper[which] - kth + 1).astype(float))), high=kth - 1)
@@ -972,7 +951,7 @@ def _add_other(program: IntegerProgram, people: np.ndarray, n_types: int, within
         return on
     larger = program.variables(1)
     program.add(all_on, (larger, -np.ones(1)), high=len(which) - 1)
-    program.add((np.arange(n_types), np.ones(n_types)), (larger, -np.full(1, len(which) + 1.0)), low=0)
+    program.add((np.arange(len(people)), np.ones(len(people))), (larger, -np.full(1, len(which) + 1.0)), low=0)
     return on
 
 
@@ -1099,15 +1078,13 @@ class Reconstruction(AttackResult):
         right = self._at_least(pd.MultiIndex.from_frame(original[attributes]), kth)
         without = self._independent.at_least(original, kth)
         n = len(original)
-        spread = float(((right - without) ** 2).mean() - (right - without).mean() ** 2)
-        ks = self.table.columns[1:]
-        claims = pd.MultiIndex.from_frame(_frame(self.table.index))
-        is_present = truth.reindex(claims, fill_value=0).to_numpy()[:, None] >= np.array(ks)[None, :]
+        error = float((right - without).std()) / math.sqrt(n)
+        is_present = truth.reindex(self._claims, fill_value=0).to_numpy()[:, None] >= np.array(self.table.columns[1:])
         claimed = 1.0 - np.cumsum(self.table.to_numpy(), axis=1)[:, :-1]
         p, is_true = claimed[claimed > 0], is_present[claimed > 0]
         pairs, outcomes = np.column_stack([p, 1 - p]), np.column_stack([is_true, ~is_true])
         calibration = score_attack(pairs, pairs, outcomes.astype(float)).calibration
-        return Judgement(float(right.mean()), float(without.mean()), math.sqrt(max(spread, 0.0) / n), n, calibration)
+        return Judgement(float(right.mean()), float(without.mean()), error, n, calibration)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the share of people whose record is inferred with at least a probability, and without the attack.
@@ -1121,21 +1098,25 @@ class Reconstruction(AttackResult):
         >>> result.plot(Figure().subplots()).get_xlabel()
         'probability of the record, at least'
         """
-        ks = np.arange(1, self.table.shape[1])
-        record, k = (part.ravel() for part in np.meshgrid(np.arange(len(self.table)), ks, indexing="ij"))
-        index = _frame(self.table.index).iloc[record]
-        p = self._at_least(pd.MultiIndex.from_frame(index), k)
-        without = self._independent.at_least(index, k)
+        n, most = len(self.table), self.table.shape[1] - 1
+        records, k = self._claims.repeat(most), np.tile(np.arange(1, most + 1), n)
+        p = self._at_least(records, k)
+        without = self._independent.at_least(records.to_frame(index=False), k)
         tables = {"reconstruction": pd.DataFrame(p), "without the attack": pd.DataFrame(without)}
         ax = likeliest_values(tables, pd.Series(p), ax)
         ax.set_xlabel("probability of the record, at least")
         ax.set_ylabel("share of the people")
         return ax
 
+    @property
+    def _claims(self) -> pd.MultiIndex:
+        """The records of the table, also those of one attribute as a MultiIndex."""
+        return pd.MultiIndex.from_frame(self.table.index.to_frame(index=False))
+
     def _at_least(self, records: pd.MultiIndex, k: np.ndarray) -> np.ndarray:
         """P(k people or more have a record), one each; 0 of a record that no solution has."""
         p = self.table.to_numpy()[:, ::-1].cumsum(axis=1)[:, ::-1]
-        at = pd.MultiIndex.from_frame(_frame(self.table.index)).get_indexer(records)
+        at = self._claims.get_indexer(records)
         inside = (at >= 0) & (k < p.shape[1])
         return np.where(inside, p[at, np.minimum(k, p.shape[1] - 1)], 0.0)
 
@@ -1143,10 +1124,11 @@ class Reconstruction(AttackResult):
 def reconstruction_of(types: pd.DataFrame, solutions: Found) -> Reconstruction:
     """Make tables of the people that were found, by type of record."""
     weights = _weights(solutions.people)
-    independent = Independent.of(types, solutions.people, weights)
+    independent = Independent(types, solutions.people, weights)
     occurring = np.flatnonzero(solutions.people.any(axis=0))
     people, records = solutions.people[:, occurring], types.iloc[occurring]
-    index = _labels(records)
+    index = pd.MultiIndex.from_frame(records)
+    index = index if index.nlevels > 1 else pd.Index(records.iloc[:, 0])
     ks = pd.RangeIndex(int(solutions.people.max()) + 1, name="people")
     table = np.array([weights @ (people == k) for k in ks]).T
     at_least = np.array([independent.at_least(records, np.full(len(occurring), k)) for k in ks]).T
@@ -1174,17 +1156,6 @@ def _weights(people: np.ndarray) -> np.ndarray:
 def _records(types: pd.DataFrame, people: np.ndarray) -> pd.DataFrame:
     """One row per person."""
     return types.iloc[np.repeat(np.arange(len(types)), people)].reset_index(drop=True)
-
-
-def _labels(records: pd.DataFrame) -> pd.Index:
-    """Records as labels: of one attribute, its values."""
-    if records.shape[1] == 1:
-        return pd.Index(records.iloc[:, 0], name=records.columns[0])
-    return pd.MultiIndex.from_frame(records)
-
-
-def _frame(index: pd.Index) -> pd.DataFrame:
-    return index.to_frame(index=False)
 
 
 # Reconstruction of records from published tables (Garfinkel, Abowd and Martindale).
@@ -1376,14 +1347,8 @@ def tabulate(
         if numbers is None or only_counted or not len(rows):
             statistics.append(Statistic(where, count))
             continue
-        each = sorted(numbers[row] for row in rows)
-        n = len(each)
-        mean, median = sum(each, Fraction(0)) / n, (each[(n - 1) // 2] + each[n // 2]) / 2
-        statistics.append(
-            Statistic(
-                where, count, mean=_printed(mean, decimals), median=_printed(median, decimals), of=of, decimals=decimals
-            )
-        )
+        mean, median = (_printed(exact, decimals) for exact in _mean_and_median(numbers[row] for row in rows))
+        statistics.append(Statistic(where, count, mean=mean, median=median, of=of, decimals=decimals))
     return statistics
 
 

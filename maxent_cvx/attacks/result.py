@@ -95,6 +95,12 @@ def score_attack(inferred: np.ndarray, baseline: np.ndarray, truth: np.ndarray, 
     return Judgement(right, without, math.sqrt(max(spread, 0.0) / n), n, _calibration(inferred, guess, truth))
 
 
+def places_in(labels: pd.Index, records: pd.DataFrame) -> np.ndarray:
+    """The place of each record among labels, -1 if it is not there."""
+    code, distinct = sort_distinct(records)
+    return labels.get_indexer(distinct if distinct.nlevels > 1 else distinct.get_level_values(0))[code]
+
+
 def _guess(p: np.ndarray, slack: float) -> np.ndarray:
     """The likeliest value of each row, shared among those that tie."""
     likeliest = p >= p.max(axis=1, keepdims=True) - 2 * slack
@@ -158,12 +164,18 @@ class AttackResult(ReprMixin):
     @property
     def sentence(self) -> str:
         """The result as a sentence."""
-        n, name = self.records.to_numpy(), self.title or type(self).__name__
-        sure, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (self.table, self.baseline))
+        n, name = int(self.records.sum()), self.title or type(self).__name__
+        sure, without = self._likeliest()
         return (
-            f"{name} of {int(n.sum())} records: the likeliest value has a probability of {sure:.2f} on average, "
+            f"{name} of {n} records: the likeliest value has a probability of {sure:.2f} on average, "
             f"{without:.2f} without the attack"
         )
+
+    def _likeliest(self) -> tuple[float, float]:
+        """The mean probability of the likeliest value, with the attack and without it."""
+        n = self.records.to_numpy()
+        sure, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (self.table, self.baseline))
+        return sure, without
 
     def judge(self, original: pd.DataFrame) -> Judgement:
         """Compare with the original records: how often the likeliest value is the true one, P(argmax = truth).
@@ -224,17 +236,14 @@ class AttackResult(ReprMixin):
         """How many of the original records each row and value has, shaped like the table."""
         person_columns, value_columns = list(map(str, self.table.index.names)), list(map(str, self.table.columns.names))
         check_columns(original, {"of whom": person_columns, "what is inferred": value_columns}, "the original records")
-        where = []
-        for columns, labels in ((person_columns, self.table.index), (value_columns, self.table.columns)):
-            code, distinct = sort_distinct(original[columns])
-            position = labels.get_indexer(distinct if len(columns) > 1 else distinct.get_level_values(0))
-            where.append(position[code])
-        at = np.where((where[0] < 0) | (where[1] < 0), -1, where[0] * self.table.shape[1] + where[1])
-        if (at < 0).any():
+        row = places_in(self.table.index, original[person_columns])
+        column = places_in(self.table.columns, original[value_columns])
+        if (off := (row < 0) | (column < 0)).any():
             raise TableError(
-                f"{int((at < 0).sum())} of the {len(at)} original records have quasi-identifiers or values that are not in "
+                f"{int(off.sum())} of the {len(off)} original records have quasi-identifiers or values that are not in "
                 "the result; pass the table that was published"
             )
+        at = row * self.table.shape[1] + column
         truth = np.bincount(at, minlength=self.table.size).reshape(self.table.shape)
         self._check_number(truth)
         return truth

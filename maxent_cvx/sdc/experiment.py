@@ -15,7 +15,7 @@ from .._utils.errors import StatementError, TableError, short_repr
 from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
 from .._utils.tables import as_list, as_numbers, names, sort_distinct
-from .._utils.validation import check_in, check_int, is_several
+from .._utils.validation import check_in, check_int, check_optional_bool, is_several
 from ..measures.equivocation import areas, in_units, widths_asked
 from .techniques import Technique, check_confidential, domain_of, numeric_domain
 
@@ -57,14 +57,15 @@ class Intruders:
         for size in self.sizes:
             attributes = sorted(order[:size], key=list(self.table.columns).index)
             for person in self._targets(attributes, size, seeds):
-                known = {attribute: _plain(self.table[attribute].iloc[person]) for attribute in attributes}
-                if (key := (size, *(self.table[attribute].iloc[person] for attribute in attributes))) not in seen:
+                cells = {attribute: self.table[attribute].iloc[person] for attribute in attributes}
+                if (key := (size, *cells.values())) not in seen:
+                    known = {attribute: _plain(cell) for attribute, cell in cells.items()}
                     seen[key] = _checked(technique.infer(published, known, population), domain, name)
-                like = [
-                    (self.table[attribute] == self.table[attribute].iloc[person]).to_numpy() for attribute in attributes
-                ]
-                people = int(np.logical_and.reduce(like).sum()) if attributes else len(self.table)
+                matching = np.ones(len(self.table), dtype=bool)
+                for attribute, cell in cells.items():
+                    matching &= (self.table[attribute] == cell).to_numpy()
                 true = seen[key][domain.get_loc(truth.iloc[person])]
+                people = int(matching.sum())
                 rows.append((name, strength, seeds[-1], size, ", ".join(attributes), person, people, true))
                 inferred.append(seen[key])
         _, units, unit = in_units(domain, self.confidential)
@@ -191,10 +192,9 @@ def experiment(
     numeric_domain(table[confidential])
     attributes = _attributes(table, confidential, known)
     numbers = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
-    check_in(draw, "draw", tuple(DRAWS))
+    check_in(draw, "draw", DRAWS)
     eps = widths_asked(at)
-    if progress is not None and not isinstance(progress, bool):
-        raise StatementError(f"progress must be True, False or None, not {short_repr(progress)}")
+    check_optional_bool(progress, "progress")
     workers = Workers.asked(n_jobs, client)
     check_int(seed, "seed", 0)
     tasks = [

@@ -19,10 +19,9 @@ from .._utils.errors import (
     StatementError,
     TableError,
     pluralize,
-    short_repr,
 )
 from .._utils.tables import as_numbers, ranges
-from .._utils.validation import check_array, check_int, check_number
+from .._utils.validation import check_array, check_in, check_int, check_number
 from ..measures.equivocation import in_units
 from ..model.maxent import MaxEnt
 from ..releases.qi_table import QITable
@@ -353,8 +352,8 @@ class Steps:
 
     values: np.ndarray  # the domain, from 0 on
     sums: np.ndarray  # of each query, above so many of the least value
-    least: float  # the least value, and a step
-    one: float  # the least value, and a step
+    least: float  # the least value
+    one: float  # a step, in the unit of the values
     slack: float  # what rounding may make of a bound, and less than to another value
 
 
@@ -444,16 +443,12 @@ class RangeSums(Published):
         True
         """
         column = "block" if self.confidential != "block" else "block of records"
-        people = pd.DataFrame({column: self.block[self.block >= 0]})
+        inside = self.block >= 0
+        people = pd.DataFrame({column: self.block[inside]})
         table = QITable(people, qi=column, sa=self.confidential, sa_values=self.domain)
         model = MaxEnt(table).add(WindowSums(self.table["sum"].to_numpy(dtype=float)), label="range sums")
-        return model.add(WithinBounds(*self._of_blocks()), label="bounds")
-
-    def _of_blocks(self) -> tuple[np.ndarray, np.ndarray]:
-        """The bounds of every block's records, with what rounding makes of them."""
-        inside = self.block >= 0
         low, high = self.bounds[inside].groupby(self.block[inside]).first().to_numpy().T
-        return low - self.slack, high + self.slack
+        return model.add(WithinBounds(low - self.slack, high + self.slack), label="bounds")
 
     @property
     def slack(self) -> float:
@@ -530,10 +525,7 @@ class RangeQueries(DomainTechnique):
         if check_int(self.size, "size", 2) % 2:
             raise StatementError(f"size must be even, as half of the records of a query overlap, got {self.size}")
         check_int(self.seed, "seed", 0)
-        if not isinstance(self.distribution, str) or self.distribution not in DISTRIBUTIONS:
-            raise StatementError(
-                f"distribution must be one of {', '.join(DISTRIBUTIONS)}, not {short_repr(self.distribution)}"
-            )
+        check_in(self.distribution, "distribution", DISTRIBUTIONS)
 
     def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:
         """Shuffle the records and answer all queries; parameters as in :meth:`Technique.publish`.

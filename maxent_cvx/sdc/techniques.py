@@ -26,7 +26,7 @@ from .._utils.errors import (
 )
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.tables import as_numbers, check_columns, check_labels, choose, group_codes
-from .._utils.validation import check_int, check_number
+from .._utils.validation import check_dataframe, check_int, check_mapping, check_number
 from ..releases.qi_table import QITable
 
 __all__ = [
@@ -51,8 +51,7 @@ def check_confidential(table: pd.DataFrame, confidential: str) -> None:
     """Check a table and its confidential attribute: no missing values, no duplicate columns."""
     if not isinstance(confidential, str):
         raise StatementError(f"confidential must be the name of one column, not {short_repr(confidential)}")
-    if not isinstance(table, pd.DataFrame):
-        raise TableError(f"the table must be a pandas DataFrame, not {short_repr(table)}")
+    check_dataframe(table, "the table")
     if table.columns.has_duplicates:
         raise TableError(
             f"the table has two columns {join_names(table.columns[table.columns.duplicated()])}; rename one"
@@ -97,8 +96,7 @@ class Known:
     @classmethod
     def of(cls, known: Mapping[str, object] | None, population: object, confidential: str) -> Known:
         """Read what is known, against the population; somebody must be like that."""
-        if known is not None and not isinstance(known, Mapping):
-            raise StatementError(f"known must be a dictionary {{attribute: value}}, not {short_repr(known)}")
+        known = {} if known is None else check_mapping(known, "known", "{attribute: value}")
         if isinstance(population, QITable):
             frame, weight = population.quasi_identifiers.to_frame(index=False), population.n_q
         elif isinstance(population, pd.DataFrame):
@@ -111,7 +109,7 @@ class Known:
             raise TableError("the population must not be empty; it contains everybody's other attributes")
         values = {}
         matching = np.ones(len(frame), dtype=bool)
-        for name, chosen in (known or {}).items():
+        for name, chosen in known.items():
             if isinstance(name, str) and name == confidential:
                 raise StatementError(f"{name!r} is the confidential attribute, which cannot be in known")
             if name not in frame.columns:
@@ -123,7 +121,7 @@ class Known:
             values[name] = present[choose(chosen, name).mask(present, name)]
             matching &= frame[name].isin(values[name]).to_numpy()
         if not matching.any():
-            conditions = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (known or {}).items())
+            conditions = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in known.items())
             raise StatementError(f"nobody in the population has {conditions or 'any attribute'}; remove a condition")
         return cls(values, frame, weight, matching)
 
@@ -185,15 +183,6 @@ class Published(ReprMixin):
         return [TablePreview(self.table, "rows")]
 
 
-def expected(published: object, kind: type[Published], technique: str) -> Any:
-    """Check that `published` was made by the same technique."""
-    if not isinstance(published, kind):
-        raise StatementError(
-            f"{technique}.infer expects the result of {technique}.publish, not {short_repr(published)}"
-        )
-    return published
-
-
 class DomainTechnique:
     """Checks `published` and `known` once for all techniques, and labels the probabilities of :meth:`_shares`."""
 
@@ -204,9 +193,11 @@ class DomainTechnique:
         self, published: Published, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
     ) -> pd.Series:
         """P(value | published, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`."""
-        statistics = expected(published, self._published_as, type(self).__name__)
-        person = Known.of(known, population, statistics.confidential)
-        return pd.Series(self._shares(statistics, person, population), index=statistics.domain, name="probability")
+        if not isinstance(published, self._published_as):
+            name = type(self).__name__
+            raise StatementError(f"{name}.infer expects the result of {name}.publish, not {short_repr(published)}")
+        person = Known.of(known, population, published.confidential)
+        return pd.Series(self._shares(published, person, population), index=published.domain, name="probability")
 
     def _shares(self, published: Any, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
         """The probability of every value of the domain."""
@@ -373,9 +364,8 @@ def linked(
 ) -> Linked:
     """P(x | y) ~ pi(x) prod_a T_a(x_a, y_a), for every row x of a population and every published record y."""
     if not channels:
-        return Linked(
-            np.zeros(len(share), dtype=np.int64), share, np.bincount(kind, minlength=kinds)[None].astype(float)
-        )
+        records = np.bincount(kind, minlength=kinds)[None].astype(float)
+        return Linked(np.zeros(len(share), dtype=np.int64), share, records)
     of_row, x = _distinct(true, channels)
     of_record, y = _distinct(published, channels)
     pi, n_y = np.bincount(of_row, share), len(y[0])
@@ -504,7 +494,7 @@ def draws(technique: str, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, STREAMS[technique]])
 
 
-#: How far a prior may be from a sum of 1.
+#: How far the sum of a prior may be from 1.
 ROUNDING = 1e-9
 
 

@@ -365,7 +365,7 @@ class _Sweep:
         """Take a step, and merge equal states."""
         self.states, target = states.merged()
         self.steps.append(_Step(source, target, log_factor, value, who))
-        self.log_weight = _log_sums(target, self.log_weight[source] + log_factor, len(self.states.local))
+        self.log_weight = log_sums(target, self.log_weight[source] + log_factor, len(self.states.local))
         self.before.append(self.log_weight)
 
     def _bit(self, person: int, at: int, alone: bool) -> int:
@@ -419,7 +419,7 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
         else:
             has_value = step.value >= 0
             shares[at][i] = np.bincount(step.value[has_value], share[has_value], len(sweep.places[at].classes))
-        after = _log_sums(step.source, on, len(before))
+        after = log_sums(step.source, on, len(before))
     back = np.argsort(order)
     return Conditioned(log_total, [shares[i] for i in back], [slots[::-1][i] for i in back])
 
@@ -437,7 +437,7 @@ def _in_line(places: list[Slot], residuals: Residuals, root: int) -> np.ndarray:
     return np.asarray(order[order < len(places)])
 
 
-def _log_sums(index: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
+def log_sums(index: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
     """log(sum(exp(x))) over the entries of each index from 0 to n - 1."""
     top = np.full(n, -np.inf)
     np.maximum.at(top, index, x)
