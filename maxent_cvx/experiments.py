@@ -62,14 +62,6 @@ from .sources.base import Source
 from .sources.parser import read_probability
 from .sources.statements import Probability, Statement
 
-__all__ = [
-    "compare_solvers",
-    "inference_channels",
-    "performance_profile",
-    "quantify",
-    "sweep",
-]
-
 
 class SolverTable(pd.DataFrame):
     """A DataFrame; what is taken from it is a plain one."""

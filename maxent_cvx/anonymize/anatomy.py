@@ -32,16 +32,6 @@ from ..releases.partitioned import (
 from ..releases.release import Release
 from ..worlds.worst_case import Frequencies, Safety, least_of_counts
 
-__all__ = [
-    "SafeGroups",
-    "anatomy",
-    "anatomy_buckets",
-    "draw",
-    "exempt_values",
-    "join",
-    "shuffled",
-]
-
 # Buckets drawn from the largest piles of values; what is left over joins where its like is not (Anatomy).
 
 

@@ -23,10 +23,6 @@ from ..releases.qi_table import QITable
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "Channel",
-    "channel",
-]
 
 #: How far the sum of a joint distribution may be from 1, for rounding.
 ROUNDING = 1e-9

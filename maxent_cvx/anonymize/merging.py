@@ -19,11 +19,6 @@ from .._utils.validation import check_float, check_instance, check_int, check_se
 from ..measures.events import ROUNDING
 from ..releases.release import Release
 
-__all__ = [
-    "Merging",
-    "merge_buckets",
-]
-
 #: The most sets of buckets that the program has a variable for.
 MOST_SETS = 50_000
 #: HiGHS tolerates that a limit is exceeded by 1e-6: of probabilities times this factor, by 1e-10.

@@ -16,11 +16,6 @@ from ..releases.release import Release
 from ..worlds.worst_case import Safety
 from .anatomy import SafeGroups
 
-__all__ = [
-    "mondrian",
-    "mondrian_table",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Scales:

@@ -10,10 +10,6 @@ from .._utils.tables import check_columns
 from .._utils.validation import check_int
 from ..sources.queries import RandomizedResponse
 
-__all__ = [
-    "randomize",
-]
-
 
 def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: int = 0) -> pd.Series:
     """Report r instead of s with probability T(s, r), independently for each record.

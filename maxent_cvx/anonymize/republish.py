@@ -14,10 +14,6 @@ from .._utils.validation import check_in, check_int
 from ..releases.release import Release
 from .anatomy import anatomy_buckets, draw, join, shuffled
 
-__all__ = [
-    "republish",
-]
-
 # Buckets that go on from an earlier release: everybody stays, newcomers take places or get buckets of their own.
 
 

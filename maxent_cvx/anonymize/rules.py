@@ -24,12 +24,6 @@ from ..sources.rules import PublishedRules
 from ..terms.people import count_pairs
 from ..terms.rows import Rows
 
-__all__ = [
-    "Sanitized",
-    "mine_rules",
-    "sanitize",
-]
-
 # What is gained, about, by withholding a row of knowledge: from its multiplier, without solving again.
 
 

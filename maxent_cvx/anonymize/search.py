@@ -43,10 +43,6 @@ from .mondrian import mondrian_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Search",
-    "search",
-]
 
 #: What can be searched, and by what losses releases are compared.
 METHODS, LOSSES = ("full-domain", "mondrian", "anatomy"), ("ncp", "discernibility", "classification", "queries")

@@ -21,12 +21,6 @@ from ..worlds.conditions import DEVIATION_ROUNDING, deviations, one_r, swap_boun
 from ..worlds.groups import Groups, linked
 from .anatomy import draw, exempt_values, rank
 
-__all__ = [
-    "nested",
-    "similar_linkage",
-    "similar_linkage_groups",
-]
-
 #: Steps of enumeration that the worlds of one candidate may take: those of fourteen values.
 FEW_STEPS = 3e5
 

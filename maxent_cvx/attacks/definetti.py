@@ -39,10 +39,6 @@ from ..releases.release import Release
 from ..worlds.groups import STEPS, Groups, weighed
 from .result import AttackResult
 
-__all__ = [
-    "definetti",
-]
-
 # The models of the sensitive value given quasi-identifiers, which are learnt from expected records.
 
 

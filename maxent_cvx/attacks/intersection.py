@@ -24,11 +24,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .result import AttackResult
 
-__all__ = [
-    "IntersectionResult",
-    "intersection",
-]
-
 # What two releases say together of somebody who is in both.
 
 

@@ -26,13 +26,6 @@ from ..sources.soft import soft
 from ..terms.space import Space
 from .result import AttackResult, places_in
 
-__all__ = [
-    "AggregatesResult",
-    "MembershipResult",
-    "aggregates",
-    "membership",
-]
-
 #: The groups that curves compare.
 GROUPS = ("in the data", "not in the data")
 #: Probabilities that differ by less are one threshold: solvers differ by as much.

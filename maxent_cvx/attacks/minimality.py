@@ -62,14 +62,6 @@ from ..worlds.groups import Groups, linked
 from ..worlds.worst_case import Frequencies, Safety
 from .result import AttackResult
 
-__all__ = [
-    "DowncodingResult",
-    "Minimal",
-    "MinimalityResult",
-    "downcoding",
-    "minimality",
-]
-
 #: A function from a table to a Release.
 Algorithm = Callable[..., Any]
 

@@ -23,11 +23,6 @@ from ..worlds.groups import STEPS
 from ..worlds.sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence, atoms, listed
 from .result import AttackResult
 
-__all__ = [
-    "NoisyResult",
-    "noisy",
-]
-
 #: Rounding that a row of a prior is forgiven, whose sum is 1.
 ROUNDING = 1e-9
 

@@ -53,14 +53,6 @@ from .result import AttackResult, Judgement, score_attack
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Reconstruction",
-    "Statistic",
-    "TableRows",
-    "enumerated",
-    "reconstruct",
-    "tabulate",
-]
 
 # All tables of whole numbers that satisfy the rows of published statistics, by branching on one type after another.
 #

@@ -21,13 +21,6 @@ from ..worlds.worst_case import Atom
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "AttackResult",
-    "ImplicationFormatter",
-    "Judgement",
-    "score_attack",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Judgement(ReprMixin):

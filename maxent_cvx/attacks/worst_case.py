@@ -14,11 +14,6 @@ from ..releases.release import Release
 from ..worlds.worst_case import Frequencies, as_double, sensitive_values, worst_breach, worst_formulas
 from .result import ImplicationFormatter
 
-__all__ = [
-    "skyline",
-    "worst_case",
-]
-
 
 def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive: object = None) -> pd.DataFrame:
     """Max P(person has value | release, k basic implications) over all people, values and sets of k implications.

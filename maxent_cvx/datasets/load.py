@@ -11,13 +11,6 @@ import pandas as pd
 from .._utils.errors import TableError, join_names
 from .._utils.validation import check_bool, read_file_text
 
-__all__ = [
-    "ADULT_QI",
-    "load_adult",
-    "load_hospital",
-    "load_patients",
-]
-
 #: The eight quasi-identifiers of Adult that go with "education" as the sensitive attribute.
 ADULT_QI = (
     "workclass", "marital-status", "occupation", "relationship", "race", "sex", "native-country", "salary",

@@ -23,15 +23,6 @@ from ..model.posterior import Posterior
 from ..terms.people import count_pairs
 from .disclosure import add_up
 
-__all__ = [
-    "estimation_accuracy",
-    "individual_divergence",
-    "individual_entropy",
-    "overall_divergence",
-    "term_divergence",
-    "top_differences",
-]
-
 
 def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.DataFrame, base: float = 2) -> float:
     """D = sum_q P(q) sum_s P(s | q) log(P(s | q) / P*(s | q)), with P from the original data and P* inferred.

@@ -50,8 +50,6 @@ from ..sources.trees import PublishedTree
 from ..terms.rows import Rows
 from ..terms.space import Space
 
-__all__ = ["CLOSED", "FIRST_ORDER", "SOLVED", "Counterfactual", "counterfactual", "without_each"]
-
 #: How `without` was computed.
 CLOSED, FIRST_ORDER, SOLVED = "closed form", "first order", "solved"
 #: Records that are solved again by default.

@@ -20,16 +20,6 @@ from ..model.posterior import Posterior
 from ..releases.base import OUTSIDE, View
 from ..releases.partitioned import PartitionedRelease
 
-__all__ = [
-    "NEGLIGIBLE",
-    "add_up",
-    "disclosure",
-    "distances",
-    "of_those_inside",
-    "overall",
-    "published",
-]
-
 #: Probabilities below this are zero up to the solver's precision, and do not count for l-diversity.
 NEGLIGIBLE = 1e-9
 

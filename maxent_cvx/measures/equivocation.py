@@ -21,15 +21,6 @@ from .._utils.validation import check_instance, check_int, check_number
 from ..model.posterior import Posterior
 from .disclosure import NEGLIGIBLE, of_those_inside
 
-__all__ = [
-    "Equivocation",
-    "areas",
-    "equivocation",
-    "in_units",
-    "individual_equivocation",
-    "widths_asked",
-]
-
 #: Widths in one batch, runs evaluated at once for all of them, and numbers in a table of least entropies: so many fit
 #: into the caches. Batches of fewer widths than FEWEST are slower than single widths.
 TOGETHER, FEWEST, AT_ONCE, TABLE = 64, 16, 2**17, 2**22

@@ -24,18 +24,6 @@ from .._utils.tables import as_numbers, choose
 from .._utils.validation import check_float
 from ..releases.generalized import read_hierarchies
 
-__all__ = [
-    "ROUNDING",
-    "Intervals",
-    "SensitiveEvents",
-    "are_nearly_unique",
-    "attribute_values",
-    "look_like_numbers",
-    "read_events",
-    "sensitive_events",
-    "values_of_each_attribute",
-]
-
 #: Sums of probabilities that differ by less are equal up to rounding.
 ROUNDING = 1e-9
 #: The default distance is the range of the values divided by this.

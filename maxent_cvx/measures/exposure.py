@@ -53,17 +53,6 @@ from .events import (
 )
 from .leakage import in_order, inferred, of_posterior, tuples
 
-__all__ = [
-    "WITHOUT_HER",
-    "Baseline",
-    "Exposure",
-    "ExposureRule",
-    "certified_error",
-    "exposed",
-    "read_baseline",
-    "same_value",
-]
-
 #: How far rounding may move the sum of the probabilities of an interval.
 SUM_ROUNDING = 1e-12
 #: The baseline P(s | q) from the same publication without the person's own record.

@@ -16,14 +16,6 @@ from ..priors import QIDistribution, checked, positions
 from ..releases.base import OUTSIDE
 from .disclosure import NEGLIGIBLE, distances, of_those_inside, overall
 
-__all__ = [
-    "in_order",
-    "inferred",
-    "leakage",
-    "of_posterior",
-    "tuples",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:

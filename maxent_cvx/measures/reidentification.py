@@ -24,19 +24,6 @@ from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.series import ReleaseSeries
 
-__all__ = [
-    "Reidentification",
-    "Row",
-    "expected_risk",
-    "fitted",
-    "individual_risk",
-    "log_likelihood",
-    "reidentification",
-    "share_unique",
-    "still_unique",
-    "table_of_measures",
-]
-
 # Equivalence classes: how many records have the same quasi-identifiers, and how many people of a population.
 
 

@@ -35,8 +35,6 @@ from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
 from .exposure import ExposureRule, certified_error, exposed
 
-__all__ = ["UncertainKnowledge", "attribute", "uncertain"]
-
 #: Largest number of statements of one part whose subsets are enumerated: 4,096 subsets.
 MOST_EXACT = 12
 #: Default numbers of drawn subsets, and of drawn orders of the statements.

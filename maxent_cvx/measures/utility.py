@@ -25,12 +25,6 @@ from .disclosure import disclosure, of_those_inside, published
 from .exposure import Exposure, exposed
 from .reidentification import Row, reidentification, table_of_measures
 
-__all__ = [
-    "marginal_distance",
-    "query_error",
-    "risk_utility",
-]
-
 # How many records are estimated to have each exact combination of values, by a release or a posterior.
 
 

@@ -61,12 +61,6 @@ from .partitioned_system import (
 from .posterior import counts_by_value, entropy_of
 from .system import KnowledgeBase
 
-__all__ = [
-    "PartitionedMaxEnt",
-    "PartitionedPosterior",
-    "surest_of",
-]
-
 
 def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) -> np.ndarray:
     """The numbers, among all QI tuples, of those in a table, an index or a list of tuples."""

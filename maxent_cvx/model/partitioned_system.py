@@ -47,15 +47,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .system import RowBlocks, scaled_form
 
-__all__ = [
-    "BroadcastSource",
-    "PartitionedProblem",
-    "PartitionedSpace",
-    "groups_of",
-    "own_space",
-    "partitioned_problem",
-]
-
 #: Rows over patterns that are emitted at a time: a partition holds the terms of each until their columns are collected.
 AT_A_TIME = 50
 

@@ -32,15 +32,6 @@ from ._style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "before_and_after",
-    "inference_channels",
-    "intervals",
-    "likeliest_values",
-    "posterior",
-    "prices",
-    "sweep",
-]
 
 #: The size of the rows, inches: their length, and the height that each takes.
 LENGTH, EACH = 5.0, 0.32

@@ -38,16 +38,6 @@ from ._style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "equivocation",
-    "exposure",
-    "quantification",
-    "risk_utility",
-    "roc",
-    "uncertain_knowledge",
-    "worst_case",
-]
-
 
 def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | None = None) -> Axes:
     """Plot H(eps), its area shaded: a curve, or curves by name (CAE, Figs. 1 and 3).

@@ -14,10 +14,6 @@ from ._style import AGAINST, FAINT, FOR, LINES, axes_for, check_table, describe,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "performance_profile",
-    "solver_comparison",
-]
 
 #: How far lines are drawn beyond the largest ratio, as a factor, so that their ends can be read.
 BEYOND = 1.3

@@ -19,10 +19,6 @@ from .._utils.validation import check_in, check_int, check_optional_bool, is_sev
 from ..measures.equivocation import areas, in_units, widths_asked
 from .techniques import Technique, check_confidential, domain_of, numeric_domain
 
-__all__ = [
-    "experiment",
-]
-
 DRAWS = ("people", "values")
 #: What is told of every intruder.
 COLUMNS = ["technique", "strength", "repetition", "size", "attributes", "target", "people", "truth"]

@@ -31,15 +31,6 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .techniques import DomainTechnique, Known, Published, check_confidential, draws, numeric_domain
 
-__all__ = [
-    "RangeQueries",
-    "RangeSums",
-    "WindowSums",
-    "WithinBounds",
-    "half_overlapping_bounds",
-    "record_bounds",
-]
-
 #: Tolerance for the rounding of sums, relative to the largest of them.
 ROUNDING = 1e-9
 NO_RECORDS = "no records between {:g} and {:g} have these sums; pass the sums that were published"

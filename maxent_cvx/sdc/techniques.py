@@ -29,23 +29,6 @@ from .._utils.tables import as_numbers, check_columns, check_labels, choose, gro
 from .._utils.validation import check_dataframe, check_int, check_mapping, check_number
 from ..releases.qi_table import QITable
 
-__all__ = [
-    "BinomialNoise",
-    "Channel",
-    "DomainTechnique",
-    "Known",
-    "NoisyTable",
-    "Published",
-    "Sample",
-    "Sampling",
-    "Technique",
-    "check_confidential",
-    "domain_of",
-    "draws",
-    "noise_limit",
-    "numeric_domain",
-]
-
 
 def check_confidential(table: pd.DataFrame, confidential: str) -> None:
     """Check a table and its confidential attribute: no missing values, no duplicate columns."""

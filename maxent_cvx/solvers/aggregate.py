@@ -23,11 +23,6 @@ from .form import LinearForm
 from .monitor import check_step
 from .sparse import compact, entry_rows
 
-__all__ = [
-    "Aggregation",
-    "aggregate",
-]
-
 #: Rounds of aggregating sensitive values, one axis of the buckets a round.
 VALUE_ROUNDS = 4
 #: Rounds of colour refinement while terms are aggregated.

@@ -14,12 +14,6 @@ import scipy.sparse as sp
 from .._utils.errors import pluralize
 from .._utils.formatting import ReprMixin
 
-__all__ = [
-    "Answer",
-    "ConvexMultipliers",
-    "Status",
-]
-
 
 class Status(StrEnum):
     """Why a solver stopped.

@@ -31,8 +31,6 @@ from .presolve import Reduced, reduce
 from .proofs import local_proofs
 from .schur import MOST_DENSE_WORK
 
-__all__ = ["NEWTON", "Attempt", "Request", "answered", "attempts", "certificate_of", "presolved", "solve_by_components"]
-
 #: Terms up to which an interior-point method takes seconds; it helps where coefficients differ much in size.
 LARGEST_CONIC = 20_000
 #: Rows of knowledge from which on a linear program for each component of them saves more than it costs, and from which

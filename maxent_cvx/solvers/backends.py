@@ -33,22 +33,6 @@ from .newton import newton, newton_steps
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "SOLVERS",
-    "STATUS",
-    "Backend",
-    "CvxpyBackend",
-    "DualBackend",
-    "as_backend",
-    "available",
-    "find",
-    "lbfgs",
-    "least_violation",
-    "linearise",
-    "register",
-    "registered",
-    "value_at",
-]
 
 #: The meaning of CVXPY's statuses here; one that is not listed is a failure.
 STATUS = {

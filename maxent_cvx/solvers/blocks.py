@@ -33,15 +33,6 @@ from threadpoolctl import ThreadpoolController
 
 from .sparse import with_ones_of
 
-__all__ = [
-    "BATCH_DOUBLES",
-    "BucketBlocks",
-    "BucketInverse",
-    "Solve",
-    "regularized_cholesky",
-    "single_thread",
-]
-
 #: Entries of a block up to which operations run along the blocks: then a call is made for each entry, not each block.
 #: Newton's method takes 1.4 times as long on Adult (2,842 blocks of 5 + 4 rows) where it runs along the rows.
 NARROW = 256

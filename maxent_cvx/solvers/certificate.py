@@ -61,24 +61,6 @@ from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import detect_blocks, newton_system
 
-__all__ = [
-    "ACCURACY",
-    "PRECISE",
-    "Allowance",
-    "Certificate",
-    "ConvexTerms",
-    "Excess",
-    "GroupGaps",
-    "Solution",
-    "certify",
-    "divergence",
-    "gaps_of_terms",
-    "largest_error",
-    "project",
-    "uncertified",
-    "within_slopes",
-]
-
 #: Relative: the precision with which the value of a row is known.
 VALUE_PLACES = 4 * EPS
 #: Rounds of projection; each must halve the residual.

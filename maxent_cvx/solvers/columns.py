@@ -18,8 +18,6 @@ import scipy.sparse as sp
 
 from .sparse import canonical, compact, entry_rows, stacked
 
-__all__ = ["SharedColumns", "SplitMatrix", "column_classes"]
-
 #: Up to so many numbers for each entry of a matrix are looked up in a table, which is faster than a search.
 MOST_DENSE = 16
 

@@ -41,18 +41,6 @@ from .sparse import entry_rows, exact_matvec, most_by_row
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "Budget",
-    "Priced",
-    "cuts_at",
-    "decreasing_root",
-    "exceeded",
-    "least_excess",
-    "multipliers_at",
-    "read_budget",
-    "tangent",
-    "unattainable",
-]
 
 #: Records: where a gradient at zero is infinite, such as that of an entropy, it is taken here.
 SMALLEST_COUNT = 1e-12

@@ -35,8 +35,6 @@ from .linear import GAP, Minima
 from .monitor import check_time, seconds_left
 from .sparse import most_by_row
 
-__all__ = ["convex_bounds"]
-
 #: Linear programs, with tangents at their optima, for each end.
 ROUNDS = 200
 #: Linear programs after which these end if their least value has not risen.

@@ -45,8 +45,6 @@ from .form import Convex, LinearForm, Problem
 from .monitor import check_time, seconds_left
 from .presolve import Reduced
 
-__all__ = ["ConvexRelaxation", "conflict_table", "elastic_convex_relaxation", "refuted", "solve_convex"]
-
 #: Rounds of cuts, and of budgets one after the other.
 ROUNDS = 100
 #: Relative to the number of records: smaller violations of cuts stay.

@@ -23,13 +23,6 @@ import numpy as np
 
 from .parameters import EPS
 
-__all__ = [
-    "Penalties",
-    "divergence_from",
-    "excess",
-    "log_ratio",
-]
-
 #: Relative: by how much a variance or a slope can be rounded between what was typed and the stored row. The square of
 #: a standard deviation, the row's scale and its square are each off by at most a few EPS / 2.
 PENALTY_ROUNDING = 16 * EPS

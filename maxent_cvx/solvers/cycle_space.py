@@ -26,8 +26,6 @@ from .blocks import BATCH_DOUBLES
 from .form import LinearForm
 from .sparse import entry_rows
 
-__all__ = ["CycleSpace"]
-
 #: Records: a smaller count outside of the forest stays as it is. Its square root is less than what is known of sides.
 HELD = 1e-12
 

@@ -23,12 +23,6 @@ from .duality import empty_terms
 from .form import LinearForm
 from .sparse import entry_rows
 
-__all__ = [
-    "Dual",
-    "Point",
-    "within_reach",
-]
-
 #: Rounding error of the dual function, relative to its value, and to the sums that it is the difference of; by trial.
 ROUNDING, ROUNDING_OF_SUMS = 1e-14, 2e-15
 #: Coefficient from which on the start is moved to where its term satisfies the row.

@@ -11,24 +11,6 @@ import numpy as np
 from .form import LinearForm
 from .parameters import EPS
 
-__all__ = [
-    "Consequence",
-    "bounds_by",
-    "consequence",
-    "dual_bound",
-    "dual_bounds",
-    "empty_terms",
-    "error_of_sides",
-    "exact_residuals",
-    "exact_rmatvec",
-    "implied_upper_bounds",
-    "moved_along_recession",
-    "proved_violation",
-    "rmatvec_coefficient_error",
-    "rmatvec_rounding",
-    "two_product",
-]
-
 #: Logarithm of a count that is taken for zero: exp(-50) is 2e-22 records.
 VANISHED_LOG = -50.0
 

@@ -50,18 +50,6 @@ from .parameters import EPS
 from .schur import MOST_DENSE
 from .sparse import absolute, entry_rows, most_by_row
 
-__all__ = [
-    "Components",
-    "Correction",
-    "CorrectionSums",
-    "ExactPoint",
-    "LocalRows",
-    "Moved",
-    "closed_components",
-    "correct",
-    "exact_point",
-]
-
 #: Share of itself by which a count may change on the way to a point where rows hold exactly.
 MOST_MOVED = 0.5
 #: By what factor counts, and with them the rounding of a row, may grow on that way: 1 + MOST_MOVED.

@@ -48,20 +48,6 @@ from .proofs import rationalised
 from .schur import detect_blocks, newton_system
 from .sparse import entry_rows
 
-__all__ = [
-    "PRECISE_LOG",
-    "SMALL_COUNT",
-    "ForcingSets",
-    "conflict",
-    "contradiction",
-    "failure",
-    "forcing_rows",
-    "irreducible",
-    "multipliers_beside",
-    "multipliers_from_counts",
-    "zeros_by_bounds",
-]
-
 #: The number of statements that an error names.
 MOST_NAMED = 5
 #: The most precise solver.

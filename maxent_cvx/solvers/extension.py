@@ -13,8 +13,6 @@ from .costs import Penalties
 from .form import Coefficients, LinearForm, RowOrigin, by_coefficient
 from .parameters import PLACES
 
-__all__ = ["AddedRows", "Extension", "extended"]
-
 
 @dataclass(frozen=True, eq=False)
 class AddedRows:

@@ -28,19 +28,6 @@ from .sparse import (
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "ClosedForm",
-    "Coefficients",
-    "Convex",
-    "Groups",
-    "LinearForm",
-    "Problem",
-    "RowOperations",
-    "RowOrigin",
-    "Settled",
-    "Sized",
-    "by_coefficient",
-]
 
 #: Coefficients, zeros among them, up to which products are made with a dense array: SciPy's take ten times as long.
 MOST_DENSE_ENTRIES = 40_000

@@ -59,13 +59,6 @@ from .presolve import Reduced, fix_implied, remaining, term_bounds
 from .schur import schur_complement
 from .sparse import entry_rows, most_by_row
 
-__all__ = [
-    "Ends",
-    "bounds",
-    "many_bounds",
-    "without_knowledge",
-]
-
 #: Expressions of one component up to which each has a linear program of its own from the start.
 FEW = 2
 #: Rows of knowledge up to which the eigenvalues of their Schur complement take seconds.

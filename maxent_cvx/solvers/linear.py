@@ -48,19 +48,6 @@ from .sparse import entry_rows, least_by_row, most_by_row
 if TYPE_CHECKING:
     import highspy
 
-__all__ = [
-    "ANY_GAP",
-    "GAP",
-    "LARGE",
-    "LinearProgram",
-    "Minima",
-    "Optimum",
-    "elastic_relaxation",
-    "integer_bounds",
-    "linear_bounds",
-    "never_filled",
-    "settle_integers",
-]
 
 #: Records: the feasibility tolerance that HiGHS is given, and the tightest that it takes; its default is 1e-7.
 PRECISION = 1e-10

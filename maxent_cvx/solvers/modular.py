@@ -16,8 +16,6 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["PRIMES", "SPARE", "combination", "combined", "product", "residues", "residues_of_fraction"]
-
 #: Two primes below 2^31, drawn at random once. Products of residues fit into 64 bits.
 PRIMES = (1_555_813_163, 2_139_108_259)
 

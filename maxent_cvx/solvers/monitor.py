@@ -17,20 +17,6 @@ from .._utils.errors import NotDecided, StatementError, short_repr
 from .._utils.validation import check_bool, check_callable, check_seconds
 from .answer import Answer
 
-__all__ = [
-    "DIAGNOSIS",
-    "Callback",
-    "Iteration",
-    "Monitor",
-    "Steps",
-    "check_step",
-    "check_time",
-    "diagnosing",
-    "seconds_left",
-    "solved_together",
-    "within",
-]
-
 #: Seconds that the search for a contradiction may take after an uncertified answer, and so each search for zeros.
 DIAGNOSIS = 60.0
 #: Steps of a solve that are not its solver's may take this share of the time more, and at least so many seconds: small

@@ -21,8 +21,6 @@ from .form import LinearForm, Problem
 from .parameters import EPS
 from .schur import detect_blocks, newton_system
 
-__all__ = ["by_distance", "fitted"]
-
 #: Rounds of leaving out inequalities whose multipliers have the wrong sign.
 SIGN_ROUNDS = 10
 #: Relative ridge and precision of the least squares: rows that depend on others share a multiplier.

@@ -30,24 +30,6 @@ from .form import LinearForm
 from .monitor import Monitor, Steps, solved_together
 from .schur import System, detect_blocks, newton_system
 
-__all__ = [
-    "LOOSEST",
-    "NOTHING",
-    "RECESSION_MOVED",
-    "RECESSION_PRECISION",
-    "RECESSION_ROUNDS",
-    "RIDGES",
-    "ROUNDING",
-    "SHRINKS",
-    "TIGHTEST",
-    "VANISHING",
-    "descent",
-    "facial_reduction",
-    "newton",
-    "newton_steps",
-    "vanished_terms",
-]
-
 # Where no source is given, values were found by trial on the random models of tests/benchmarks/honesty.py and on Adult.
 
 #: Times that a system is solved again without rows whose multipliers would leave their cones.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["EPS", "FEASIBLE", "FEASIBLE_MULTIPLE", "PLACES"]
-
 #: Twice the unit roundoff of a double: the distance from 1 to the next larger number.
 EPS = float(np.finfo(float).eps)
 #: Relative to the right-hand side, at least one record: the largest violation of a row that holds. Below what solvers

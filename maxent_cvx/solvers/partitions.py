@@ -69,28 +69,6 @@ from .presolve import (
 from .schur import BlockFactor, BlockSystem, SchurFactor, Systems
 from .sparse import entry_rows, with_shared_ones
 
-__all__ = [
-    "TOLERANCE",
-    "BucketState",
-    "IndependentRows",
-    "Minimum",
-    "OverPartitions",
-    "Part",
-    "PartitionedFactor",
-    "PartitionedSystems",
-    "ReducedPart",
-    "Weights",
-    "Whole",
-    "added",
-    "change_of_terms",
-    "determined",
-    "first_state",
-    "minimised",
-    "minimum",
-    "presolved",
-    "require_consistent",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Part(Sized):

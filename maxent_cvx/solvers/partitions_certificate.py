@@ -72,13 +72,6 @@ from .partitions import (
 from .schur import BlockFactor
 from .sparse import entry_rows
 
-__all__ = [
-    "PartitionedSolution",
-    "PointPart",
-    "price_multipliers",
-    "solve_partitioned",
-]
-
 #: A probability: an answer with a larger certified error is made more precise, by so many iterations; from nearby, each
 #: doubles the digits until rounding prevents it.
 PRECISE, MORE_ITERATIONS = 1e-8, 3

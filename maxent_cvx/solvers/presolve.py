@@ -20,27 +20,6 @@ from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import MOST_DENSE_WORK
 from .sparse import absolute, entry_rows, least_by_row, most_by_row
 
-__all__ = [
-    "ActivityBounds",
-    "Propagation",
-    "Reduced",
-    "fix_implied",
-    "largest_activity",
-    "largest_coefficients",
-    "negligible",
-    "power_of_two_unit",
-    "rank_of_buckets",
-    "reduce",
-    "redundant",
-    "relevant_terms",
-    "remaining",
-    "require_feasible",
-    "row_rounding",
-    "slacks",
-    "term_bounds",
-    "value_between",
-]
-
 #: Rows of a block in which redundant rows are looked for, which costs the cube of them.
 WIDEST_BLOCK = 64
 #: Rounds of bound propagation; to stop early is safe, as the bounds are then merely wider.

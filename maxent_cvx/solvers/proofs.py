@@ -18,12 +18,6 @@ from .linear import LinearProgram
 from .monitor import diagnosing
 from .sparse import components
 
-__all__ = [
-    "local_proofs",
-    "rationalised",
-    "support_proof",
-]
-
 #: A direction that is so close to multiples of 1/2, 1/3, ... is rounded to them, so that its sums are exact.
 NEAR_FRACTION = 1e-6
 #: The largest denominator that is tried.

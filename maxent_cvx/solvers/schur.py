@@ -34,21 +34,6 @@ from .columns import SharedColumns
 from .form import LinearForm
 from .sparse import components
 
-__all__ = [
-    "MOST_DENSE",
-    "BlockFactor",
-    "BlockSystem",
-    "SchurComplement",
-    "SchurFactor",
-    "SparseSystem",
-    "System",
-    "conjugate_gradients",
-    "detect_blocks",
-    "forming_cost",
-    "newton_system",
-    "schur_complement",
-]
-
 # Costs are in multiplications of a dense matrix product. Constants without a source were found by trial on Adult.
 
 #: Rows of knowledge up to which the Schur complement is formed (800 MB); beyond, its diagonal preconditions.

@@ -18,8 +18,6 @@ from .explain import failure
 from .form import LinearForm, Problem
 from .monitor import Monitor, within
 
-__all__ = ["solve"]
-
 #: Conic solvers that come with the package, for convex constraints that problems of rows do not settle.
 CONIC = ("CLARABEL", "SCS")
 

@@ -7,23 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = [
-    "absolute",
-    "canonical",
-    "compact",
-    "components",
-    "condensed",
-    "entry_rows",
-    "exact_matvec",
-    "least_by_row",
-    "most_by_row",
-    "split_exactly",
-    "stacked",
-    "with_entries_in",
-    "with_ones_of",
-    "with_shared_ones",
-]
-
 # Connected components of a system: rows and terms are linked by the non-zero coefficients.
 
 

@@ -29,12 +29,6 @@ from .parameters import PLACES
 from .presolve import term_bounds
 from .sparse import canonical, entry_rows, least_by_row, most_by_row
 
-__all__ = [
-    "Equations",
-    "pivots",
-    "substituted",
-]
-
 #: A coefficient hides another one in the same row that is smaller by this ratio.
 HIDING_RATIO = 100.0
 #: An equation is subtracted if it reduces the largest possible contribution of one term to this share.

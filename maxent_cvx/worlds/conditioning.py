@@ -14,17 +14,6 @@ from .._utils.validation import check_number
 from .groups import STATES, Groups, Lattice, forward_weights, shares
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
-__all__ = [
-    "Conditioned",
-    "ResidualGroup",
-    "Slot",
-    "closed_form",
-    "conditioned",
-    "contradiction",
-    "known_posterior",
-    "parts",
-]
-
 
 def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Sentence]], bool]) -> Infeasible:
     """An error: the sentences contradict each other; it names some of them, none of which can be left out."""

@@ -17,19 +17,6 @@ from ..releases.base import attach
 from ..releases.release import Release
 from .groups import Groups, check_release
 
-__all__ = [
-    "DEVIATION_ROUNDING",
-    "DeltaCondition",
-    "SoundCondition",
-    "conditions",
-    "delta_ceiling",
-    "delta_condition",
-    "deviations",
-    "one_r",
-    "sound_condition",
-    "swap_bounds",
-]
-
 # The paper's bounding condition: how much priors may deviate in a group (Probabilistic Inference Protection, IV).
 
 

@@ -28,24 +28,6 @@ from .._utils.validation import check_instance, check_label, check_number, is_se
 from ..priors import QIDistribution
 from ..releases.release import Release
 
-__all__ = [
-    "STEPS",
-    "Groups",
-    "Lattice",
-    "TiedGroup",
-    "Ties",
-    "check_no_counterfeits",
-    "check_release",
-    "forward_weights",
-    "impossible",
-    "items_of",
-    "linked",
-    "log_sum",
-    "members_of",
-    "shares",
-    "weighed",
-]
-
 # Checks of input: releases with priors, and tables of priors of one group.
 
 

@@ -21,11 +21,6 @@ from .conditioning import Conditioned, ResidualGroup, Slot, closed_form, conditi
 from .groups import STEPS, Groups, check_release, linked
 from .sentences import PersonKnowledge, Residuals, Sentence, listed
 
-__all__ = [
-    "linkage",
-    "r_robustness",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Published:

@@ -13,11 +13,6 @@ from .conditioning import known_posterior
 from .groups import STEPS, Groups, Lattice, TiedGroup, Ties, impossible, items_of, linked, log_sum, members_of
 from .sentences import Sentence, listed
 
-__all__ = [
-    "joint",
-    "posterior",
-]
-
 
 def tied_posterior(group: pd.DataFrame, values: Sequence[Hashable], ties: Ties, limit: float) -> pd.DataFrame:
     """P(t : x), see :func:`maxent_cvx.worlds.posterior`."""

@@ -15,11 +15,6 @@ from .._utils.validation import check_int
 from .groups import Groups
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
-__all__ = [
-    "SampledPosterior",
-    "sample",
-]
-
 #: The largest number of residuals after one person for which the lookahead is complete.
 MOST_LEFT = 2_000
 

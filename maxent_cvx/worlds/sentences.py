@@ -16,21 +16,6 @@ from .._utils.errors import StatementError, short_repr
 from .._utils.formatting import PLAIN, ReprMixin, constant
 from .._utils.validation import check_instance, check_int, check_label, check_list, check_str
 
-__all__ = [
-    "FALSE",
-    "TRUE",
-    "PersonKnowledge",
-    "Residuals",
-    "Sentence",
-    "at_least",
-    "at_most",
-    "atoms",
-    "exactly",
-    "has",
-    "listed",
-    "read_sentence",
-]
-
 #: Words that join sentences; a name or a value with one of them is written in quotes.
 RESERVED = ("and", "or", "not")
 #: One word of a name or a value; no arrow begins inside.

@@ -23,17 +23,6 @@ from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from .groups import check_no_counterfeits
 
-__all__ = [
-    "Atom",
-    "Frequencies",
-    "Safety",
-    "as_double",
-    "least_of_counts",
-    "sensitive_values",
-    "worst_breach",
-    "worst_formulas",
-]
-
 # MINIMIZE1 of Martin et al. (2007): the least probability that all of some atoms about one bucket are false.
 
 

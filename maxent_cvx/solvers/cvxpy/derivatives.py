@@ -26,10 +26,6 @@ from ..._utils.errors import SolverError, pluralize
 from .reader import ConeProgram
 from .solver import DualNewton, Refused, cone_program, refusing
 
-__all__ = [
-    "derivatives",
-]
-
 #: Relative to the largest: a multiplier, or a slack, that is not 0. Where both are less there is no derivative.
 STRICT = 1e-7
 #: Relative to the largest slack: an argument of an entropy that is 0.

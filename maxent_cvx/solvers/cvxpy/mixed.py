@@ -33,17 +33,6 @@ from ..monitor import Monitor
 from ..schur import ldl_factor
 from ..sparse import entry_rows
 
-__all__ = [
-    "MixedAnswer",
-    "MixedProgram",
-    "NormalMatrix",
-    "disjoint_rows",
-    "log_line",
-    "solve_from",
-    "solve_mixed",
-    "step_system",
-]
-
 # An average term is 1 in all of these. Where no source is given, the value was found on the transport problems of
 # tests/benchmarks/guest.py.
 

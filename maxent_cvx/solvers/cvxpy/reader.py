@@ -27,18 +27,6 @@ from ..certificate import ACCURACY
 from ..sparse import entry_rows, least_by_row, most_by_row
 from .mixed import MixedProgram
 
-__all__ = [
-    "Bounded",
-    "ConeProgram",
-    "Distance",
-    "Elimination",
-    "EntropyProgram",
-    "WithoutZeros",
-    "eliminate",
-    "read",
-    "without_zero_references",
-]
-
 TINY = np.finfo(float).tiny
 #: Relative to the size of the summands of a row: the largest violation of an optimal answer.
 RESIDUAL = 1e-7

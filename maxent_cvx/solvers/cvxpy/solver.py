@@ -36,15 +36,6 @@ from ..monitor import Monitor
 from .mixed import log_line, solve_from, solve_mixed
 from .reader import Bounded, ConeProgram, Distance, EntropyProgram, read, without_zero_references
 
-__all__ = [
-    "DualNewton",
-    "Refused",
-    "cone_program",
-    "refusing",
-    "register_with_cvxpy",
-    "solve_program",
-]
-
 #: The solver that CVXPY is offered.
 BACKEND = SOLVERS["DUAL_NEWTON"]
 #: The problems that the solver takes; refusals end with it.
