@@ -594,7 +594,9 @@ class BucketView(View):
         check_str(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(f"the release has a column {count!r} already; choose another name for the counts")
-        qi_table, sa_table = (counts.rename(count).reset_index() for counts in self.published.values())
+        qi_table, sa_table = (
+            counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()}) for counts in self.published.values()
+        )
         order = [self.bucket, *self.sensitive]
         return (
             qi_table.sort_values([self.bucket, *self.qi], ignore_index=True),

@@ -344,7 +344,10 @@ class Release(BucketView):
         roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
         persons = [] if self.persons is None else [self.persons.id]
         count = unused_name("Count", [*self.columns, *persons])
-        qi_table, sa_table = (counts.rename(count).reset_index() for counts in self.published.values())
+        # reset_index() would turn objects that are integers into integers.
+        qi_table, sa_table = (
+            counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()}) for counts in self.published.values()
+        )
         if self.persons is not None:
             qi_table, roles["id"] = self.persons.table(self.quasi_identifiers, self.buckets), self.persons.id
             roles["qi"] = [name for name in self.qi if name != self.persons.id]  # alone, it is all there is
