@@ -595,7 +595,8 @@ class BucketView(View):
         if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(f"the release has a column {count!r} already; choose another name for the counts")
         qi_table, sa_table = (
-            counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()}) for counts in self.published.values()
+            counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()})
+            for counts in self.published.values()
         )
         order = [self.bucket, *self.sensitive]
         return (

@@ -346,7 +346,8 @@ class Release(BucketView):
         count = unused_name("Count", [*self.columns, *persons])
         # reset_index() would turn objects that are integers into integers.
         qi_table, sa_table = (
-            counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()}) for counts in self.published.values()
+            counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()})
+            for counts in self.published.values()
         )
         if self.persons is not None:
             qi_table, roles["id"] = self.persons.table(self.quasi_identifiers, self.buckets), self.persons.id

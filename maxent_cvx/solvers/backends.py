@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -533,8 +533,8 @@ def _from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray | None:
 
 def as_backend(backend: object) -> Backend:
     """A backend as it is, or an adapter of an object from outside the package."""
-    if isinstance(backend, Backend):
-        return backend
+    if isinstance(backend, DualBackend | CvxpyBackend | OwnBackend):
+        return cast(Backend, backend)
     name = getattr(backend, "name", None)
     if isinstance(backend, type) or not isinstance(name, str) or not name.strip() or name == "auto":
         raise SolverError(
@@ -550,7 +550,7 @@ def as_backend(backend: object) -> Backend:
         raise SolverError(
             f"solver {name!r} has solve{signature}, and solve(form, start=None, **options) is expected: {error}"
         ) from None
-    return OwnBackend(backend)
+    return cast(Backend, OwnBackend(backend))
 
 
 # The dual methods of this package as backends: a function of a linear form, and its name.
@@ -740,9 +740,60 @@ class BoundedDual:
         return float(np.abs(projected).max(initial=0.0))
 
 
-#: What offers a solver: its name, its capabilities, ``check(options)``, and ``solve(form, start, **options)``, which
-#: maximises sum x log(w / x) over the rows of a form from multipliers `start`, if it can use them.
-Backend = DualBackend | CvxpyBackend | OwnBackend
+class Backend(Protocol):
+    """What a solver offers: its name, its capabilities, and the maximum of sum x log(w / x) over rows.
+
+    Attributes
+    ----------
+    name : str
+    installed : bool
+        Whether it can be called on this machine.
+    trouble : str
+        Why it cannot be used although it is installed; empty if it can.
+    takes_inequalities : bool
+        Whether rows may have a low side, a high side, or two that differ.
+    takes_convex : bool
+        Whether it takes convex constraints on the counts: as ``convex=``, or DUAL_NEWTON as problems of rows.
+    takes_time_limit : bool
+        Whether it stops when the time is over.
+    takes_callback : bool
+        Whether it reports every iteration while it runs.
+    takes_soft_rows : bool
+        Whether it subtracts ``form.penalties``, the costs of missing the last rows, from the objective.
+
+    Examples
+    --------
+    >>> import maxent_cvx as mx
+    >>> backend = mx.solvers.find("DUAL_NEWTON")
+    >>> backend.name, backend.installed, backend.takes_inequalities, backend.takes_convex
+    ('DUAL_NEWTON', True, True, True)
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def installed(self) -> bool: ...  # noqa: D102
+    @property
+    def trouble(self) -> str: ...  # noqa: D102
+    @property
+    def takes_inequalities(self) -> bool: ...  # noqa: D102
+    @property
+    def takes_convex(self) -> bool: ...  # noqa: D102
+    @property
+    def takes_time_limit(self) -> bool: ...  # noqa: D102
+    @property
+    def takes_callback(self) -> bool: ...  # noqa: D102
+    @property
+    def takes_soft_rows(self) -> bool: ...  # noqa: D102
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that the solver does not have, before any work."""
+
+    def solve(
+        self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
+    ) -> Answer:
+        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``, from multipliers `start` if it can use them."""
+        ...
 
 
 #: Every solver by name, the default first. Of Clarabel's factorisations, "faer" is the most precise on these problems.

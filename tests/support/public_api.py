@@ -16,8 +16,9 @@ from maxent_cvx._utils import errors
 
 
 def lines(module: Any = mx, prefix: str = "mx.") -> Iterator[str]:
-    """Describe every name in a module's ``__all__``, recursively."""
-    for name in sorted(module.__all__):
+    """Describe every name in a module's ``__all__``, or defined in a private module, recursively."""
+    made_here = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    for name in sorted(getattr(module, "__all__", [name for name in made_here if name[0] != "_"])):
         value = getattr(module, name)
         if inspect.ismodule(value):
             yield from lines(value, f"{prefix}{name}.")
