@@ -139,8 +139,8 @@ def _say_format(
         detected.append(f"cells separated by {sign} (--sep)")
     if decimal != "." and form.decimal is None:
         detected.append("a decimal comma (--decimal)")
-    if with_thousands and decimal == ".":
-        detected.append(f"thousands separated by ',' in {join_names(with_thousands)}")
+    if with_thousands:
+        detected.append(f"separated thousands in {join_names(with_thousands)}")
     if encoding not in ("utf-8", "ascii") and form.encoding is None:
         detected.append(f"the encoding {encoding} (--encoding)")
     if detected:

@@ -323,11 +323,17 @@ def _generalized_column(records: Records, options: TableOptions) -> str | None:
     return None
 
 
-def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str, Any]) -> Release | GroupedRelease:
-    """Read generalized cells, with hierarchies and a population if there are any."""
+def hierarchies_of(options: ReleaseOptions | PublishOptions) -> dict[str, str]:
+    """The file of the hierarchy of each attribute that has one."""
     hierarchies = dict(options.hierarchy)
     if len(hierarchies) < len(options.hierarchy):
         raise TableError("--hierarchy is given twice for one attribute")
+    return hierarchies
+
+
+def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str, Any]) -> Release | GroupedRelease:
+    """Read generalized cells, with hierarchies and a population if there are any."""
+    hierarchies = hierarchies_of(options)
     for name in hierarchies:
         if name not in records.qi:
             raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)

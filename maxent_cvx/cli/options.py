@@ -469,7 +469,7 @@ INSTEAD = {
     "l": ("bucket", "generalized", "hierarchy", "population"),
     "exempt": ("bucket",),
     "top": (
-        "bucket", "json", "know", "knowledge", "people", "fail_above", "sensitive", "baseline", "within", "report",
+        "bucket", "json", "know", "knowledge", "people", "original", "fail_above", "sensitive", "baseline", "within", "report",
         "id", "qi_table",
     ),
 }  # fmt: skip

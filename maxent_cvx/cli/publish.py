@@ -17,7 +17,7 @@ from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..sources.rules import PublishedRules
 from .files import as_dates, read_table
-from .inputs import Records, anatomize, as_text, free_name, people_of, read_records, values_as_printed
+from .inputs import Records, anatomize, as_text, free_name, hierarchies_of, people_of, read_records, values_as_printed
 from .options import PublishOptions, format_list, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
@@ -71,24 +71,23 @@ def _anatomy(records: Records, options: PublishOptions, files: list[str]) -> Non
 
 
 def _search(records: Records, options: PublishOptions, files: list[str]) -> None:
-    threshold = THRESHOLD if options.threshold is None else options.threshold
+    threshold, hierarchies = THRESHOLD if options.threshold is None else options.threshold, hierarchies_of(options)
+    dates = _dates(records.table[[name for name in records.qi if name not in hierarchies]])  # hierarchies have texts
     found = anonymize.search(
-        records.table.assign(**_dates(records)), records.qi, records.sa, dict(options.hierarchy), threshold,
-        baseline="overall", loss=options.loss or "ncp",
-        time_limit=SEARCH_SECONDS if options.time_limit is None else options.time_limit,
+        records.table.assign(**dates), records.qi, records.sa, hierarchies, threshold, baseline="overall",
+        loss=options.loss or "ncp", time_limit=SEARCH_SECONDS if options.time_limit is None else options.time_limit,
     )  # fmt: skip
     say(f"{found!r}"[1:-1])
     _write_tables(found.release, records, options, files, threshold=threshold)
 
 
-def _dates(records: Records) -> dict[str, pd.Series]:
-    """The quasi-identifiers whose texts are dates, as dates."""
+def _dates(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """The columns of texts that are dates, as dates."""
     dates = {}
-    for name in records.qi:
-        texts = records.table[name]
+    for name, texts in table.items():
         column = as_dates(texts)
         if column.dtype != texts.dtype:
-            dates[name] = column
+            dates[str(name)] = column
             first = texts.first_valid_index()
             say(f"{name} is read as dates: {texts[first]} as {column[first]:%Y-%m-%d}")
     return dates
@@ -129,7 +128,7 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
 
 def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> None:
     table = anonymize.mondrian_table(
-        records.table.assign(**_dates(records)),
+        records.table.assign(**_dates(records.table[records.qi])),
         qi=records.qi,
         sa=records.sa,
         k=options.k,

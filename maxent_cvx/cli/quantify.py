@@ -62,7 +62,7 @@ PRINTED = (
 )  # fmt: skip
 #: Options that --top does not use.
 NOT_SCORED = (
-    "know", "knowledge", "people", "fail_above", "sensitive", "baseline", "within", "id", "qi_table", "report",
+    "know", "knowledge", "people", "original", "fail_above", "sensitive", "baseline", "within", "id", "qi_table", "report",
 )  # fmt: skip
 #: Options that need a table in memory, and what to do instead for Parquet files.
 IN_MEMORY = {
@@ -70,7 +70,7 @@ IN_MEMORY = {
     "exempt": "write the buckets into a column, and give --bucket", "sa_table": "write the values into the same files",
     "generalized": "write the groups into a column, and give --bucket", "id": "read the releases of a series from CSV",
     "qi_table": "rules are about one table of people", "population_size": "leave it out",
-    "rows": "write the rows into files of their own", "plot": "plot what --out writes",
+    "original": "leave it out", "rows": "write the rows into files of their own", "plot": "plot what --out writes",
 }  # fmt: skip
 
 AnyPosterior = Posterior | PartitionedPosterior

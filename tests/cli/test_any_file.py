@@ -330,6 +330,39 @@ def test_dates_are_published_in_ranges(form, is_date, capsys):
     assert largest == pytest.approx(shares.max(), abs=1e-9)
 
 
+def test_a_search_with_a_hierarchy_of_texts_of_dates():
+    """Dates that a hierarchy names as texts are looked up there; a hierarchy that is given twice is refused."""
+    days = [f"{day:02d}.03.1950" for day in range(1, 31)]
+    pd.DataFrame({"born": days, "disease": ["flu", "cold", "HIV"] * 10}).to_csv("people.csv", index=False)
+    pd.DataFrame({0: days, 1: ["early"] * 15 + ["late"] * 15, 2: "*"}).to_csv(
+        "born.csv", sep=";", header=False, index=False
+    )
+    search = [
+        "publish",
+        "people.csv",
+        "--qi",
+        "born",
+        "--sa",
+        "disease",
+        "--method",
+        "search",
+        "--loss",
+        "discernibility",
+    ]
+    assert main([*search, "--hierarchy", "born=born.csv"]) == 0
+    assert main([*search, "--hierarchy", "born=born.csv", "--hierarchy", "born=born.csv"]) == 2
+    assert main([*search[:-2], "--k", "3"]) == 2
+
+
+@pytest.mark.parametrize("arguments", [["--top", "0,10"], ["--workers", "1"]])
+def test_original_records_are_never_ignored(people, arguments, capsys):
+    """Where they are of no use the command ends with status 2, and says so."""
+    people.assign(B=0).to_parquet("people.parquet")
+    roles = ["--qi", "Alter,PLZ", "--sa", "Krankheit", "--bucket", "B", "--original", "people.parquet"]
+    assert main(["quantify", "people.parquet", *roles, *arguments]) == 2
+    assert "--original" in capsys.readouterr().err
+
+
 def test_a_date_that_can_be_read_in_two_ways_stays_a_text():
     column = pd.Series(["01/02/2024", "03/04/2024"])
     assert as_dates(column).equals(column)
