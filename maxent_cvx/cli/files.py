@@ -126,7 +126,7 @@ def _columns_with_thousands(table: pd.DataFrame, decimal: str) -> dict[str, pd.S
 def _say_left_out(path: str, n: int) -> None:
     if n:
         lines = "the first line" if n == 1 else f"the first {n} lines"
-        say(f"{lines} of {source_name(path)} {'is' if n == 1 else 'are'} above the header, and left out")
+        say(f"{lines} of {source_name(path)}, above the header, {'is' if n == 1 else 'are'} left out")
 
 
 def _say_format(

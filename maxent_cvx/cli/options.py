@@ -374,7 +374,9 @@ class PublishOptions(TableOptions):
     attributes: int | None = in_mining("N", "number of QI attributes in a rule (any)", type=int)
     threshold: float | None = in_search("P", "the threshold of exposure (0.8)", type=share)
     loss: str | None = in_search(
-        None, "what is lost (ncp)", choices=["ncp", "discernibility", "classification", "queries"]
+        None,
+        "how the loss of a release is measured (ncp)",
+        choices=["ncp", "discernibility", "classification", "queries"],
     )
     hierarchy: tuple[tuple[str, str], ...] = in_search(
         "A=FILE",

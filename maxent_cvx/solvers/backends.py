@@ -912,8 +912,8 @@ def find(name: str | object) -> Backend:
         entry = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name) or _of_cvxpy(name)
         if entry is None and name.upper() in _without_exponential_cones():
             raise UnknownName(f"{name} has no exponential cone, so that it cannot maximise entropy; {_others()}")
-    if entry is None:
-        raise unknown_name("solver", str(name), ["auto", *SOLVERS])
+        if entry is None:
+            raise unknown_name("solver", name, ["auto", *SOLVERS])
     solver = as_backend(entry)
     if not solver.installed:
         raise SolverError(f"solver {solver.name} is not installed; install it, or {_others()}")

@@ -397,7 +397,7 @@ def _settled(lagrangian: Lagrangian, step: Step) -> Step:
             for cut in cuts_at(constraint, variable, step.x, name, RESOLVED * n)
         ]
         last, furthest = furthest, max((cut.violation for cut in cuts), default=0.0)
-        stalls = furthest > last / 2 and furthest <= STALLED * n
+        stalls = furthest > last / 2 and furthest <= STALLED * n  # rounding prevents any progress
         is_settled = len(before) < 2 or np.allclose(step.multipliers, before, rtol=SETTLED, atol=0)
         if is_settled and (not cuts or stalls):
             break
@@ -424,7 +424,7 @@ def _spend(lagrangian: Lagrangian, step: Step, i: int) -> Step:
         step = at(t)
         lagrangian.check_attainable(step, thoroughly=False)
         value = budget.spent(step.x) - budget.limit
-        # at which the certificate is made
+        # Near the limit the value at the projection counts, as the certificate is made there.
         return value if abs(value) > NEAR * budget.magnitude else budget.spent(step.projected()) - budget.limit
 
     t, value = decreasing_root(excess, start, tolerance, WIDTH, LARGEST * n / budget.magnitude, EVALUATIONS)
