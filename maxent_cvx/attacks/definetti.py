@@ -15,7 +15,6 @@ from scipy.special import log_softmax, logsumexp
 
 from .._utils.errors import (
     BadProbability,
-    GroupTooLarge,
     Infeasible,
     StatementError,
     TableError,
@@ -303,30 +302,66 @@ class BucketWorlds:
 # The temperature and the evidence, by which values of two held-out buckets are attributed to them without the truth.
 
 
-#: People of a bucket up to which values are exchanged: the sums over worlds take 2^n steps for each pair.
-MOST_EXCHANGED = 12
-#: Pairs of buckets of which the mean is taken; of more, as many are drawn.
+#: People of a bucket up to which the sum over worlds is taken over sets of values, all pairs at once: 2^n steps each.
+MOST_IN_SETS = 12
+#: Pairs of buckets of one size and fold of which the mean is taken; of more, as many are drawn.
 MOST_PAIRS = 200_000
+#: Steps of the dynamic programs of larger buckets of one size and fold: with more pairs, as many are drawn as take these.
+MOST_STEPS = 2e5
 #: Temperatures that are compared before the best is refined, and the largest one.
 TEMPERATURES = np.concatenate([[0.0], np.geomspace(0.02, 16.0, 30)])
 #: Exchanges of values that the p-value is found by.
 EXCHANGES = 999
 
 
-class Pairs(NamedTuple):
-    """Pairs of held-out buckets of one size: log P(s | q) of the people of each, for the values of both."""
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of held-out buckets of one size, and the log P(s | q) of a model that was learnt without them."""
 
-    own: np.ndarray  # shape (pairs, 2, people, values): of a bucket's people for its own values
-    exchanged: np.ndarray  # the same for the other bucket's values
+    log_f: np.ndarray  # shape (tuples and one for counterfeits, values)
+    people: np.ndarray  # shape (buckets, people): QI tuples
+    values: np.ndarray  # the same shape
+    pairs: np.ndarray  # shape (2, pairs): the numbers of the buckets a and b
 
-    def advantage(self, temperature: float) -> np.ndarray:
-        """Log (L_aa L_bb / (L_ab L_ba)) of each pair, L being the sum over worlds of prod P(s | q)^t."""
-        if temperature == 0 or not len(self.own):
-            return np.zeros(len(self.own))
-        own, exchanged = (_log_permanents(temperature * log_p).sum(axis=1) for log_p in (self.own, self.exchanged))
+    def advantage(self, temperatures: np.ndarray) -> np.ndarray:
+        """Log (L_aa L_bb / (L_ab L_ba)), shape (temperatures, pairs), L being the sum over worlds of prod P(s | q)^t."""
+        (a, b), every, is_warm = self.pairs, np.arange(len(self.people)), temperatures > 0
+        advantage = np.zeros((len(temperatures), len(a)))  # at t = 0 all worlds are equally likely
+        if not advantage[is_warm].size:
+            return advantage
+        t = temperatures[is_warm]
+        of_bucket = self._log_worlds(every, every, t)
+        own = of_bucket[:, a] + of_bucket[:, b]
+        exchanged = self._log_worlds(a, b, t) + self._log_worlds(b, a, t)
         with np.errstate(invalid="ignore"):
-            difference = own - exchanged
-        return np.where(np.isneginf(own) & np.isneginf(exchanged), 0.0, difference)
+            advantage[is_warm] = np.where(np.isneginf(own) & np.isneginf(exchanged), 0.0, own - exchanged)
+        return advantage
+
+    def _log_worlds(self, a: np.ndarray, b: np.ndarray, temperatures: np.ndarray) -> np.ndarray:
+        """Log L_ab for some buckets, shape (temperatures, buckets), up to a summand of the values of b, which cancels."""
+        if self.people.shape[1] <= MOST_IN_SETS:
+            log_p = self.log_f[self.people[a][..., :, None], self.values[b][..., None, :]]
+            return np.stack([_log_permanents(t * log_p) for t in temperatures])
+        # The dynamic programs of all temperatures are one batch: each temperature has QI tuples of its own.
+        log_f = (temperatures[:, None, None] * self.log_f).reshape(-1, self.log_f.shape[1])
+        groups = self._groups(a, b, len(temperatures))
+        return weighed(groups, log_f)[1].reshape(len(temperatures), len(a))
+
+    def _groups(self, a: np.ndarray, b: np.ndarray, copies: int = 1) -> Groups:
+        """The people of some buckets with the values of others, each pair as a group, with so many copies of the tuples."""
+        n_tuples, n_values = self.log_f.shape
+        people = self.people[a].ravel() + n_tuples * np.arange(copies)[:, None]
+        values = np.tile(self.values[b].ravel(), copies)
+        group = np.repeat(np.arange(copies * len(a)), self.people.shape[1])
+        return Groups.of_records(np.broadcast_to(1.0, (copies * n_tuples, n_values)), group, people.ravel(), values)
+
+    def affordable(self, rng: np.random.Generator) -> Pairs:
+        """The same pairs, or as many of them, drawn at random, as take the steps that are allowed, and at least one."""
+        if self.people.shape[1] <= MOST_IN_SETS or not self.pairs.size:
+            return self
+        drawn = self.pairs[:, rng.permutation(self.pairs.shape[1])]
+        spent = np.cumsum(self._groups(*drawn).steps + self._groups(*drawn[::-1]).steps)
+        return replace(self, pairs=drawn[:, : max(1, np.searchsorted(spent, MOST_STEPS))])
 
 
 def _log_permanents(log_matrices: np.ndarray) -> np.ndarray:
@@ -378,18 +413,10 @@ class HeldOut:
         """Chosen pairs of buckets of each size."""
         groups, found = self.worlds.groups, []
         tuples, values = (np.repeat(part.indices, part.data) for part in (groups.tuples, groups.values))
-        sizes = np.asarray(groups.tuples.sum(axis=0)).ravel()
-        starts = np.cumsum(sizes) - sizes
-        for size in np.unique(sizes).tolist():
-            if size > MOST_EXCHANGED:
-                raise GroupTooLarge(
-                    f"a bucket has {size} people; calibration exchanges the values of buckets of at most "
-                    f"{MOST_EXCHANGED} people. Use calibrate=False, or smaller buckets"
-                )
-            first = starts[sizes == size]
-            at = first[np.stack(choose(len(first)), axis=1)][..., None] + np.arange(size)  # (pairs, 2, people)
-            people, own = tuples[at], values[at]
-            found.append(Pairs(*(self.log_f[people[..., :, None], v[..., None, :]] for v in (own, own[:, ::-1]))))
+        starts = np.cumsum(groups.sizes) - groups.sizes
+        for size in np.unique(groups.sizes).tolist():
+            at = starts[groups.sizes == size][:, None] + np.arange(size)  # (buckets, people)
+            found.append(Pairs(self.log_f, tuples[at], values[at], np.stack(choose(len(at)))))
         return found
 
 
@@ -400,18 +427,22 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     values or the other's with equal probability; the statistic is the largest evidence over all temperatures.
     """
     rng = np.random.default_rng(seed)
-    pairs = [part for fold in held_out for part in fold.pairs(lambda n: _pairs_of_buckets(n, rng))]
-    n_pairs = sum(len(part.own) for part in pairs)
+    every = [part for fold in held_out for part in fold.pairs(lambda n: _pairs_of_buckets(n, rng))]
+    pairs = [part.affordable(rng) for part in every]
+    n_pairs = sum(part.pairs.shape[1] for part in pairs)
     if not n_pairs:
         raise StatementError("calibration needs two held-out buckets of one size in a fold; use fewer folds")
 
-    def bits(temperature: float) -> float:
-        return float(sum(_bits(part.advantage(temperature)).sum() for part in pairs)) / n_pairs
+    def bits(temperatures: np.ndarray) -> np.ndarray:
+        total = sum((_bits(part.advantage(temperatures)).sum(axis=1) for part in pairs), np.zeros(len(temperatures)))
+        return np.asarray(total / n_pairs)
 
-    compared = np.array([bits(t) for t in TEMPERATURES])
+    compared = bits(TEMPERATURES)
     best = int(compared.argmax())
     low, high = TEMPERATURES[max(best - 1, 0)], TEMPERATURES[min(best + 1, len(TEMPERATURES) - 1)]
-    refined = minimize_scalar(lambda t: -bits(t), bounds=(low, high), method="bounded", options={"xatol": 1e-4})
+    refined = minimize_scalar(
+        lambda t: -bits(np.array([t]))[0], bounds=(low, high), method="bounded", options={"xatol": 1e-4}
+    )
     temperature, evidence = max(
         (float(compared[best]), float(TEMPERATURES[best])), (-float(refined.fun), float(refined.x))
     )[::-1]
@@ -420,8 +451,8 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
         order = rng.permutation(n)[: n // 2 * 2]
         return order[::2], order[1::2]
 
-    disjoint = [part for fold in held_out for part in fold.pairs(matched)]
-    advantages = np.array([np.concatenate([part.advantage(t) for part in disjoint]) for t in TEMPERATURES])
+    disjoint = [part.affordable(rng) for fold in held_out for part in fold.pairs(matched)]
+    advantages = np.concatenate([part.advantage(TEMPERATURES) for part in disjoint], axis=1)
     kept, lost = _bits(advantages), _bits(-advantages)
     exchanged = rng.integers(0, 2, (EXCHANGES, advantages.shape[1])).astype(float)
     statistic = kept.mean(axis=1).max()
@@ -480,7 +511,7 @@ def definetti(
         Infer the values of every bucket by a model that is learnt from other buckets only: from those outside of its
         fold, one of so many.
     seed : int
-        Of the folds, and of pairs of buckets, if there are more than 200,000.
+        Of the folds, and of pairs of buckets, if there are more than 200,000, or more large ones than take some seconds.
     tolerance : float
         Stop when no probability changes by more than this.
     start : DataFrame, optional
@@ -506,7 +537,7 @@ def definetti(
     TableError
         If `start` is not labelled as the table of a result.
     GroupTooLarge
-        If a bucket has too many people with different values; with calibration, more than 12 people.
+        If a bucket has too many people with different values.
     Infeasible
         If the classifier rules out every world of a bucket.
 

@@ -132,6 +132,11 @@ class Groups:
         """N, the tuples of each group."""
         return np.asarray(self.tuples.sum(axis=0))
 
+    @property
+    def steps(self) -> np.ndarray:
+        """How many steps the sum over the worlds of each group takes, the cheaper way."""
+        return np.minimum(_steps(self.values), _steps(self.tuples))
+
     @cached_property
     def width(self) -> tuple[np.ndarray, np.ndarray]:
         """Number of signatures, and of values, of each group."""
