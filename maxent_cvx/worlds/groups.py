@@ -231,32 +231,42 @@ class Lattice:
 
     places: np.ndarray  # m, the number of places of each kind
 
-    @property
+    @cached_property
     def stride(self) -> np.ndarray:
         """The difference of state numbers for one more place of each kind."""
         return np.concatenate([[1], np.cumprod(self.places[:-1] + 1)]).astype(np.int64)
 
+    @cached_property
+    def n_states(self) -> int:
+        """prod(m + 1)."""
+        return int(np.prod(self.places + 1))
+
+    @cached_property
+    def _taken(self) -> np.ndarray:
+        """The taken places of each kind in every state, shape (states, kinds); small integers, which are compared fast."""
+        taken = np.empty((self.n_states, len(self.places)), np.min_scalar_type(int(self.places.max())))
+        for kind, (m, stride) in enumerate(zip(self.places, self.stride, strict=True)):
+            taken.reshape(-1, m + 1, stride, len(self.places))[..., kind] = np.arange(m + 1)[:, None]
+        return taken
+
     def layers(self) -> list[np.ndarray]:
         """The states with 0, 1, ..., N places taken."""
-        size = np.zeros(1, dtype=np.int64)
-        for m in self.places:
-            size = (np.arange(m + 1)[:, None] + size).ravel()
+        size = self._taken.sum(axis=1, dtype=np.min_scalar_type(int(self.places.sum())))  # 16 bits are sorted fast
         order = np.argsort(size, kind="stable")
         return np.split(order, np.cumsum(np.bincount(size))[:-1])
 
     def neighbours(self, states: np.ndarray, step: int) -> np.ndarray:
-        """The states with one place more (`step` 1) or less (-1) of each kind, shape (states, kinds)."""
+        """The states with one place more (`step` 1) or less (-1) of each kind, shape (kinds, states)."""
         # A state that does not exist is given the number of states.
-        digit = states[:, None] // self.stride % (self.places + 1)
-        inside = digit < self.places if step > 0 else digit > 0
-        return np.where(inside, states[:, None] + step * self.stride, np.prod(self.places + 1))
+        taken = np.ascontiguousarray(self._taken.take(states, axis=0).T)
+        inside = taken < self.places.astype(taken.dtype)[:, None] if step > 0 else taken > 0
+        return np.where(inside, states + step * self.stride[:, None], self.n_states)
 
     def moved(self, states: np.ndarray, takes: np.ndarray, step: int) -> np.ndarray:
         """As :meth:`neighbours` for several places at once, `takes` of each kind, shape (states, ways)."""
-        digit = states[:, None] // self.stride % (self.places + 1)
-        after = digit[:, None] + step * takes
+        after = self._taken[states].astype(np.int64)[:, None] + step * takes
         inside = ((after >= 0) & (after <= self.places)).all(axis=2)
-        return np.where(inside, states[:, None] + step * (takes @ self.stride), np.prod(self.places + 1))
+        return np.where(inside, states[:, None] + step * (takes @ self.stride), self.n_states)
 
 
 def shares(
@@ -266,7 +276,7 @@ def shares(
     n_groups, n_items, n_kinds = log_factor.shape
     lattice = Lattice(places)
     layers = lattice.layers()
-    n_states = int(np.prod(places + 1))
+    n_states = lattice.n_states
     before = forward_weights(log_factor, lattice, layers)
     # Forward and backward: the share of an item and a kind is the sum, over all states before the item, of the weight of
     # the ways there, times the factor, times the weight of the ways on.
@@ -275,43 +285,44 @@ def shares(
         after[:, n_states - 1] = 0.0
     else:
         after[:, :n_states] = log_ends
-    total = log_sum(before[:, layers[n_items]] + after[:, layers[n_items]])[0]
+    total = log_sum(before[:, layers[n_items]] + after[:, layers[n_items]], axis=1)[0]
     share = np.zeros_like(log_factor)
     scale = np.where(np.isfinite(total), total, np.nan)[:, None]
     for item in reversed(range(n_items)):
         for states in _some(layers[item], n_groups * n_kinds):
             at = lattice.neighbours(states, 1)
-            after[:, states], of_kind, of_all = log_sum(after[:, at] + log_factor[:, item, None, :])
+            after[:, states], of_kind, of_all = log_sum(after[:, at] + log_factor[:, item, :, None], axis=1)
             through = np.exp(before[:, states] + after[:, states] - scale) / np.maximum(of_all, 1.0)
-            share[:, item] += np.einsum("gs,gsk->gk", through, of_kind)
+            share[:, item] += np.einsum("gs,gks->gk", through, of_kind)
     return total, share
 
 
 def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
     """The logarithm of the total weight of all ways to reach each state."""
     n_groups, _, n_kinds = log_factor.shape
-    before = np.full((n_groups, int(np.prod(lattice.places + 1)) + 1), -np.inf)
+    before = np.full((n_groups, lattice.n_states + 1), -np.inf)
     before[:, 0] = 0.0
     for item, layer in enumerate(layers[1 : log_factor.shape[1] + 1]):
         for states in _some(layer, n_groups * n_kinds):
             at = lattice.neighbours(states, -1)
-            before[:, states], *_ = log_sum(before[:, at] + log_factor[:, item, None, :])
+            before[:, states], *_ = log_sum(before[:, at] + log_factor[:, item, :, None], axis=1)
     return before
 
 
-def log_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log(sum(exp(x))) over the last axis, the terms relative to the largest, and their sum, at least 1."""
+def log_sum(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """log(sum(exp(x))) over an axis, the terms relative to the largest, and their sum, at least 1."""
     # If all x are -inf, the first is -inf and the others are 0.
-    top = x.max(axis=-1)
-    term = np.exp(x - np.where(np.isfinite(top), top, 0.0)[..., None])
-    total = term.sum(axis=-1)
+    top = x.max(axis=axis, keepdims=True)
+    term = np.exp(x - np.where(np.isfinite(top), top, 0.0))
+    total = term.sum(axis=axis)
     with np.errstate(divide="ignore"):
-        return top + np.log(total), term, total
+        return top.squeeze(axis) + np.log(total), term, total
 
 
 def _some(states: np.ndarray, width: int) -> list[np.ndarray]:
     """Divide a layer into parts, to bound the memory."""
-    return np.array_split(states, 1 + len(states) * width // AT_ONCE)
+    n = 1 + len(states) * width // AT_ONCE
+    return [states] if n == 1 else np.array_split(states, n)
 
 
 # P(t : x) of many groups, batched by the shape of their dynamic program.

@@ -112,11 +112,11 @@ def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.
     if not all(len(value) for value, _, _ in ways):
         raise impossible(pd.Index(["the group"]))
     layers = lattice.layers()
-    before, after = (np.full(int(np.prod(places + 1)) + 1, -np.inf) for _ in range(2))
+    before, after = (np.full(lattice.n_states + 1, -np.inf) for _ in range(2))
     before[0] = after[-2] = 0.0
     for j, (_, takes, log_prior) in enumerate(ways):
         states = layers[ends[j + 1]]
-        before[states] = log_sum(before[lattice.moved(states, takes, -1)] + log_prior)[0]
+        before[states] = log_sum(before[lattice.moved(states, takes, -1)] + log_prior, axis=1)[0]
     if np.isinf(before[-2]):
         raise impossible(pd.Index(["the group"]))
     shares = []
@@ -126,7 +126,7 @@ def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.
         share = np.zeros(items[j].log_prior.shape)
         share[tuple(value.T)] = np.exp(before[states, None] + on - before[-2]).sum(axis=0)
         shares.append(share)
-        after[states] = log_sum(on)[0]
+        after[states] = log_sum(on, axis=1)[0]
     return shares[::-1]
 
 
