@@ -1,7 +1,7 @@
 """The calibrated deFinetti attack on Adult:  python -m tests.benchmarks.definetti --l 2 3 4 5 6 --seeds 3.
 
 Occupation is sensitive, eight other attributes are quasi-identifiers. `--how anatomy` makes buckets of l; `mondrian` makes
-groups of at least 13 people with l values, and the attacker has a voter list, so that exact quasi-identifiers are known;
+groups of at least 4 people with l values, and the attacker has a voter list, so that exact quasi-identifiers are known;
 `series` are two Anatomy releases of the same people, each attacked by itself. `right` is the share of records whose
 likeliest value is the true one, `says` the mean of its probability, `error` the calibration error (the mean over tenths,
 weighed by records, of |says - right|). The rows `others' truth` learn the logistic model from the true values of all
@@ -26,7 +26,7 @@ from maxent_cvx.attacks.result import Judgement
 SENSITIVE = "occupation"
 QI = [name for name in (*mx.datasets.ADULT_QI, "education") if name != SENSITIVE]
 #: People of the smallest group of Mondrian.
-K = 13
+K = 4
 FOLDS = 5
 #: Fits of some steps each, after which the logistic model of known values does not change any more.
 FITS = 10
