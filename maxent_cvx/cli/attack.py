@@ -56,7 +56,10 @@ def definetti(options: DefinettiOptions) -> None:
     """Print how sure the guesses are, the most certain of them, and how often they are right."""
     _check(options)
     release, records = _read(options)
-    result = attacks.definetti(release, smoothing=options.smoothing, iterations=options.iterations)
+    result = attacks.definetti(
+        release, options.classifier.replace("naive-bayes", "naive Bayes"), options.smoothing, options.iterations,
+        calibrate=options.calibrate,
+    )  # fmt: skip
     say(f"{release!r}"[1:-1])
     say(result)
     surest = result.table.max(axis=1).nlargest(LISTED, keep="first")

@@ -385,6 +385,9 @@ class PublishOptions(TableOptions):
         action="append",
         type=pair_of_texts("ATTRIBUTE=FILE, such as age=age.csv"),
     )
+    methods: tuple[str, ...] | None = in_search(
+        "M,...", "what is searched: full-domain (generalization), mondrian, anatomy (all)", type=names
+    )
     time_limit: float | None = in_search(
         "S", "seconds, after which the best release so far is written (60)", type=float
     )
@@ -409,6 +412,12 @@ class WorstCaseOptions(ReleaseOptions):
 class DefinettiOptions(ReleaseOptions):
     """The options of ``attack definetti``."""
 
+    classifier: str = ungrouped(
+        None, "the model that is learned (naive-bayes)", "naive-bayes", choices=["naive-bayes", "logistic"]
+    )
+    calibrate: bool = ungrouped(
+        None, "learn without the bucket itself, and find without the truth how sure the model may be", False
+    )
     smoothing: float = ungrouped(None, "records added to each count of naive Bayes (1)", 1.0, type=float)
     iterations: int = ungrouped("N", "largest number of iterations (60)", 60, type=int)
     json: bool = ungrouped(None, RESULT, False)
@@ -643,7 +652,7 @@ def parser() -> Parser:
         "definetti", "attack:definetti", DefinettiOptions, attacks,
         help="guess everybody's value by a model learned from all buckets",
         description="Infers who has what by a model that is learned from the release and its exact quasi-identifiers.",
-        example="maxent-cvx attack definetti people.csv --qi age,sex --sa disease --l 5 --plot sure.png",
+        example="maxent-cvx attack definetti people.csv --qi age,sex --sa disease --l 5 --classifier logistic --calibrate",
     )  # fmt: skip
     add(
         "reconstruct", "attack:reconstruct", ReconstructOptions, attacks,

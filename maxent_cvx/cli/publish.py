@@ -32,7 +32,7 @@ THRESHOLD, SEARCH_SECONDS = 0.8, 60.0
 #: Options that belong to methods; another method refuses them rather than ignore them.
 USED = {
     "anatomy": ["l", "safe", "id", "exempt"], "mondrian": ["l", "k", "safe", "id"],
-    "search": ["threshold", "loss", "hierarchy", "time_limit"],
+    "search": ["threshold", "loss", "hierarchy", "methods", "time_limit"],
     "republish": ["l", "id", "exempt", "before", "before_sa"], "similar-linkage": ["exempt", "r", "prior"],
     "rules": ["support", "confidence", "attributes"],
 }  # fmt: skip
@@ -73,9 +73,11 @@ def _anatomy(records: Records, options: PublishOptions, files: list[str]) -> Non
 def _search(records: Records, options: PublishOptions, files: list[str]) -> None:
     threshold, hierarchies = THRESHOLD if options.threshold is None else options.threshold, hierarchies_of(options)
     dates = _dates(records.table[[name for name in records.qi if name not in hierarchies]])  # hierarchies have texts
+    among: Any = {} if options.methods is None else {"methods": options.methods}
     found = anonymize.search(
         records.table.assign(**dates), records.qi, records.sa, hierarchies, threshold, baseline="overall",
         loss=options.loss or "ncp", time_limit=SEARCH_SECONDS if options.time_limit is None else options.time_limit,
+        **among,
     )  # fmt: skip
     say(f"{found!r}"[1:-1])
     _write_tables(found.release, records, options, files, threshold=threshold)

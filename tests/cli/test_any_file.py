@@ -287,6 +287,7 @@ def test_a_table_as_it_is_has_the_shares_of_its_groups(people, capsys):
         ["--method", "mondrian", "--k", "5"],
         ["--method", "rules", "--support", "0.05", "--confidence", "0.3"],
         ["--method", "search", "--threshold", "0.7", "--loss", "discernibility"],
+        ["--method", "search", "--threshold", "0.7", "--methods", "full-domain,mondrian"],
     ],
 )
 def test_publish_says_what_its_file_exposes(people, capsys, method):

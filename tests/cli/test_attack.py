@@ -82,6 +82,20 @@ def test_definetti(capsys, hospital):
     assert str(expected.judge(hospital)) in found
 
 
+def test_calibrated_definetti(capsys, hospital):
+    """The logistic model, and the evidence that the release leaks, are those of the function."""
+    found = run(capsys, "definetti", "hospital.csv", *ROLES, "--classifier", "logistic")
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    expected = mx.attacks.definetti(release, classifier="logistic")
+    assert str(expected.judge(hospital)) in found
+    patients = pd.DataFrame({"Q": [0, 1] * 40, "S": list("ab") * 40, "B": [i // 2 for i in range(80)]})
+    patients.to_csv("patients.csv", index=False)
+    columns = ["--qi", "Q", "--sa", "S", "--bucket", "B"]
+    found = run(capsys, "definetti", "patients.csv", *columns, "--classifier", "logistic", "--calibrate")
+    release = mx.Release.from_buckets(patients, qi="Q", sa="S", bucket="B")
+    assert str(mx.attacks.definetti(release, classifier="logistic", calibrate=True)) in found
+
+
 def test_reconstruct(capsys):
     """The article's seven people come out, and no others (its Table 2)."""
     found = run(capsys, "reconstruct", "block.csv", "--domain", DOMAIN, "--out", "people.csv")
