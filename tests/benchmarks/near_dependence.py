@@ -81,9 +81,9 @@ def drawn(kind: str, seed: int, largest: int) -> tuple[mx.MaxEnt, object, Fracti
     c = a + d * f
     model.add(of_a == a, of_a + d * of_b == c)
     truth = (Fraction(c) - Fraction(a)) / Fraction(d)
-    if separate and truth <= 1:  # where A determines B, the statements contradict each other, by little or by much
+    if separate:  # where A determines B, the statements contradict each other, by little or by much
         low, high = mx.MaxEnt(release).add(of_a == a).bounds(of_b)
-        if high - low < 1e-3 or not low <= f <= high:
+        if high - low < 1e-3 or (truth <= 1 and not low <= f <= high):
             return drawn(kind, seed + 1_000_000, largest)
     return model, of_b, truth if truth >= 0 and truth <= 1 else None
 
