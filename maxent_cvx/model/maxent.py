@@ -797,8 +797,8 @@ class MaxEnt:
             Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`, by DUAL_NEWTON and DUAL_LBFGS; if it
             returns True, the solve stops as if the time were over.
         **options
-            ``verbose=True`` prints the solve: one line per iteration of all independent parts together, or, if the
-            solver takes them one after another, one line per part; the same lines are in the posterior's ``log``.
+            ``verbose=True`` prints the solve: one line per iteration, or, for a solver that reports none, one at the
+            end; the same lines are in the posterior's ``log``.
             ``progress`` shows iterations as a progress bar: by default after one second, on a terminal or in a
             notebook. All others are passed to the solver: those of DUAL_NEWTON are ``tolerance`` (records) and
             ``max_iterations``. Conic solvers get the tolerances that the certificate needs, and stricter ones in a

@@ -60,9 +60,8 @@ class Posterior:
         The tolerance that a conic solver was given; NaN for other solvers, and not saved.
     log : DataFrame
         One row per iteration: the largest row residual and the gap of the inequalities (records), the dual function
-        (nats of all records), terms proved empty so far, seconds since the start, and the number of independent parts of
-        the problem not solved yet. A solver that solves the parts one after another adds the number of the part; for one
-        that reports no iterations there is one row per part, with its status. Empty if presolve solved everything.
+        (nats of all records), terms proved empty so far, and seconds since the start. For a solver that reports no
+        iterations there is one row, with its status. Empty if presolve solved everything.
     multipliers : dict of str to ndarray
         For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. The start of ``warm_start``; not saved.

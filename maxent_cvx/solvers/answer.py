@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -98,7 +98,7 @@ class Answer(ReprMixin):
     solve_seconds: float = 0.0
     message: str = ""
     proofs: Sequence[np.ndarray] = ()
-    log: Sequence[Mapping[str, float]] = ()
+    log: Sequence[Mapping[str, Any]] = ()
     tolerance: float = math.nan
     convex: Mapping[str, ConvexMultipliers] = field(default_factory=dict)
 

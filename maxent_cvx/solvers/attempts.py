@@ -18,18 +18,16 @@ from .backends import SOLVERS, Backend, CvxpyBackend, DualBackend
 from .certificate import PRECISE, Certificate, ConvexTerms, Solution, certify, project, uncertified
 from .convex import exceeded, multipliers_at, tangent
 from .costs import PENALTY_ROUNDING
-from .dual import within_reach
 from .duality import exact_residuals
 from .explain import contradiction, failure
 from .extension import AddedRows, extended
 from .form import Convex, LinearForm, Problem, Settled
-from .monitor import Monitor, solved_together
+from .monitor import Monitor
 from .nearby import by_distance, fitted
 from .newton import newton
 from .parameters import EPS
 from .presolve import Reduced, reduce
 from .proofs import local_proofs
-from .schur import MOST_DENSE_WORK
 
 #: Terms up to which an interior-point method takes seconds; it helps where coefficients differ much in size.
 LARGEST_CONIC = 20_000
@@ -38,8 +36,6 @@ LARGEST_CONIC = 20_000
 MUCH_KNOWLEDGE = 2_000
 #: Terms times rows squared up to which the null space of rows is computed, some ten seconds.
 MOST_NULL_SPACE_WORK = 2e10
-#: Problems into which one is divided: the largest independent components by themselves, the others together.
-MOST_COMPONENTS = 16
 #: Nats per record: multipliers of soft rows that cancel each other matter from here on, where they are rounded by
 #: 1e-10.
 OPPOSED = 1e6
@@ -52,114 +48,6 @@ STRICT_ZERO, LARGEST_AGAIN = 1e-12, 100_000
 NEARBY_STEPS = 20
 #: How often the tangents of convex constraints are made anew.
 NEARBY_ROUNDS = 3
-
-# Independent components of a problem, each solved by itself.
-#
-# A component then takes no more iterations than it needs, and a hard one does not make the others less precise. Those
-# of a method that goes step by step are solved together, one step of each at a time, and are logged as one.
-
-
-#: Every status, from the best to the worst.
-BEST_TO_WORST = (Status.OPTIMAL, Status.INACCURATE, Status.LIMIT, Status.FAILED, Status.INFEASIBLE)
-
-
-def solve_by_components(
-    backend: Backend, form: LinearForm, start: np.ndarray, monitor: Monitor | None = None, **options: Any
-) -> Answer:
-    """Solve every independent component, and assemble the answers."""
-    monitor = monitor or Monitor()
-    steps = getattr(backend, "steps", None)
-    if steps is not None and form.shape[0] ** 2 * form.shape[1] <= MOST_DENSE_WORK:
-        return in_one_call(backend, form, start, monitor, **options)
-    components = list(_components(form))
-    if len(components) == 1:
-        del components  # numbers of every row and term, which the solve needs not hold
-        return in_one_call(backend, form, start, monitor, **options)
-    if steps is not None:
-        begun = monitor.seconds
-        answers, log = solved_together(
-            [steps(_part(form, *each), start[each[0]], **options) for each in components], monitor
-        )
-        seconds = [monitor.seconds - begun]
-    else:
-        answers, log = [], []
-        for number, (rows, terms) in enumerate(components, start=1):
-            watching = monitor.of_part(number, len(components))
-            answer = in_one_call(backend, _part(form, rows, terms), start[rows], watching, **options)
-            answers.append(answer)
-            log += [{"part": number, **line} for line in answer.log]
-            if answer.counts is None or answer.multipliers is None:
-                break
-        seconds = [answer.solve_seconds for answer in answers]
-    return _assembled(form, components, answers, log, sum(seconds))
-
-
-def in_one_call(backend: Backend, form: LinearForm, start: np.ndarray, monitor: Monitor, **options: Any) -> Answer:
-    """Solve a problem as a whole; of a backend without a log, how it ended is logged as one line."""
-    answer = backend.solve(form, start, monitor=monitor, **options)
-    line: Mapping[str, Any] = answer.log[-1] if answer.log else {"iteration": answer.iterations}
-    if not answer.log:
-        residual = np.nan if answer.counts is None else float(form.residual(answer.counts).max(initial=0.0))
-        line = {**line, "residual": residual, "seconds": monitor.seconds, "status": str(answer.status)}
-        answer = replace(answer, log=[line])
-    if getattr(backend, "steps", None) is None:
-        monitor.end_part({**line, "status": str(answer.status)})
-    return answer
-
-
-def _assembled(
-    form: LinearForm,
-    components: list[tuple[np.ndarray, np.ndarray]],
-    answers: list[Answer],
-    log: list[Any],
-    seconds: float,
-) -> Answer:
-    """One answer of those of all components."""
-    counts, multipliers, proofs = np.zeros(form.shape[1]), np.zeros(form.shape[0]), []
-    for (rows, terms), answer in zip(components, answers, strict=False):
-        if answer.counts is None or answer.multipliers is None:
-            return answer
-        counts[terms], multipliers[rows] = answer.counts, answer.multipliers
-        for proof in answer.proofs:
-            extended = np.zeros(form.shape[0])
-            extended[rows] = proof
-            proofs.append(extended)
-    return Answer(
-        max((answer.status for answer in answers), key=BEST_TO_WORST.index),
-        counts,
-        multipliers,
-        max(answer.iterations for answer in answers),
-        sum(answer.compile_seconds for answer in answers),
-        seconds,
-        "; ".join(dict.fromkeys(answer.message for answer in answers)),
-        proofs,
-        log,
-        max(answer.tolerance for answer in answers),
-    )
-
-
-def _part(form: LinearForm, rows: np.ndarray, terms: np.ndarray) -> LinearForm:
-    """The problem of one component."""
-    return form.select(rows).select_terms(terms)
-
-
-def _components(form: LinearForm) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The rows and terms of each component, the largest first; the others, and rows without terms, form the last.
-
-    Components without knowledge are no hard ones: they are among the others, all of them together.
-    """
-    of_row, of_term = form.components()
-    size = np.bincount(of_term, minlength=max(of_row.max(initial=0), of_term.max(initial=0)) + 1)
-    restricted = np.bincount(of_row[form.n_published :], minlength=len(size)) > 0
-    order = np.lexsort((-size, ~restricted))
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    n_own = np.count_nonzero(restricted & (size > 0))
-    n = min(int(n_own + (np.count_nonzero(size) > n_own)), MOST_COMPONENTS)
-    row, term = np.minimum(rank[of_row], n - 1), np.minimum(rank[of_term], n - 1)
-    for component in range(n):
-        yield np.flatnonzero(row == component), np.flatnonzero(term == component)
-
 
 # Implied zeros that bound propagation does not find: searched for before a solve, and after it.
 
@@ -197,7 +85,7 @@ def presolved(problem: Problem, backend: Backend = NEWTON, monitor: Monitor | No
     try:
         smaller = zeros_before_solve(problem, reduce(problem, keep_small=backend is NEWTON))
         if backend is not NEWTON and smaller.terms.any():
-            by_newton = solve_by_components(NEWTON, smaller.form, np.zeros(smaller.form.shape[0]), monitor)
+            by_newton = newton(smaller.form, monitor=monitor)
             zeros = smaller.proved_zeros(problem.form, by_newton.proofs)
             if np.isfinite(zeros).any():
                 smaller = reduce(problem, np.minimum(zeros, smaller.upper_bounds_of_zeros))
@@ -269,7 +157,7 @@ def answered(
     """The answer to the reduced problem, that to the original problem, and the name of what solved it."""
     if start is None:
         form = reduced.form
-        start = within_reach(form, form.project_to_dual_cone(reduced.start(request.start)))
+        start = form.project_to_dual_cone(reduced.start(request.start))
     solved, name = _solved(problem, request, reduced, start)
     if solved.counts is None or solved.multipliers is None:
         raise failure(problem, request.backend.name, solved, None, request.monitor.stopped)
@@ -283,20 +171,29 @@ def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
         return Answer(
             Status.OPTIMAL, np.empty(0), np.empty(0), message="optimal: presolve found everything"
         ), "presolve"
-    if problem.convex:
-        options = {**request.options, "convex": problem.convex}
-        return in_one_call(backend, reduced.form, start, request.monitor, **options), backend.name
-    solved = solve_by_components(backend, reduced.form, start, request.monitor, **request.options)
-    if request.polish and solved.multipliers is not None and not request.monitor.stopped:
+    convex: dict[str, Any] = {"convex": problem.convex} if problem.convex else {}
+    solved = backend.solve(reduced.form, start, monitor=request.monitor, **request.options, **convex)
+    if not solved.log:
+        solved = _with_log(reduced.form, solved, request.monitor)
+    if request.polish and not convex and solved.multipliers is not None and not request.monitor.stopped:
         return _polished(reduced.form, solved, request.monitor), f"{backend.name}, polished by {NEWTON.name}"
     return solved, backend.name
+
+
+def _with_log(form: LinearForm, answer: Answer, monitor: Monitor) -> Answer:
+    """How a solver ended that keeps no log, as the only line of one."""
+    residual = np.nan if answer.counts is None else float(form.residual(answer.counts).max(initial=0.0))
+    end = {"iteration": answer.iterations, "residual": residual, "seconds": monitor.seconds}
+    line = {**end, "status": str(answer.status)}
+    monitor.end(line)
+    return replace(answer, log=[line])
 
 
 def _polished(form: LinearForm, answer: Answer, monitor: Monitor) -> Answer:
     """Continue from a solver's multipliers with Newton's method on the dual."""
     assert answer.multipliers is not None
     monitor.say(f"going on with {NEWTON.name}")
-    final = solve_by_components(NEWTON, form, answer.multipliers, monitor)
+    final = newton(form, answer.multipliers, monitor=monitor)
     return replace(
         final,
         iterations=answer.iterations + final.iterations,

@@ -26,9 +26,9 @@ from .._utils.formatting import ReprMixin
 from .._utils.validation import check_int, check_positive, check_seconds
 from .answer import Answer, Status
 from .form import Convex, LinearForm
-from .monitor import Monitor, Steps
+from .monitor import Monitor
 from .nearby import fitted
-from .newton import newton, newton_steps
+from .newton import newton
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -562,8 +562,6 @@ class DualBackend(ReprMixin):
 
     name: str
     function: Callable[..., Answer]
-    #: The same step by step, without a monitor: parts of a problem are then solved together, a step of each at a time.
-    steps: Callable[..., Steps] | None = None
     takes_convex: bool = False  # whether convex constraints are solved by it, as a sequence of problems of rows
     installed: ClassVar[bool] = True
     trouble: ClassVar[str] = ""
@@ -800,7 +798,7 @@ class Backend(Protocol):
 SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        DualBackend("DUAL_NEWTON", newton, newton_steps, takes_convex=True),
+        DualBackend("DUAL_NEWTON", newton, takes_convex=True),
         DualBackend("DUAL_LBFGS", lbfgs),
         CvxpyBackend("CLARABEL", {"direct_solve_method": "faer"}, ("time_limit",)),
         CvxpyBackend("ECOS"),

@@ -82,8 +82,6 @@ KEPT = 1e-12
 #: Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger one a
 #: residual of 1e-12 records costs less than 5e-13 nats.
 STIFF = 1e-12
-#: Records: a count that a high cost makes less may be 0 at the point by which an answer is certified.
-VANISHED_BY_COST = 1e-10
 
 # A convex constraint in the certificate, where its Lagrangian is a cost of soft rows.
 #
@@ -360,28 +358,18 @@ def within_slopes(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
 
 
 class Restriction(NamedTuple):
-    """The rows that x'' shall satisfy, and where it is looked for."""
+    """The rows that x'' shall satisfy."""
 
     form: LinearForm  # all rows, of which those that do not restrict x'' have infinite sides
     is_soft: np.ndarray  # one per row: which rows these are
-    near: np.ndarray  # one per term: a point near which x'' may be, records
-    held: np.ndarray  # one per term: the terms of which x'' is not known; the others are fixed, or 0 at x''
-    components: Components  # the connected components of the rows that do restrict it, over these terms
+    components: Components  # the connected components of the rows that do restrict it, over terms that are not fixed
 
 
 def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed: np.ndarray) -> Iterator[Restriction]:
-    """Yield the rows that x'' may be required to satisfy: first with soft rows that x meets exactly, then without.
-
-    A high cost, or a low limit, can make counts as small as exp(-1000), less than any residual. Last, x'' is looked for
-    where such counts are 0.
-    """
+    """Yield the rows that x'' may be required to satisfy: first with soft rows that x meets exactly, then without."""
     penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
-    vanished = (x < VANISHED_BY_COST) & ~fixed
     if penalties is None:
-        yield Restriction(form, is_soft, x, ~fixed, Components(*form.components(~fixed)))
-        if vanished.any():
-            nonzero = ~fixed & ~vanished
-            yield Restriction(form, is_soft, np.where(vanished, 0.0, x), nonzero, Components(*form.components(nonzero)))
+        yield Restriction(form, is_soft, Components(*form.components(~fixed)))
         return
     met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
     m = multipliers[form.n_hard :]
@@ -398,34 +386,17 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
     inside = met.copy()
     inside[form.n_hard :] &= np.abs(m) < most
     choices = [met, *([inside] if (inside != met).any() else []), *([np.zeros_like(met)] if inside.any() else [])]
-    for zero, exactly in itertools.product([np.zeros_like(vanished), vanished][: 1 + vanished.any()], choices):
-        missable, nonzero = is_soft & ~exactly, ~fixed & ~zero
+    for exactly in choices:
+        missable = is_soft & ~exactly
         low, high = np.where(exactly, side, form.low), np.where(exactly, side, form.high)
         rows = np.flatnonzero(~missable)
-        of_row, of_term = replace(form.select(rows), penalties=None).components(nonzero)
+        of_row, of_term = replace(form.select(rows), penalties=None).components(~fixed)
         component = np.full(form.shape[0], max(of_row.max(initial=-1), of_term.max(initial=-1)) + 1)
         component[rows] = of_row
         restricted = replace(
             form, low=np.where(missable, -np.inf, low), high=np.where(missable, np.inf, high), penalties=None
         )  # fmt: skip
-        near, components = np.where(zero, 0.0, x), Components(component, of_term)
-        yield Restriction(restricted, missable, near, nonzero, components)
-
-
-def rows_without_terms_hold(
-    form: LinearForm, restriction: Restriction, near: np.ndarray, fixed: np.ndarray, width: np.ndarray
-) -> bool:
-    """Whether those rows hold exactly all of whose terms are 0 at x'' by choice, or fixed."""
-    zero = ~fixed & ~restriction.held
-    if not zero.any():
-        return True
-    size = abs(form.matrix)
-    lost = ~restriction.is_soft & (size @ zero > 0) & ~(size @ restriction.held > 0)
-    rows = np.flatnonzero(lost)
-    error = form.side_error[rows] + form.coefficient_error[rows] * (size[rows].sign() @ near) + size[rows] @ width
-    low, high = restriction.form.low[rows], restriction.form.high[rows]
-    below, above = (exact_residuals(form, near, rows, np.where(np.isfinite(side), side, 0.0)) for side in (low, high))
-    return bool((np.isneginf(low) | (below >= error)).all() and (np.isposinf(high) | (above <= -error)).all())
+        yield Restriction(restricted, missable, Components(component, of_term))
 
 
 def fenchel_gaps(
@@ -617,7 +588,7 @@ def certify(
     ways = itertools.product(movable, restrictions(form, x, multipliers, fixed), (False, True))
     for is_movable, restriction, is_projected in ways:
         rows = restriction.form
-        if not is_projected and not (rows.residual(restriction.near) <= NEARLY_HOLD * rows.tolerance).all():
+        if not is_projected and not (rows.residual(x) <= NEARLY_HOLD * rows.tolerance).all():
             continue
         bounded = _bounded(form, restriction, groups, claim, convex, is_movable=is_movable, is_projected=is_projected)
         if bounded is not None and bounded[2] <= best.bound:
@@ -648,18 +619,16 @@ def _bounded(
 ) -> tuple[float, float, float, float] | None:
     """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
     x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
-    free, (q, n_q), start = ~fixed, groups, restriction.near
+    free, (q, n_q), start = ~fixed, groups, x
     of_hard = np.where(restriction.is_soft, 0.0, multipliers)
     for _ in range(1 + SMALL_ROUNDS):
         check_step()
-        projected = project(restriction.form, start, ~restriction.held) if is_projected else start
+        projected = project(restriction.form, start, fixed) if is_projected else start
         if projected is None:
             return None
         near = np.where(projected < VANISHED, 0.0, projected)
-        if not rows_without_terms_hold(form, restriction, near, fixed, width):
-            return None
         check_step()
-        exact = exact_point(restriction.form, near, of_hard, restriction.held, width, restriction.components)
+        exact = exact_point(restriction.form, near, of_hard, free, width, restriction.components)
         if not exact.stuck.any():
             break
         start = np.where(exact.stuck, 0.0, near)

@@ -21,12 +21,9 @@ import numpy as np
 
 from .duality import empty_terms
 from .form import LinearForm
-from .sparse import entry_rows
 
 #: Rounding error of the dual function, relative to its value, and to the sums that it is the difference of; by trial.
 ROUNDING, ROUNDING_OF_SUMS = 1e-14, 2e-15
-#: Coefficient from which on the start is moved to where its term satisfies the row.
-LARGE_COEFFICIENT = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,28 +152,3 @@ class Dual:
         side = np.where(m != 0, m, along)  # at a kink, the sign of the step selects the smooth piece
         target = np.where(side < 0, self.high, self.low)
         return float((point.activity - self.equation_sides) @ step - np.where(along != 0, target, 0.0) @ along)
-
-
-# A starting point for the dual methods where rows have large coefficients.
-
-
-def within_reach(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
-    """Change the multipliers of rows with large coefficients a until a count there is at most |side| / |a|.
-
-    In a sum of incomes with one of 10^10, a term that can hold 10^-8 records would start at one record. It would shrink
-    by a factor e in every Newton step, and until it is small the row would not constrain the other terms.
-    """
-    known, n = form.known, form.n_published
-    large = np.flatnonzero(np.abs(known.distinct.data) >= LARGE_COEFFICIENT)
-    if not len(large):
-        return multipliers
-    a, row = known.distinct.data[large], n + entry_rows(known.distinct)[large]
-    exponent = np.full(known.distinct.shape[1], -np.inf)
-    np.maximum.at(exponent, known.of_term, form.exponent(multipliers))
-    sides = np.stack([np.where(np.isfinite(side), np.abs(side), 0.0) for side in (form.low, form.high)]).max(axis=0)
-    excess = exponent[known.distinct.indices[large]] - np.log(np.maximum(sides[row], 1.0) / np.abs(a))
-    change = np.where(excess > 0, -excess / a, 0.0)
-    order = np.argsort(np.abs(change), kind="stable")  # the largest change of a row is the last one written
-    shift = np.zeros(len(multipliers))
-    shift[row[order]] = change[order]
-    return form.project_to_dual_cone(multipliers + shift)

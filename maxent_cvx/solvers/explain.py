@@ -41,7 +41,7 @@ from .duality import empty_terms, proved_violation
 from .form import LinearForm, Problem
 from .linear import elastic_relaxation, linear_bounds
 from .monitor import DIAGNOSIS, Monitor, check_time, diagnosing, seconds_left
-from .newton import facial_reduction, newton
+from .newton import newton
 from .parameters import FEASIBLE, FEASIBLE_MULTIPLE
 from .presolve import LEAST_MOVE, ActivityBounds, reduce, term_bounds
 from .proofs import rationalised
@@ -605,6 +605,50 @@ def _with_rows_added(
             m = m + share[first] * step
             m[first], active[first] = 0.0, False
     return m
+
+
+#: Records: a term that holds less may be zero.
+SMALL = 1e-6
+#: Weight of such a term in the least squares of facial reduction; a term that must not change has 1.
+WEIGHT = 1e-5
+#: A small term that the direction lowers by less, where 1 is sought, is no longer a candidate.
+LOWERED = 0.3
+#: Rounds of facial reduction, with fewer and fewer candidates; times in each that the change of other terms is removed.
+ROUNDS, REPAIRS = 20, 3
+#: Relative precision of its least-squares solutions, and their relative ridge.
+FACIAL_PRECISION, FACIAL_RIDGE = 1e-8, 1e-14
+
+
+def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
+    """Find a direction d with (A' d)_j < 0 for as many small terms as possible, and (A' d)_j = 0 for all other terms.
+
+    It is the least-squares solution of
+
+        min  v sum over small terms ((A' d)_j + 1)^2  +  sum over all other terms (A' d)_j^2
+
+    with the weight v = ``WEIGHT``; 0 for inequalities, and everywhere if there is none. Small terms that d hardly lowers
+    are counted among the others, and the problem is solved again, until d lowers all small terms that remain. `counts`
+    may be imprecise. The solutions lie on a face of the orthant (Borwein and Wolkowicz, 1981).
+    """
+    system, is_small = newton_system(form), counts < SMALL
+    equations = np.flatnonzero(form.is_equation[form.n_published :])
+
+    def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
+        """The least-squares solution of (A' d)_j = aim_j."""
+        right = np.where(form.is_equation, form.matvec(weights * aim), 0.0)
+        return system.at(weights, FACIAL_RIDGE).solve(right, equations, FACIAL_PRECISION)
+
+    for _ in range(ROUNDS):
+        if not is_small.any():
+            break
+        direction = solution(np.where(is_small, WEIGHT, 1.0), np.where(is_small, -1.0, 0.0))
+        for _ in range(REPAIRS):
+            direction = direction - solution(np.where(is_small, 0.0, 1.0), form.rmatvec(direction))
+        lowered = is_small & (form.rmatvec(direction) < -LOWERED)
+        if np.array_equal(lowered, is_small):
+            return direction
+        is_small = lowered
+    return np.zeros(form.shape[0])
 
 
 def _zero_proof(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:

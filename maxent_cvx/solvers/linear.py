@@ -216,7 +216,7 @@ def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
     for penalty in PENALTIES:
         start = multipliers[-1] * (penalty / PENALTIES[0])
         weighted = replace(form, weights=np.exp(-penalty * reduced_cost))
-        answer = newton(weighted, start, monitor=Monitor(time_limit=seconds_left()), proves_vanished=False)
+        answer = newton(weighted, start, monitor=Monitor(time_limit=seconds_left()))
         check_time()
         if answer.status is not Status.OPTIMAL or answer.counts is None or answer.multipliers is None:
             return Optimum(False, False, answer.message, np.empty(0), np.empty(0))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._utils.errors import NotDecided, StatementError, short_repr
 from .._utils.validation import check_bool, check_callable, check_seconds
-from .answer import Answer
 
 #: Seconds that the search for a contradiction may take after an uncertified answer, and so each search for zeros.
 DIAGNOSIS = 60.0
@@ -26,8 +25,6 @@ GRACE, LEAST_GRACE = 0.1, 1.0
 ALIKE = 0.01
 #: Iterations that are all printed; then, for each further decimal digit, one in ten, one in a hundred, and so on.
 FIRST = 50
-#: Seconds after which a part that is solved among others prints a line.
-PATIENCE = 5.0
 
 # A time limit for everything inside a block. Bounds and contradictions end in many linear programs, several calls below
 # the one that was given the limit; each of them asks here, so that the limit is no parameter of the calls between.
@@ -96,11 +93,6 @@ class Iteration:
         The dual function, nats of all records: above the optimum, N H, wherever the rows can hold.
     seconds : float
         Since the solve began.
-    part : int or None
-        The number of the independent part of the problem that is solved, from 1, if they are solved one after another;
-        None if this is one iteration of all parts together.
-    parts : int
-        How many parts are not solved yet.
 
     Examples
     --------
@@ -118,15 +110,12 @@ class Iteration:
     gap: float
     dual: float
     seconds: float
-    part: int | None = None
-    parts: int = 1
 
 
 #: Columns of the printed log: heading, name in a line of the log, width, format. Residuals and gaps are in records, the
 #: dual value in nats of all records.
 COLUMNS: tuple[tuple[str, str, int, str], ...] = (
     ("iter", "iteration", 6, ""),
-    ("parts", "parts", 7, ""),
     ("residual", "residual", 10, ".2e"),
     ("gap", "gap", 10, ".2e"),
     ("dual value", "dual", 18, ".9e"),
@@ -137,8 +126,6 @@ COLUMNS: tuple[tuple[str, str, int, str], ...] = (
 
 def _printed_line(line: Mapping[str, Any]) -> str:
     """A line of the log in columns, with "-" for what it lacks; the status follows."""
-    if "part" in line:
-        line = {**line, "parts": f"{line['part']}/{line['parts_in_all']}"}
     values = [(line.get(name), width, form) for _, name, width, form in COLUMNS]
     cells = [
         f"{'-' if value is None or value != value else format(value, form):>{width}}" for value, width, form in values
@@ -171,10 +158,8 @@ class Monitor:
         self.callback = None if callback is None else check_callable(callback, "callback")
         self.clock, self.write = clock, write or (lambda text: print(text, flush=True))
         self.begun = clock()
-        self.part: int | None = None  # the number of the part that is solved by itself, from 1, of so many
-        self.parts = 1
-        # What parts have in common is kept by the monitor of the whole solve.
-        self._root, self._stopped_by, self._under_header, self._printed_at = self, "", False, -math.inf
+        # What work on the side shares with the solve is kept by the monitor of the solve.
+        self._root, self._stopped_by, self._under_header = self, "", False
 
     @property
     def seconds(self) -> float:
@@ -198,13 +183,9 @@ class Monitor:
 
         The line has "iteration", "residual", "seconds" and what else the solver knows, as ``Posterior.log`` names it.
         """
-        if self.part is not None:
-            line = {**line, "part": self.part, "parts": self.parts - self.part + 1, "parts_in_all": self.parts}
-        # Of a method with thousands of iterations a few dozen lines are printed, of a part among others one in a while.
+        # Of a method with thousands of iterations a few dozen lines are printed.
         every = 10 ** int(1 + math.log10(max(line["iteration"] / FIRST, 0.1)))
-        is_due = (
-            self.clock() - self._printed_at >= PATIENCE if self.part is not None else line["iteration"] % every == 0
-        )
+        is_due = line["iteration"] % every == 0
         if self.verbose and is_due:
             self._print(line)
         if self.callback is not None:
@@ -215,22 +196,16 @@ class Monitor:
         assert self.callback is not None
         numbers = {name: float(line.get(name, math.nan)) for name in ("residual", "gap", "dual", "seconds")}
         number = int(line["iteration"])
-        stop = self.callback(Iteration(number, **numbers, part=line.get("part"), parts=int(line.get("parts", 1))))
+        stop = self.callback(Iteration(number, **numbers))
         if stop is not None and not isinstance(stop, bool | np.bool_):
             raise StatementError(f"callback must return True, to stop the solve, or None; got {short_repr(stop)}")
         if stop and not self._root._stopped_by:
             self._root._stopped_by = f"by its callback, in iteration {number}"
 
-    def end_part(self, line: Mapping[str, Any]) -> None:
-        """Print the last line of a part that was solved by itself, among others or all in one call."""
-        if self.verbose and (self.part is not None or "status" in line):
-            self._print({**line, "part": self.part, "parts_in_all": self.parts} if self.part is not None else line)
-
-    def of_part(self, part: int, parts: int) -> Monitor:
-        """The same for one of several parts that are solved one after another, from 1: it prints less."""
-        child = copy(self)
-        child.part, child.parts, child._printed_at = part, parts, self.clock()
-        return child
+    def end(self, line: Mapping[str, Any]) -> None:
+        """Print how a solver ended that keeps no log."""
+        if self.verbose:
+            self._print(line)
 
     def quietly(self) -> Monitor:
         """The same for work on the side: the time runs, and nothing is reported."""
@@ -249,41 +224,3 @@ class Monitor:
             self.write("".join(f"{heading:>{width}}" for heading, _, width, _ in COLUMNS))
             self._root._under_header = True
         self.write(_printed_line(line))
-        self._printed_at = self.clock()
-
-
-#: A method that yields a line of the log for every iteration, is sent whether to stop, and returns its answer.
-Steps = Generator[Mapping[str, float], bool, Answer]
-#: What is added up over parts; of the residual the largest counts.
-SUMS = ("gap", "dual", "dropped", "products")
-
-
-def solved_together(parts: Sequence[Steps], monitor: Monitor) -> tuple[list[Answer], list[dict[str, Any]]]:
-    """Take one step of every part that is not at its end, report it as one iteration, and so on.
-
-    A part takes the same steps as by itself; where the solve is stopped, all of them have come equally far. In the log
-    an iteration has the largest of the last residuals of all parts, and the sums of their other numbers.
-    """
-    answers: dict[int, Answer] = {}
-    last: dict[int, Mapping[str, float]] = {}
-    log: list[dict[str, Any]] = []
-    stop = False
-    while True:
-        for number, part in enumerate(parts):
-            if number in answers:
-                continue
-            try:
-                with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # multipliers may diverge
-                    last[number] = part.send(stop) if log else next(part)
-            except StopIteration as end:
-                answers[number] = end.value
-        if len(answers) == len(parts):
-            break
-        lines = list(last.values())
-        sums = {name: sum(line[name] for line in lines) for name in SUMS if name in lines[0]}
-        residual = float(np.max([line["residual"] for line in lines]))
-        line = {"iteration": len(log), "parts": len(parts) - len(answers), "residual": residual, **sums}
-        log.append({**line, "seconds": monitor.seconds})
-        stop = monitor.tell(log[-1])
-    in_order = [answers[number] for number in range(len(parts))]
-    return [replace(answer, log=log) for answer in in_order] if len(in_order) == 1 else in_order, log

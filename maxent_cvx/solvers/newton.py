@@ -18,16 +18,16 @@ prevents any improvement.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .answer import Answer, Status
 from .dual import Dual, Point
-from .duality import consequence, empty_terms, exact_rmatvec
+from .duality import empty_terms
 from .form import LinearForm
-from .monitor import Monitor, Steps, solved_together
+from .monitor import Monitor
 from .schur import System, detect_blocks, newton_system
 
 # Where no source is given, values were found by trial on the random models of tests/benchmarks/honesty.py and on Adult.
@@ -117,9 +117,6 @@ def slope_at_trial(dual: Dual, point: Point, trial: Point, step: np.ndarray) -> 
 # subtracts the least-squares solution of A' d = (change of the other terms), weighted by their counts, until that
 # effect is rounding; :mod:`.duality` then proves which terms d makes zero.
 #
-# Least squares find one direction for many terms at once (facial reduction: the solutions lie on a face of the orthant;
-# Borwein and Wolkowicz, 1981), given an answer in which these terms are small.
-
 #: Largest change of the logarithm of a count, in one Newton step, by which it tends to zero; the limit is -1.
 SHRINKS = -0.5
 #: Records: a term that tends to zero holds less.
@@ -131,19 +128,6 @@ RECESSION_MOVED = 0.25
 RECESSION_ROUNDS, RECESSION_PRECISION = 6, 1e-4
 #: Relative to the largest change: a smaller change of other terms is rounding.
 NOTHING = 1e-15
-#: Records: once the tolerance is met, a term that holds less may be zero; and how often candidates may be given up, as
-#: each time a Schur complement is formed.
-VANISHED, VANISHED_ROUNDS = 1e-9, 3
-#: Records: in facial reduction a term that holds less may be zero.
-SMALL = 1e-6
-#: Weight of such a term in the least squares of facial reduction; a term that must not change has 1.
-WEIGHT = 1e-5
-#: A small term that the direction lowers by less, where 1 is sought, is no longer a candidate.
-LOWERED = 0.3
-#: Rounds of facial reduction, with fewer and fewer candidates; times in each that the change of other terms is removed.
-ROUNDS, REPAIRS = 20, 3
-#: Relative precision of the least-squares solutions, and their relative ridge.
-LEAST_SQUARES, RIDGE = 1e-8, 1e-14
 
 
 def recession_direction(
@@ -175,62 +159,6 @@ def recession_direction(
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None
 
 
-def vanished_terms(dual: Dual, point: Point) -> np.ndarray | None:
-    """Find a recession direction that proves zero some terms that hold next to nothing once the tolerance is met.
-
-    The steps can meet the tolerance before their recession directions show. The certificate cannot tell rows apart that
-    differ by such terms alone.
-    """
-    form, removed = dual.form, dual.removed
-    vanished = ~removed & (point.counts < VANISHED * np.minimum(form.weights, 1.0))
-    if dual.has_soft_rows or not vanished.any():
-        return None
-    counts = np.where(vanished, 0.0, 1.0)
-    proof = facial_reduction(form, counts, VANISHED_ROUNDS, removed)
-    if not proof.any():
-        return None
-    # The side of a row with P = 1e-9 is as small as such terms, but it is not the rounding error of 0.
-    implied = consequence(form, proof, *exact_rmatvec(form, proof), removed, np.zeros(len(removed)))
-    if -implied.beta > implied.error or not empty_terms(form, proof, removed, np.zeros(len(removed))).any():
-        return None
-    return proof
-
-
-def facial_reduction(
-    form: LinearForm, counts: np.ndarray, rounds: int = ROUNDS, removed: np.ndarray | None = None
-) -> np.ndarray:
-    """Find a direction d with (A' d)_j < 0 for as many small terms as possible, and (A' d)_j = 0 for all other terms.
-
-    It is the least-squares solution of
-
-        min  v sum over small terms ((A' d)_j + 1)^2  +  sum over all other terms (A' d)_j^2
-
-    with the weight v = ``WEIGHT``; 0 for inequalities, and everywhere if there is none. Small terms that d hardly lowers
-    are counted among the others, and the problem is solved again, until d lowers all small terms that remain. `counts`
-    may be imprecise; terms that are `removed` are known to be zero, and may change.
-    """
-    known = np.zeros(len(counts), dtype=bool) if removed is None else removed
-    system, is_small = newton_system(form), ~known & (counts < SMALL)
-    equations = np.flatnonzero(form.is_equation[form.n_published :])
-
-    def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
-        """The least-squares solution of (A' d)_j = aim_j."""
-        right = np.where(form.is_equation, form.matvec(weights * aim), 0.0)
-        return system.at(weights, RIDGE).solve(right, equations, LEAST_SQUARES)
-
-    for _ in range(rounds):
-        if not is_small.any():
-            break
-        direction = solution(np.where(is_small, WEIGHT, ~known), np.where(is_small, -1.0, 0.0))
-        for _ in range(REPAIRS):
-            direction = direction - solution(np.where(is_small | known, 0.0, 1.0), form.rmatvec(direction))
-        lowered = is_small & (form.rmatvec(direction) < -LOWERED)
-        if np.array_equal(lowered, is_small):
-            return direction
-        is_small = lowered
-    return np.zeros(form.shape[0])
-
-
 def newton(
     form: LinearForm,
     start: np.ndarray | None = None,
@@ -238,59 +166,40 @@ def newton(
     tolerance: float = 1e-9,
     max_iterations: int = 200,
     monitor: Monitor | None = None,
-    proves_vanished: bool = True,
 ) -> Answer:
     """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= A x <= high``.
 
     It starts from multipliers `start`, projected to the dual cone, and stops where residual and complementarity gap are
-    at most `tolerance`, records, raised to what rounding allows. Without `proves_vanished` terms that hold next to
-    nothing by then may stay, as where small weights and no rows make them so.
+    at most `tolerance`, records, raised to what rounding allows.
     """
-    steps = newton_steps(
-        form, start, tolerance=tolerance, max_iterations=max_iterations, proves_vanished=proves_vanished
-    )
-    return solved_together([steps], monitor or Monitor())[0][0]
-
-
-def newton_steps(
-    form: LinearForm,
-    start: np.ndarray | None = None,
-    *,
-    tolerance: float = 1e-9,
-    max_iterations: int = 200,
-    proves_vanished: bool = True,
-) -> Steps:
-    """:func:`newton` step by step: yields a line of the log before each step, and is sent whether to stop."""
-    begun = time.perf_counter()
+    begun, monitor = time.perf_counter(), monitor or Monitor()
     form, order = detect_blocks(form)
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
-    find_vanished = vanished_terms if tolerance and proves_vanished else None
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     system, dual = newton_system(form), Dual(form)
-    status, iteration, point = yield from descent(
-        dual, system, start, tolerance, max_iterations, find_vanished=find_vanished
-    )
+    status, iteration, point, log = descent(dual, system, start, tolerance, max_iterations, monitor)
     residual = dual.residual_and_gap(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
     back = np.argsort(order)
     m, *proofs = (vector[back] for vector in (point.m, *dual.proofs))
-    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs)
+    return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, log)
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers may diverge
 def descent(
     dual: Dual,
     system: System,
     start: np.ndarray,
     tolerance: float,
     max_iterations: int,
+    monitor: Monitor,
     find_zeros: Callable[..., Any] = recession_direction,
     loosest: float = LOOSEST,
-    find_vanished: Callable[[Dual, Point], np.ndarray | None] | None = None,
-) -> Generator[Mapping[str, float], bool, tuple[Status, int, Point]]:
-    """Minimise a dual function, step by step; returns why it ended, after how many iterations, and the best point.
+) -> tuple[Status, int, Point, list[dict[str, float]]]:
+    """Minimise a dual function; returns why it ended, after how many iterations, the best point, and the log.
 
-    `find_zeros` turns a step, and `find_vanished` a point within the tolerance, into a proof that terms are zero.
+    `find_zeros` turns a step into a proof that terms are zero.
     """
     point = dual.at(start)
     if not np.isfinite(point.value):  # the counts overflow: multipliers of another problem, or of its terms that vanish
@@ -299,21 +208,26 @@ def descent(
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
     next_search, pause = 0, 1  # the iteration from which on zeros are looked for, and how long not to, once in vain
     status, is_damped, fall, within = Status.LIMIT, False, 0.0, 0
+    log: list[dict[str, float]] = []
     for iteration in range(max_iterations + 1):
         residual, gap = dual.residual_and_gap(point)
         error, last_residual = max(residual, gap), last_residual or residual
         # What the function may still fall by: where terms vanish, residuals and it shrink in the same proportion.
         may_fall = fall * min(residual / last_residual, 1.0) if last_residual else 0.0
-        line = {"residual": residual, "gap": gap, "dual": point.value, "dropped": dual.n_removed}
-        stop = yield {**line, "products": system.products}
+        line = {
+            "iteration": iteration,
+            "residual": residual,
+            "gap": gap,
+            "dual": point.value,
+            "dropped": dual.n_removed,
+        }
+        log.append({**line, "products": system.products, "seconds": monitor.seconds})
+        stop = monitor.tell(log[-1])
         stalled = stalled + 1 if error > 0.9 * best else 0  # iterations without a tenth of improvement
         if error < best:
             best, best_m = error, point.m
         within += error <= tolerance
         is_reached = error <= tolerance and (may_fall <= GAP or within > PATIENCE)
-        if is_reached and find_vanished is not None and (proof := find_vanished(dual, point)) is not None:
-            dual.remove_zeros(proof)  # the other terms take up what these held, in further steps
-            point, best, within, is_reached = dual.at(point.m), np.inf, 0, False
         if is_reached or (stalled >= PATIENCE and best <= STALLED * tolerance):
             status = Status.OPTIMAL
             break
@@ -345,7 +259,7 @@ def descent(
         point = trial
     if not error <= max(best, tolerance):  # the last step may have increased the error
         point = dual.at(best_m)
-    return status, iteration, point
+    return status, iteration, point, log
 
 
 def newton_direction(

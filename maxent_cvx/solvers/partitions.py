@@ -17,7 +17,7 @@ rounds: see docs/architecture.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import add
@@ -37,7 +37,7 @@ from .dual import Dual, Point
 from .duality import Consequence, bounds_by, consequence, exact_rmatvec
 from .existence import ExactRows
 from .form import ClosedForm, Groups, LinearForm, Sized
-from .monitor import Monitor, solved_together
+from .monitor import Monitor
 from .newton import (
     LOOSEST,
     NOTHING,
@@ -829,19 +829,15 @@ def minimum(
 
     `parts` are handles of ReducedPart. A tolerance of 0 is not raised to what rounding allows.
     """
-
-    def steps() -> Generator[Mapping[str, float], bool, Minimum]:
-        goal = tolerance
-        if goal:  # at 0, the number of iterations is limited
-            goal = max(goal, ROUNDING * float(np.abs(shared.low[shared.is_equation]).max(initial=0.0)))
-        states = None if before is None else before.point.states
-        dual = PartialDual(whole, shared, parts, over, states, TOLERANCE if goal else 0.0)
-        systems = PartitionedSystems(dual)
-        systems.schur = None if before is None else before.systems.schur
-        status, iterations, point = yield from descent(
-            dual, systems, shared.project_to_dual_cone(start), goal, max_iterations, recession_direction,
-            LOOSEST if goal else TIGHTEST,
-        )  # fmt: skip
-        return Minimum(status, cast("PartialPoint", point), iterations, systems)
-
-    return cast("Any", solved_together([cast("Any", steps())], monitor))[0][0]
+    goal = tolerance
+    if goal:  # at 0, the number of iterations is limited
+        goal = max(goal, ROUNDING * float(np.abs(shared.low[shared.is_equation]).max(initial=0.0)))
+    states = None if before is None else before.point.states
+    dual = PartialDual(whole, shared, parts, over, states, TOLERANCE if goal else 0.0)
+    systems = PartitionedSystems(dual)
+    systems.schur = None if before is None else before.systems.schur
+    status, iterations, point, log = descent(
+        dual, systems, shared.project_to_dual_cone(start), goal, max_iterations, monitor, recession_direction,
+        LOOSEST if goal else TIGHTEST,
+    )  # fmt: skip
+    return Minimum(status, cast("PartialPoint", point), iterations, systems, log)

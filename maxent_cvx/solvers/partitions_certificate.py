@@ -25,7 +25,6 @@ from .certificate import (
     PROJECTION_ROUNDS,
     VALUE_PLACES,
     VANISHED,
-    VANISHED_BY_COST,
     Certificate,
     GroupGaps,
     gaps_of_terms,
@@ -75,6 +74,8 @@ from .sparse import entry_rows
 #: A probability: an answer with a larger certified error is made more precise, by so many iterations; from nearby, each
 #: doubles the digits until rounding prevents it.
 PRECISE, MORE_ITERATIONS = 1e-8, 3
+#: Records: counts that are 0 at the point that is certified where it cannot be certified otherwise.
+NEARLY_VANISHED = 1e-10
 #: Terms of all partitions up to which shadow prices are found in memory, where multipliers alone do not tell.
 PRICES_IN_MEMORY = 1_000_000
 
@@ -283,7 +284,7 @@ def without_vanished(reduced_part: ReducedPart, point: PointPart, vanished: floa
 
 def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certificate:
     """Bound the error of every P(s | q)."""
-    for vanished in (VANISHED, VANISHED_BY_COST):  # an edge of a forest cannot hold less than roundoff
+    for vanished in (VANISHED, NEARLY_VANISHED):  # an edge of a forest cannot hold less than roundoff
         certificate, unproved = _bounded(whole, optimum, over, projected(whole, optimum, over, None, vanished))
         if unproved.any():  # they hold exactly at a point near the projection if they are corrected as equations
             certificate, _ = _bounded(whole, optimum, over, projected(whole, optimum, over, unproved, vanished))

@@ -3,7 +3,7 @@
 A direction d with A'd <= 0 and d'(sides) >= 0 proves zero, in every x >= 0 with low <= A x <= high, the terms with
 (A'd)_j < 0 (see :mod:`.duality`, which verifies it). Newton's steps approach such directions, but not
 closely enough for a proof if thousands of terms are zero, some of them because others are. They are found by least
-squares (:func:`.newton.facial_reduction`), or here by a linear program, which finds all of them at once. Over
+squares (:func:`.explain.facial_reduction`), or here by a linear program, which finds all of them at once. Over
 all rows the program may take minutes where Newton's method takes seconds, so it is tried last; over the knowledge
 alone, whose independent components are about one sensitive value each, it takes seconds.
 """

@@ -11,22 +11,24 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, SolverError
-from maxent_cvx.solvers.answer import Answer, Status
+from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.backends import SOLVERS
-from maxent_cvx.solvers.monitor import Iteration, Monitor, solved_together
+from maxent_cvx.solvers.monitor import Iteration, Monitor
 from support.depot import SQUARE, p, publish
 from support.helpers import refused
 
-#: Sixteen buckets of one shape; knowledge of each makes sixteen independent parts.
-PARTS = 16
+#: Buckets of one shape; knowledge of each makes as many independent components.
+BUCKETS = 16
 SOLVERS_OF_OURS = ["DUAL_NEWTON", "DUAL_LBFGS"]
 
 
 @pytest.fixture
 def sixteen() -> mx.MaxEnt:
     """Sixteen buckets, with a statement about a QI tuple of each."""
-    model = mx.MaxEnt(publish([(f"q{3 * i}*4 q{3 * i + 1}*5 q{3 * i + 2}*3", "s1*4 s2*5 s3*3") for i in range(PARTS)]))
-    return model.add(*[p("s1", f"q{3 * i}") + p("s2", f"q{3 * i + 1}") == 0.66 + 0.02 * i for i in range(PARTS)])
+    model = mx.MaxEnt(
+        publish([(f"q{3 * i}*4 q{3 * i + 1}*5 q{3 * i + 2}*3", "s1*4 s2*5 s3*3") for i in range(BUCKETS)])
+    )
+    return model.add(*[p("s1", f"q{3 * i}") + p("s2", f"q{3 * i + 1}") == 0.66 + 0.02 * i for i in range(BUCKETS)])
 
 
 def ticking(step: float = 1.0):
@@ -35,70 +37,16 @@ def ticking(step: float = 1.0):
     return lambda: step * next(ticks)
 
 
-def counting(n: int):
-    """A method of n steps, each with a residual and a gap of 1; at the end its status says whether it was stopped."""
-
-    def steps():
-        for i in range(n):
-            if (yield {"residual": float(n - i), "gap": 1.0, "dual": 2.0, "dropped": 1, "products": 3}):
-                return Answer(Status.LIMIT, np.zeros(1), np.zeros(1), i)
-        return Answer(Status.OPTIMAL, np.zeros(1), np.zeros(1), n)
-
-    return steps()
-
-
-def test_parts_are_told_together():
-    """A line is one iteration of all parts: of the residuals the largest, of the rest the sums, the last of a part."""
-    answers, log = solved_together([counting(1), counting(3), counting(2)], Monitor(clock=ticking()))
-    assert [answer.iterations for answer in answers] == [1, 3, 2]
-    assert [line["iteration"] for line in log] == [0, 1, 2]
-    assert [line["parts"] for line in log] == [3, 2, 1]
-    assert [line["residual"] for line in log] == [3.0, 2.0, 1.0]
-    assert [(line["gap"], line["dual"], line["products"]) for line in log] == [(3.0, 6.0, 9)] * 3
-
-
-def test_a_time_limit_stops_all_parts():
-    """Once the clock says so, every part that is not at its end is told to stop, and none takes a further step."""
-    monitor = Monitor(clock=ticking(), time_limit=3.5)
-    answers, log = solved_together([counting(1), counting(9)], monitor)
-    assert answers[0].status is Status.OPTIMAL
-    assert answers[1].status is Status.LIMIT
-    assert answers[1].iterations == len(log) - 1 < 8
-    assert monitor.stopped == "by its time limit of 3.5 seconds"
-
-
-def test_one_after_another_is_a_line_a_part(sixteen, capsys):
-    """Of a solver that takes parts one after another a line a part is printed; the log has every iteration."""
-    post = sixteen.solve("DUAL_LBFGS", verbose=True, presolve=False)
-    size, _, *lines, _ = capsys.readouterr().out.splitlines()
-    assert size.startswith("DUAL_LBFGS is given")
-    assert [line.split()[1] for line in lines] == [f"{i}/16" for i in range(1, PARTS + 1)]
-    assert sorted(set(post.log["part"])) == list(range(1, PARTS + 1))
-
-
-def test_a_solver_that_tells_nothing_has_a_row_a_part(sixteen):
+def test_a_solver_that_tells_nothing_has_one_row(sixteen, capsys):
     """What CVXPY's solvers tell is how they ended: iterations, residual, seconds and status."""
-    post = sixteen.solve("CLARABEL", presolve=False)
-    log = post.log
+    post = sixteen.solve("CLARABEL", presolve=False, verbose=True)
+    size, _, line, *_ = capsys.readouterr().out.splitlines()
+    assert size.startswith("CLARABEL is given")
     assert post.certificate.holds
-    assert log["part"].tolist() == list(range(1, PARTS + 1))
-    # The tolerances are strict, and a part that misses them by a little says so.
-    assert set(log["status"]) <= {"optimal", "inaccurate"}
-    assert (log["status"] == "optimal").any()
-    assert post.status == max(log["status"], key=["optimal", "inaccurate"].index)
-    assert log["seconds"].is_monotonic_increasing
-    assert (log["iteration"] > 0).all()
-
-
-def test_a_part_that_takes_long_is_heard_of():
-    """Of a part among others a line is printed every five seconds, by the clock, and its last one."""
-    written = []
-    part = Monitor(verbose=True, clock=ticking(2.0), write=written.append).of_part(2, 3)
-    for i in range(30):
-        part.tell({"iteration": i, "residual": 1.0, "seconds": 0.0})
-    assert 5 < len(written) < 25
-    part.end_part({"iteration": 30, "residual": 1.0, "seconds": 0.0, "status": "optimal"})
-    assert written[-1].split() == ["30", "2/3", "1.00e+00", "-", "-", "-", "0.00", "optimal"]
+    assert len(post.log) == 1
+    assert post.log["status"].item() == post.status
+    assert line.split()[0] == str(post.log["iteration"].item())
+    assert post.log["residual"].item() < 1e-6
 
 
 def test_thousands_of_iterations_are_dozens_of_lines():
@@ -118,8 +66,6 @@ def test_callback(sixteen, solver):
     post = sixteen.solve(solver, callback=told.append)
     assert [one.iteration for one in told] == post.log["iteration"].tolist()
     assert [one.residual for one in told] == post.log["residual"].tolist()
-    assert (told[0].part is None) == (solver == "DUAL_NEWTON")
-    assert all(one.parts >= 1 for one in told)
     with pytest.raises(AttributeError):
         told[0].residual = 0.0
 
@@ -149,9 +95,8 @@ def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
     sixteen.solve(solver, time_limit=1e6, polish=True)
     name = {"CLARABEL": "time_limit", "SCS": "time_limit_secs"}[solver]
     left = [options[name] for options in given if name in options]
-    assert len(left) == PARTS
-    assert left == sorted(left, reverse=True)
-    assert 0 < left[-1] < 1e6
+    assert len(left) == 1
+    assert 0 < left[0] < 1e6
     given.clear()
     with refused(SolverError, f"{solver} was stopped by its time limit of 0 seconds before it had an answer"):
         sixteen.solve(solver, time_limit=0)
@@ -183,7 +128,7 @@ def test_a_solver_of_ones_own_is_monitored(sixteen):
 
     told = []
     sixteen.solve(Own(), callback=told.append)
-    assert {one.part for one in told} == set(range(1, PARTS + 1))
+    assert len(told) > 1
     with refused(Inaccurate, "OWN was stopped by its time limit"):
         sixteen.solve(Own(), time_limit=0)
     with refused(SolverError, "DEAF cannot be given a time limit"):

@@ -16,7 +16,7 @@ import maxent_cvx as mx
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.dual import Dual
 from maxent_cvx.solvers.form import LinearForm
-from maxent_cvx.solvers.newton import newton, vanished_terms
+from maxent_cvx.solvers.newton import newton
 from support.random_models import from_multipliers
 
 OPEN = np.inf
@@ -200,18 +200,6 @@ def test_tolerance(tolerance: float):
         answer = newton(form, tolerance=tolerance)
         assert answer.status is Status.OPTIMAL
         assert form.residual(answer.counts).max() <= max(tolerance, 1e-11)
-
-
-@pytest.mark.parametrize("held", [0.0, 1e-9])
-def test_vanished_terms(held: float):
-    """A term that two rows force to zero is found while it holds next to nothing; one that holds 1e-9 is none."""
-    form = rows([[1, 1, 0], [1, 1, 1]], [1, 1 + held], [1, 1 + held])
-    dual = Dual(replace(form, n_published=2, n_facts=2))  # published rows bound the terms
-    proof = vanished_terms(dual, dual.at(np.array([23.0, -22.0])))
-    assert (proof is None) == (held > 0)
-    if proof is not None:
-        dual.remove_zeros(proof)
-        np.testing.assert_array_equal(dual.removed, [False, False, True])
 
 
 def test_a_start_whose_counts_overflow_is_left():

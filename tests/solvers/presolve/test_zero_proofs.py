@@ -14,8 +14,9 @@ from scipy.optimize import linprog
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.certificate import certify
 from maxent_cvx.solvers.duality import empty_terms, exact_rmatvec, implied_upper_bounds, moved_along_recession
+from maxent_cvx.solvers.explain import facial_reduction
 from maxent_cvx.solvers.form import Groups, LinearForm
-from maxent_cvx.solvers.newton import facial_reduction, newton
+from maxent_cvx.solvers.newton import newton
 from maxent_cvx.solvers.proofs import local_proofs, support_proof
 from support.depot import SOLVABLE, p, publish
 from support.random_models import from_multipliers, random_model

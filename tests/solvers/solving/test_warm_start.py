@@ -120,7 +120,7 @@ def test_verbose(capsys: pytest.CaptureFixture[str]):
     size, header, *lines, end = capsys.readouterr().out.splitlines()
     rows, terms = model.form.shape
     assert size.startswith(f"DUAL_NEWTON is given {rows} rows and {terms} terms")
-    assert header.split()[:4] == ["iter", "parts", "residual", "gap"]
+    assert header.split()[:4] == ["iter", "residual", "gap", "dual"]
     assert [int(line.split()[0]) for line in lines] == post.log["iteration"].tolist() == [*range(post.iterations + 1)]
     assert end.startswith("optimal in ")
     assert end.endswith(str(post.certificate))
