@@ -191,7 +191,7 @@ def channel(
     joint = _read_joint(joint, "joint")
     check_dataframe(loss, "loss")
     _same_labels(loss.index, joint.columns, "rows of loss", "columns of joint")
-    costs = _numbers(loss.loc[joint.columns], "loss")
+    costs = _numbers(loss.reindex(joint.columns), "loss")  # not loc: labels may be True and False
     check_in(per, "per", ("posterior", "lift", "ldp", "information"))
     limit = check_float(limit, "limit", *{"posterior": (0.0, 1.0)}.get(per, (0.0,)))
     joints = [joint]
@@ -263,7 +263,7 @@ def _adversary(adversary: Any, joint: pd.DataFrame, what: str) -> pd.DataFrame:
         table = _read_joint(adversary, what)
         _same_labels(table.index, joint.index, f"rows of {what}", "rows of joint")
         _same_labels(table.columns, joint.columns, f"columns of {what}", "columns of joint")
-        return table.loc[joint.index, joint.columns]
+        return table.reindex(index=joint.index, columns=joint.columns)
     statements = list(adversary) if is_several(adversary) and not isinstance(adversary, str) else [adversary]
     possible = joint.loc[joint.sum(axis=1) > 0]
     qi, sensitive = [str(name) for name in joint.index.names], str(joint.columns.name or "s")
@@ -273,9 +273,9 @@ def _adversary(adversary: Any, joint: pd.DataFrame, what: str) -> pd.DataFrame:
     prior = QIDistribution(possible.div(possible.sum(axis=1), axis=0))
     inferred = MaxEnt(view, prior=prior).add(*statements).solve().conditional()
     nearest = inferred.reindex(index=possible.index, columns=joint.columns).to_numpy(dtype=float)
-    table = pd.DataFrame(0.0, joint.index, joint.columns)
-    table.loc[possible.index] = nearest * possible.sum(axis=1).to_numpy()[:, None]
-    return table
+    inferred_joint = np.zeros(joint.shape)
+    inferred_joint[joint.index.get_indexer(possible.index)] = nearest * possible.sum(axis=1).to_numpy()[:, None]
+    return pd.DataFrame(inferred_joint, joint.index, joint.columns)
 
 
 def _people(shares: np.ndarray) -> np.ndarray:

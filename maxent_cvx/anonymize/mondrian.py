@@ -47,15 +47,16 @@ class Scales:
                     yield low
 
 
-def _has_scale(level: pd.Index) -> bool:
+def has_scale(level: pd.Index) -> bool:
     """Whether the values of an attribute are numbers, truth values not counted, or dates."""
-    is_number = pd.api.types.is_numeric_dtype(level) and not pd.api.types.is_bool_dtype(level)
-    return bool(is_number or pd.api.types.is_datetime64_any_dtype(level))
+    types = pd.api.types
+    is_number = types.is_numeric_dtype(level) and not (types.is_bool_dtype(level) or types.is_complex_dtype(level))
+    return bool(is_number or types.is_datetime64_any_dtype(level))
 
 
 def _positions(level: pd.Index) -> np.ndarray:
     """Where values stand on their scale; ranks of those that have none."""
-    if not _has_scale(level):
+    if not has_scale(level):
         return np.arange(len(level), dtype=float)
     return np.asarray(
         (level - level[0]) / pd.Timedelta(days=1) if isinstance(level, pd.DatetimeIndex) else level, float
@@ -243,6 +244,6 @@ def _cell(codes: np.ndarray, level: pd.Index) -> object:
     """Write the values of a group as one."""
     if len(codes) == 1:
         return level[codes[0]]
-    if _has_scale(level):
+    if has_scale(level):
         return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
     return "*" if len(codes) == len(level) else frozenset(level[codes])

@@ -17,7 +17,8 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ from ..plots._style import AGAINST, COLOURS, FAINT, LINES, MARKERS, axes_for, le
 from ..releases.generalized import hierarchy_table
 from ..releases.release import Release
 from .anatomy import anatomy
-from .mondrian import mondrian_table
+from .mondrian import has_scale, mondrian_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +66,8 @@ class Search(ReprMixin):
     nodes : int
         Number of releases that were judged.
     optimal : bool
-        Whether it is proved that no node of the lattice, and none of the groups and buckets that Mondrian and Anatomy were
-        asked for, is safe and has less loss.
+        Whether it is proved that no other release that was searched is safe and has less loss: with "full-domain", no
+        node of the lattice; with "mondrian" and "anatomy", none of the groups and buckets that these were asked for.
     method : str
         "full-domain", "mondrian" or "anatomy".
     levels : dict of str to int
@@ -221,6 +222,7 @@ def search(
     check_optional_bool(progress, "progress")
     seconds = np.inf if time_limit is None else check_seconds(time_limit, "time_limit")
     data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    data = replace(data, frame=data.frame.reset_index(drop=True))  # records are found by their places
     given = {} if hierarchies is None else check_mapping(hierarchies, "hierarchies", "{attribute: its hierarchy}")
     if strangers := [name for name in given if name not in data.qi]:
         raise unknown_name("quasi-identifier (given in hierarchies)", strangers[0], data.qi)
@@ -260,6 +262,8 @@ class Attribute:
     def of(cls, column: pd.Series, hierarchy: object) -> Attribute:
         """Read the hierarchy of a column, or make one."""
         levels = _made_levels(column) if hierarchy is None else _read_levels(hierarchy, str(column.name))
+        if levels.isna().iloc[:, 1:].any(axis=None):
+            raise TableError(f"the hierarchy of {column.name!r} has a missing node; name every generalization")
         leaves = pd.Index(levels.iloc[:, 0])
         if leaves.has_duplicates:
             raise TableError(f"the hierarchy of {column.name!r} has {leaves[leaves.duplicated()][0]!r} twice")
@@ -270,12 +274,14 @@ class Attribute:
         if (place < 0).any():
             value = column.iloc[int((place < 0).argmax())]
             raise TableError(f"the hierarchy of {column.name!r} lacks the value {value!r}; add it, with all its levels")
-        factors = [pd.factorize(levels.iloc[:, level]) for level in range(levels.shape[1])]
+        try:
+            factors = [pd.factorize(levels.iloc[:, level].to_numpy(object)) for level in range(levels.shape[1])]
+        except TypeError as error:
+            raise TableError(f"the nodes of the hierarchy of {column.name!r} must be labels: {error}") from None
         for (fine, _), (coarse, _) in itertools.pairwise(factors):
             if len(np.unique(fine * np.int64(len(leaves)) + coarse)) != len(np.unique(fine)):
                 raise TableError(f"the levels of the hierarchy of {column.name!r} do not nest: a node has two parents")
-        nodes = [np.asarray(node, dtype=object) for _, node in factors]
-        nodes[0] = np.array([*leaves], dtype=object)
+        nodes = [pd.Series(leaves, dtype=object).to_numpy(), *(node for _, node in factors[1:])]
         codes, below = [code[place] for code, _ in factors], [np.bincount(code) for code, _ in factors]
         return cls(str(column.name), leaves, codes, nodes, below)
 
@@ -317,14 +323,17 @@ def _read_levels(hierarchy: object, attribute: str) -> pd.DataFrame:
 
 def _made_levels(column: pd.Series) -> pd.DataFrame:
     """Make a hierarchy: ranges that nest, months, years and decades, or "*" at once."""
-    values = pd.Index(column.unique()).sort_values() if not column.isna().any() else pd.Index(column.unique())
-    levels: list[Any] = [np.array([*values], dtype=object)]
+    values = pd.Index(column.drop_duplicates())
+    if not column.isna().any():
+        with suppress(TypeError):  # of labels of several types the order does not matter
+            values = values.sort_values()
+    levels: list[Any] = [pd.Series(values, dtype=object).to_numpy()]
     if pd.api.types.is_datetime64_any_dtype(column):
         times = pd.DatetimeIndex(values)
         years = times.year.to_numpy()
         levels += [times.strftime("%Y-%m").to_numpy(object), times.strftime("%Y").to_numpy(object)]
         levels += [np.array([f"{year // 10 * 10}s" for year in years], dtype=object)]
-    elif pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and len(values) > 2:
+    elif has_scale(values) and np.isfinite(values.to_numpy(float)).all() and len(values) > 2:
         numbers = values.to_numpy(float)
         width = _round_width((numbers.max() - numbers.min()) / RANGES)
         while True:

@@ -310,6 +310,8 @@ MOST_PAIRS = 200_000
 MOST_STEPS = 2e5
 #: Temperatures that are compared before the best is refined, and the largest one.
 TEMPERATURES = np.concatenate([[0.0], np.geomspace(0.02, 16.0, 30)])
+#: Folds of a calibration, if the release has two buckets for each.
+FOLDS = 5
 #: Exchanges of values that the p-value is found by.
 EXCHANGES = 999
 
@@ -431,7 +433,10 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     pairs = [part.affordable(rng) for part in every]
     n_pairs = sum(part.pairs.shape[1] for part in pairs)
     if not n_pairs:
-        raise StatementError("calibration needs two held-out buckets of one size in a fold; use fewer folds")
+        raise StatementError(
+            f"calibration needs two buckets of one size in one of the {len(held_out)} folds; use fewer folds, a release with "
+            "more buckets, or calibrate=False"
+        )
 
     def bits(temperatures: np.ndarray) -> np.ndarray:
         total = sum((_bits(part.advantage(temperatures)).sum(axis=1) for part in pairs), np.zeros(len(temperatures)))
@@ -506,7 +511,8 @@ def definetti(
         Maximum number of iterations.
     calibrate : bool
         Raise the model's probabilities to a power t, the temperature, which is chosen without the truth: so that each of
-        two held-out buckets has its own values rather than the other's as likely as possible. Needs folds, 5 by default.
+        two held-out buckets has its own values rather than the other's as likely as possible. Needs folds: 5 by
+        default, fewer for a release of fewer than 10 buckets.
     folds : int, optional
         Infer the values of every bucket by a model that is learnt from other buckets only: from those outside of its
         fold, one of so many.
@@ -583,7 +589,15 @@ def definetti(
     limit = check_number(limit, "limit")
     check_optional_bool(progress, "progress")
     check_bool(calibrate, "calibrate")
-    n_folds = check_int(folds, "folds", 2, len(release.buckets)) if folds is not None else 5 if calibrate else None
+    n_buckets, n_folds = len(release.buckets), None
+    if (calibrate or folds is not None) and n_buckets < 2:
+        raise StatementError(
+            "folds and calibrate need a release with several buckets, and this one has only one; omit them"
+        )
+    if folds is not None:
+        n_folds = check_int(folds, "folds", 2, n_buckets)
+    elif calibrate:
+        n_folds = min(FOLDS, max(2, n_buckets // 2))
     check_int(seed, "seed", 0)
     if n_folds is not None and start is not None:
         raise StatementError("start is for the model of all buckets; omit folds and calibrate")

@@ -479,7 +479,10 @@ def _groups(
         groups = np.flatnonzero(size)
         return release.quasi_identifiers, release.n_q, size[groups], sp.csr_array(release.cover[groups])
     if population is None:
-        raise StatementError("the release does not contain its population; pass the population, a DataFrame")
+        raise StatementError(
+            "the release keeps no population, because it was made without one or because everybody in it is in the release; "
+            "pass the population, a DataFrame"
+        )
     if hierarchies is not None:
         check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
     people, alike = counted(population, {"qi": release.qi}, count, "the population")

@@ -377,7 +377,7 @@ def _log_prior(prior: Any, names: pd.Index, values: pd.Index, possible: Mapping[
                 "prior must have one row per person; "
                 + ("a person occurs twice" if prior.index.has_duplicates else f"{short_repr(missing[0])} is missing")
             )
-        prior = prior.loc[names]
+        prior = prior.reindex(names)
     try:
         p = np.ones((1, len(values))) / len(values) if prior is None else np.atleast_2d(prior.to_numpy(dtype=float))
     except (OverflowError, TypeError, ValueError):

@@ -49,6 +49,7 @@ from .events import (
     attribute_values,
     look_like_numbers,
     read_events,
+    scale_of,
     values_of_each_attribute,
 )
 from .leakage import in_order, inferred, of_posterior, tuples
@@ -399,7 +400,7 @@ def exposed(
     if isinstance(baseline, str) and baseline == WITHOUT_HER:
         rule, rows, people, warnings = _of_each_record(post, original, rule)
     elif baseline is not None:
-        rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
+        rule = with_baseline(rule, baseline, post, rows, sensitive, within)
     if isinstance(post, PartitionedPosterior):
         sums = post.reduce(rule, add_up)
         who, success, attribution = _who_in_partitions(post, rule), None, None
@@ -543,14 +544,67 @@ def same_value(exposure: Exposure, value: object, other: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """P0 of the events, shape (1, events) if it is the same for everybody, else (rows, events).
+    """P0 of the units of the rule, shape (1, units) if it is the same for everybody, else (rows, units).
 
-    `off` bounds the error of each probability; `called` is where the probabilities are, in words.
+    `off` bounds the error of each probability; `called` is where the probabilities are, in words. `beyond` is P0 of the
+    values of each event that do not occur in the release, shape (1, events) or (rows, events).
     """
 
     p: np.ndarray
     off: np.ndarray
     called: str
+    beyond: np.ndarray = field(default_factory=lambda: np.zeros((1, 1)))
+
+    def of_rows(self, rows: slice) -> Baseline:
+        """The same for some rows."""
+        parts = {name: getattr(self, name) for name in ("p", "off", "beyond")}
+        return replace(self, **{name: part if len(part) == 1 else part[rows] for name, part in parts.items()})
+
+
+def with_baseline(
+    rule: ExposureRule,
+    baseline: Any,
+    post: Posterior | PartitionedPosterior,
+    rows: pd.DataFrame | None,
+    sensitive: object,
+    within: object,
+) -> ExposureRule:
+    """The rule with a baseline; `sensitive` and `within` say which events have values that only the baseline has."""
+    read = read_baseline(baseline, post, rows, rule.units)
+    if isinstance(baseline, str):
+        return replace(rule, baseline=read)
+    if isinstance(baseline, Posterior):
+        labels = inferred(baseline)[0].columns
+    elif isinstance(baseline, QIDistribution):
+        labels = baseline.values
+    else:
+        labels = baseline.index if isinstance(baseline, pd.Series) else baseline.columns
+    labels = in_order(labels, rule.values.names)
+    if labels.nlevels != rule.values.nlevels:  # P0 is given by event
+        return replace(rule, baseline=read)
+    others = labels[rule.values.get_indexer(labels) < 0]
+    if not len(others):
+        return replace(rule, baseline=read)
+    if isinstance(baseline, pd.Series):
+        p = baseline.to_numpy(dtype=float)[None, rule.values.get_indexer(labels) < 0]
+    else:
+        assert rows is not None
+        p = _p0_of_groups(baseline, rows.index, others)[0]
+    return replace(rule, baseline=replace(read, beyond=p @ _in_events(others, rule, sensitive, within)))
+
+
+def _in_events(others: pd.Index, rule: ExposureRule, sensitive: object, within: object) -> np.ndarray:
+    """Which events contain values that do not occur in the release, shape (values, events)."""
+    intervals = rule.intervals
+    if intervals is None:
+        events, _ = read_events(rule.values.append(others), sensitive, within)
+        return events.includes.toarray()[len(rule.values) :, events.labels.get_indexer(rule.events.labels)]
+    values, attribute = intervals.values.labels, intervals.values.labels.name
+    scale = scale_of(values.append(others if others.nlevels == 1 else others.get_level_values(str(attribute))))
+    if scale is None:  # such as "unknown" among numbers: it is at no distance from them
+        return np.zeros((len(others), len(intervals.centres)))
+    far = np.abs(scale.position[len(values) :, None] - scale.position[intervals.centres])
+    return (far <= intervals.radius + scale.rounding).astype(float)
 
 
 def read_baseline(
@@ -578,7 +632,7 @@ def read_baseline(
 
 
 def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index) -> np.ndarray:
-    """P0 by label: of the events themselves, or of every value in one of them; further labels are ignored."""
+    """P0 by label: of the events themselves, or of every value in one of them."""
     if p0.index.has_duplicates:
         raise TableError(f"the baseline has duplicate values: {join_names(p0.index[p0.index.duplicated()].unique())}")
     try:
@@ -610,18 +664,25 @@ def _baseline_by_group(
     baseline: pd.DataFrame | QIDistribution | Posterior, rows: pd.DataFrame, events: SensitiveEvents
 ) -> tuple[np.ndarray, np.ndarray]:
     """P0 of every row, and how far it may be off."""
-    values, p, off = rows.columns[events.involved], np.zeros(rows.shape), np.zeros(rows.shape)
-    if isinstance(baseline, Posterior):
-        if len(baseline.space.people) and "who" not in rows.index.names:
-            raise StatementError("it refers to named people, but the posterior does not; give its conditional()")
-        beliefs = of_posterior(baseline, rows.index, values)
-        p[:, events.involved], off[:, events.involved] = beliefs.p, beliefs.off
-    else:
-        if isinstance(baseline, pd.DataFrame):
-            baseline = QIDistribution(baseline.set_axis(in_order(baseline.columns, values.names), axis=1))
-        p[:, events.involved] = baseline.of_tuples(tuples(rows.index), values)
+    p, off = np.zeros(rows.shape), np.zeros(rows.shape)
+    p[:, events.involved], off[:, events.involved] = _p0_of_groups(baseline, rows.index, rows.columns[events.involved])
     # A certificate bounds the error of any set of values, so the error of an event is the largest of its values.
     return events.of(p), events.largest(off)
+
+
+def _p0_of_groups(
+    baseline: pd.DataFrame | QIDistribution | Posterior, index: pd.Index, values: pd.Index
+) -> tuple[np.ndarray, np.ndarray]:
+    """P0 of some values in every row, and how far it may be off."""
+    if isinstance(baseline, Posterior):
+        if len(baseline.space.people) and "who" not in index.names:
+            raise StatementError("it refers to named people, but the posterior does not; give its conditional()")
+        beliefs = of_posterior(baseline, index, values)
+        return beliefs.p, beliefs.off
+    if isinstance(baseline, pd.DataFrame):
+        baseline = QIDistribution(baseline.set_axis(in_order(baseline.columns, values.names), axis=1))
+    p = baseline.of_tuples(tuples(index), values)
+    return p, np.zeros(p.shape)
 
 
 # ---------------------------------------------------------------------------------------------------------------- the rule
@@ -675,7 +736,7 @@ class ExposureRule:
     def p0(self) -> np.ndarray:
         """P0 of each event; one row if it is the same for everybody."""
         assert self.baseline is not None
-        return self._summed(self.baseline.p)
+        return self._summed(self.baseline.p) + self.baseline.beyond
 
     @property
     def least_p0(self) -> np.ndarray:
@@ -700,8 +761,7 @@ class ExposureRule:
             if self.baseline is None or len(self.baseline.p) == 1:
                 yield rows, self
             else:
-                baseline = replace(self.baseline, p=self.baseline.p[rows], off=self.baseline.off[rows])
-                yield rows, replace(self, baseline=baseline)
+                yield rows, replace(self, baseline=self.baseline.of_rows(rows))
 
     def _counted(self, p: np.ndarray) -> np.ndarray:
         """P of the events that count, -1 for others, shape (rows, events)."""

@@ -298,7 +298,7 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
     if any(map(pd.api.types.is_complex_dtype, gain.dtypes)):  # astype(float) would drop the imaginary parts
         raise StatementError("gain must contain real numbers, not complex ones")
     try:
-        table = gain[list(labels)].to_numpy(dtype=float)
+        table = gain.reindex(columns=labels).to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError):
         raise StatementError(f"gain must contain numbers only, got {short_repr(gain)}") from None
     if not np.isfinite(table).all():

@@ -269,12 +269,17 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     check_instance(post, Posterior, "post")
     check_int(max_rows, "max_rows", 1)
     every, view = post.conditional(), post.space.view
-    table = every
+    table: pd.DataFrame = every
     if sensitive is not None:
-        values = list(sensitive) if is_several(sensitive) and not isinstance(sensitive, tuple) else [sensitive]
+        values: list[Any] = (
+            list(sensitive) if is_several(sensitive) and not isinstance(sensitive, tuple) else [sensitive]
+        )
         if unknown := [value for value in values if value not in every.columns]:
             raise unknown_name("sensitive value", unknown[0], every.columns)
-        table = every.loc[:, values]
+        wanted: Any = (
+            pd.Index(values, dtype=object) if every.columns.nlevels == 1 else pd.MultiIndex.from_tuples(values)
+        )
+        table = every.iloc[:, every.columns.get_indexer(wanted)]  # not loc: labels may be True and False
     sizes = np.ones(len(table), dtype=int)
     if len(table) > max_rows:
         table, sizes = _most_exposed(table, max_rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..measures.accuracy import check_base
 from ..measures.disclosure import of_those_inside
 from ..measures.equivocation import Equivocation
 from ..measures.events import ROUNDING, read_events
-from ..measures.exposure import ExposureRule, certified_error, read_baseline
+from ..measures.exposure import ExposureRule, certified_error, with_baseline
 from ..measures.uncertainty import UncertainKnowledge
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
@@ -171,7 +170,7 @@ def _exposure_steps(
     high = np.minimum(rule.of(rows.to_numpy()) + rule.slack, 1.0)
     low = np.full(high.shape, -1.0)
     if baseline is not None:
-        rule = replace(rule, baseline=read_baseline(baseline, post, rows, rule.units))
+        rule = with_baseline(rule, baseline, post, rows, sensitive, within)
         low = np.broadcast_to(rule.least_p0 + ROUNDING, high.shape)
     low, high = _apart(low, high)
     weight = np.broadcast_to(people[:, None], low.shape)

@@ -159,6 +159,7 @@ def recession_direction(
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers may diverge, and weights vanish
 def newton(
     form: LinearForm,
     start: np.ndarray | None = None,

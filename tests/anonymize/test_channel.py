@@ -213,6 +213,21 @@ def test_rare_values_are_within_the_limit(per: str):
     assert refused_by_solver <= 3
 
 
+def test_labels_may_be_truth_values():
+    """Values and groups called True and False have the channel that others have."""
+
+    def best(values, groups):
+        joint = pd.DataFrame([[0.2, 0.3], [0.15, 0.35]], pd.Index(groups, name="q"), pd.Index(values, name="s"))
+        wrong = pd.DataFrame([[0, 1], [1, 0]], index=values, columns=["say x", "say y"])
+        sides = [joint.iloc[::-1, ::-1], f"P({values[0]} | q={groups[1]}) = 0.3"]
+        return mx.anonymize.channel(joint, wrong, limit=0.75, adversaries=sides)
+
+    named, truth = best(["x", "y"], ["f", "m"]), best([False, True], [False, True])
+    np.testing.assert_allclose(truth.table, named.table, atol=1e-7)
+    assert truth.loss == pytest.approx(named.loss)
+    assert named.loss > 0.01
+
+
 @pytest.mark.parametrize(("per", "limit"), [("posterior", 0.4), ("lift", 1.0), ("ldp", 0.0), ("information", 0.0)])
 def test_limits_that_leave_nothing(per: str, limit: float):
     """Then nothing is published about s, and the loss is that of the best guess."""

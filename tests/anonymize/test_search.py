@@ -183,3 +183,38 @@ def test_dates_lose_the_share_of_the_dates_in_their_range():
     found = mx.anonymize.search(table, "born", "disease", threshold=0.9, methods=["mondrian"])
     sizes = np.asarray(found.release.n_qb.sum(axis=0))
     assert found.loss == pytest.approx((sizes[sizes > 1] ** 2).sum() / 20 / 20)
+
+
+@pytest.mark.parametrize("method", ["full-domain", "mondrian", "anatomy"])
+def test_the_index_of_the_table_does_not_matter(method):
+    """A table put together from others has labels twice."""
+    half = pd.DataFrame({"A": [1, 1, 2, 2], "S": list("FHHF")})
+    how = {"qi": "A", "sa": "S", "threshold": 0.6, "methods": [method], "progress": False}
+    twice = mx.anonymize.search(pd.concat([half, half]), **how)
+    once = mx.anonymize.search(pd.concat([half, half], ignore_index=True), **how)
+    assert (twice.loss, twice.nodes) == (once.loss, once.nodes)
+
+
+@pytest.mark.parametrize(
+    ("values", "hierarchy"),
+    [
+        ([1, 1, "x", "x"], None), ([(1, 2), (1, 2), (3, 4), (3, 4)], None), ([1.0, 2.0, 3.0, np.inf], None),
+        ([(1, 2), (1, 2), (3, 4), (3, 4)], {(1, 2): ["*"], (3, 4): ["*"]}), ([1 + 1j, 1 + 1j, 2, 2], None),
+    ],
+)  # fmt: skip
+def test_labels_of_any_kind_are_generalised(values, hierarchy):
+    """What is no number is published as it is, or as "*"."""
+    column = np.empty(4, dtype=object)
+    column[:] = values
+    table = pd.DataFrame({"A": column, "S": list("FFHH")}).infer_objects()
+    given = None if hierarchy is None else {"A": hierarchy}
+    found = mx.anonymize.search(table, "A", "S", given, threshold=0.6, methods=["full-domain"], progress=False)
+    assert found.loss == 1.0
+    assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.6).people == 0
+
+
+@pytest.mark.parametrize(("node", "says"), [(None, "missing"), (["a"], "must be labels")])
+def test_nodes_that_are_none(node, says):
+    table = pd.DataFrame({"A": list("aabb"), "S": list("FHHF")})
+    with refused(mx.TableError, "'A'", says):
+        mx.anonymize.search(table, "A", "S", {"A": {"a": [node], "b": [node]}}, progress=False)

@@ -151,6 +151,10 @@ def test_what_cannot_be_calibrated_is_refused():
         mx.attacks.definetti(release, folds=3, start=start)
     with refused(mx.StatementError, "logistic"):
         mx.attacks.definetti(release, classifier="trees")
+    with refused(mx.StatementError, "only one"):
+        mx.attacks.definetti(random_release(np.random.default_rng(5), 1)[1], calibrate=True)
+    with refused(mx.StatementError, "more buckets"):
+        mx.attacks.definetti(random_release(np.random.default_rng(5), 2)[1], calibrate=True)
 
 
 def test_large_buckets():

@@ -164,6 +164,32 @@ def test_the_bound_decides_for_exposure():
     assert not exposed(sure, 0.8, baseline="overall").warnings
 
 
+@pytest.mark.parametrize("per_group", [False, True])
+def test_values_that_only_the_baseline_has_are_in_its_events(per_group):
+    """P0(|S - s| <= within), of a hierarchy's node and of one of two attributes include values that nobody published."""
+    table = pd.DataFrame(
+        {"age": [1, 1, 2, 2], "pay": [10, 30, 10, 30], "sick": ["cold", "other", "flu", "cold"], "b": 1}
+    )
+
+    def judged(sa, before, **how):
+        release = mx.Release.from_buckets(table, qi="age", sa=sa, bucket="b")
+        baseline = pd.Series(before).rename_axis(sa)
+        if per_group:
+            baseline = pd.DataFrame([baseline, baseline], index=pd.Index([1, 2], name="age"))
+            baseline.columns.names = [sa] if isinstance(sa, str) else sa
+        return exposed(mx.MaxEnt(release).solve(), 0.5, baseline=baseline, **how).values["baseline"].to_dict()
+
+    pay = {9: 0.45, 10: 0.3, 30: 0.15, "unknown": 0.1}
+    assert judged("pay", {9: 0.45, 10: 0.3, 30: 0.25}, within=2) == pytest.approx({10: 0.75, 30: 0.25})
+    assert judged("pay", pay, within=2) == pytest.approx({10: 0.3, 30: 0.15})  # positions need numbers only
+    sick = {"cold": 0.1, "flu": 0.1, "rsv": 0.7, "other": 0.1}
+    found = judged("sick", sick, within={"respiratory": ["cold", "flu", "rsv"]})
+    assert found == pytest.approx({"cold": 0.1, "flu": 0.1, "other": 0.1, "respiratory": 0.9})
+    both = {("cold", 10): 0.1, ("cold", 30): 0.1, ("other", 30): 0.1, ("flu", 10): 0.1, ("cold", 99): 0.6}
+    found = judged(["sick", "pay"], both, sensitive={"sick": None})
+    assert found == pytest.approx({"cold": 0.8, "other": 0.1, "flu": 0.1})
+
+
 def test_a_baseline_by_group(hospital, release):
     """P(s | q) may be a table by some attributes, or what a model infers of people who are not in the release."""
     post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()

@@ -324,3 +324,14 @@ def test_qif(seed):
     assert found["min-entropy leakage"] == pytest.approx(bayes.min_entropy_leakage(pi, channel), abs=1e-9)
     assert found["multiplicative g-leakage"] == pytest.approx(g.mult_leakage(gain, pi, channel))
     assert found["additive g-leakage"] == pytest.approx(g.add_leakage(gain, pi, channel), abs=1e-9)
+
+
+@pytest.mark.parametrize("values", [("no", "yes"), (False, True)])
+def test_gains_of_values_with_any_labels(values):
+    """V1 - V0 = (max(4 * 3/4, 5 * 1/4) + max(4 * 1/4, 5 * 3/4)) / 2 - 5/2, whatever the two values are called."""
+    no, yes = values
+    table = pd.DataFrame({"Q": list("xxxxyyyy"), "S": [no, no, no, yes, yes, yes, yes, no], "B": [1] * 4 + [2] * 4})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")).solve()
+    gain = pd.DataFrame({no: [4.0, 0.0], yes: [0.0, 5.0]}, index=["guess no", "guess yes"])
+    found = mx.measures.leakage("overall", post, gain=gain)["value"]
+    assert found["additive g-leakage"] == pytest.approx(0.875)

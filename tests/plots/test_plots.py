@@ -379,3 +379,12 @@ def test_uncertain_knowledge_is_the_probability_of_so_many_or_more() -> None:
     assert mean.get_xdata()[0] == pytest.approx(0.1)
     with pytest.raises(StatementError):
         mx.plots.uncertain_knowledge(result.distribution)
+
+
+def test_values_that_are_true_and_false():
+    """Chosen values are drawn in the order given; they are labels, not a selection of columns."""
+    table = pd.DataFrame({"Q": list("xxyy"), "S": [False, True, True, True], "B": [1, 1, 2, 2]})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")).solve()
+    for sensitive, drawn in (([True, False], ["True", "False"]), (True, ["True"])):
+        ax = mx.plots.posterior(post, ax=Figure().subplots(), sensitive=sensitive)
+        assert [label.get_text() for label in ax.get_xticklabels()] == drawn
