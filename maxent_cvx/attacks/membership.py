@@ -472,6 +472,9 @@ def _groups(
     hierarchies: Mapping[str, object] | None,
 ) -> tuple[pd.MultiIndex, np.ndarray, np.ndarray, sp.csr_array]:
     """The population's QI tuples, their people, the records of each group, and whom it covers."""
+    if isinstance(release, Release) and release.matched and population is None:  # everybody is in a known group
+        size = np.asarray(release.n_sb.sum(axis=0))
+        return release.quasi_identifiers, release.n_q, size, sp.csr_array((release.n_qb.T > 0).astype(float))
     if isinstance(release, GroupedRelease):
         if population is not None or count is not None or hierarchies is not None:
             raise StatementError("the release contains its population; omit population, count and hierarchies")
@@ -479,10 +482,7 @@ def _groups(
         groups = np.flatnonzero(size)
         return release.quasi_identifiers, release.n_q, size[groups], sp.csr_array(release.cover[groups])
     if population is None:
-        raise StatementError(
-            "the release keeps no population, because it was made without one or because everybody in it is in the release; "
-            "pass the population, a DataFrame"
-        )
+        raise StatementError("the release does not contain its population; pass the population, a DataFrame")
     if hierarchies is not None:
         check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
     people, alike = counted(population, {"qi": release.qi}, count, "the population")

@@ -42,6 +42,8 @@ BUCKET_SOURCES = ("bucket", "l", "generalized")
 MANY_NUMBERS = 20
 #: What generalized cells look like.
 LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*-\s*\d+$"
+#: How the first end of a range of dates is written.
+DATE_RANGE = r"\[\d{4}-\d{2}-\d{2}, "
 #: An integer, and a range of integers; both may be negative: "-5--1".
 NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
 #: Columns of a table of statistics that are not attributes.
@@ -338,6 +340,11 @@ def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str,
         if name not in records.qi:
             raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)
     population = None if options.population is None else read_table(options.population)
+    if population is not None:
+        for name in records.qi:
+            is_range = name in records.table and records.table[name].astype(str).str.match(DATE_RANGE).any()
+            if is_range and name in population:  # publish writes dates such as 31.01.2024 as 2024-01-31
+                population = population.assign(**{name: as_dates(population[name])})
     return Release.from_generalized(
         records.table, qi=records.qi, sa=records.sa, population=population, hierarchies=hierarchies or None,
         count=options.count, **more,

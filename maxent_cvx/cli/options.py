@@ -168,10 +168,10 @@ class TableOptions(Options):
     qi: tuple[str, ...] | None = in_table(
         "A,B,...",
         "quasi-identifier columns: what others know about a person (proposed, if it is not given)",
-        type=names,
-    )
+        type=names, action="extend",
+    )  # fmt: skip
     sa: tuple[str, ...] | None = in_table(
-        "S,...", "the sensitive column; of several, each combination is a value", type=names
+        "S,...", "the sensitive column; of several, each combination is a value", type=names, action="extend"
     )
     rows: int | None = in_table("N", "use the first N rows only", type=int)
     sep: str | None = in_table("SIGN", "what separates the cells: ',', ';', tab or '|' (detected)", type=separator)

@@ -15,6 +15,7 @@ from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.qi_table import QITable
 from ..releases.release import Release
+from ..releases.series import ReleaseSeries
 from ..sources.rules import PublishedRules
 from .files import as_dates, read_table
 from .inputs import Records, anatomize, as_text, free_name, hierarchies_of, people_of, read_records, values_as_printed
@@ -125,7 +126,7 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
     release = anonymize.republish(
         before, records.table, method=options.strategy, l=options.l, exempt=options.exempt or 0, seed=options.seed
     )
-    _write_tables(release, records, options, files, before=[options.before, options.before_sa])
+    _write_tables(release, records, options, files, before=before)
 
 
 def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> None:
@@ -138,9 +139,14 @@ def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> No
         safe=options.safe,
     )
     for name in records.qi:
-        table[name] = table[name].map(as_text)
+        if not table[name].map(lambda cell: isinstance(cell, str) and cell != "*").all():  # some cells are generalised
+            table[name] = table[name].map(as_text)
     ids = []
     if options.id is not None:
+        if options.id in table.columns:
+            raise TableError(
+                f"column {options.id!r} is given as --id and as --{'qi' if options.id in records.qi else 'sa'}"
+            )
         if options.id not in records.table.columns:
             raise unknown_name("column of the table (given as --id)", options.id, records.table.columns)
         table.insert(0, options.id, records.table[options.id])
@@ -180,7 +186,7 @@ def _write_tables(
     records: Records,
     options: PublishOptions,
     files: list[str],
-    before: list[str] | None = None,
+    before: Release | None = None,
     threshold: float = THRESHOLD,
 ) -> None:
     """Write the people and the values, which share the bucket only."""
@@ -195,21 +201,27 @@ def _write_tables(
         write(path, partial(table.to_csv, index=False))
     say(f"{release!r}"[1:-1])
     _print_exposure(MaxEnt(release), threshold=threshold)
+    if before is not None:
+        _print_exposure(
+            MaxEnt(ReleaseSeries([before, release])), baseline=None, threshold=threshold, who="both releases"
+        )
     if release.with_counterfeits.any():
         more.append("--counterfeits")
     if threshold != THRESHOLD:
         more += ["--threshold", f"{threshold:g}"]
-    if before:
-        files = [before[0], files[0], before[1], files[1]]
+    if before is not None:
+        files = [options.before, files[0], options.before_sa, files[1]]
         tables, more = files[:2], [argument for path in files[2:] for argument in ("--sa-table", path)] + more
     else:
         tables, more = files[:1], ["--sa-table", files[1], *more]
     _print_command(tables, [*more, *_roles(records), "--bucket", release.bucket])
 
 
-def _print_exposure(model: MaxEnt, baseline: str | None = "overall", threshold: float = THRESHOLD) -> None:
+def _print_exposure(
+    model: MaxEnt, baseline: str | None = "overall", threshold: float = THRESHOLD, who: str = "only this release"
+) -> None:
     """What somebody infers who knows what is published and nothing else."""
-    print("Who knows only this release:", measures.exposed(model.solve(), threshold, baseline=baseline))
+    print(f"Who knows {who}:", measures.exposed(model.solve(), threshold, baseline=baseline))
 
 
 def _roles(records: Records) -> list[str]:

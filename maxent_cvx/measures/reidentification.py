@@ -22,6 +22,7 @@ from ..releases.base import OUTSIDE, View
 from ..releases.generalized import GroupedRelease
 from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
+from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 
 # Equivalence classes: how many records have the same quasi-identifiers, and how many people of a population.
@@ -43,6 +44,8 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
             )
         if isinstance(published, GroupedRelease):
             return _of_groups(published, population)
+        if isinstance(published, Release) and published.matched:
+            return _of_matched(published, population)
         classes = pd.DataFrame({"records": published.n_q}, index=published.quasi_identifiers)
     else:
         series = "; for a series give one of its releases" * isinstance(published, ReleaseSeries)
@@ -54,10 +57,21 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
     return classes if classes.index.nlevels > 1 else classes.set_index(classes.index.get_level_values(0))
 
 
-def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
-    """The groups of a generalised release, and the number of people of its population in each."""
+def _of_matched(release: Release, population: object) -> pd.DataFrame:
+    """The groups of a generalised release whose population consists of the people in it."""
+    _refuse_population(population)
+    records = np.asarray(release.n_sb.sum(axis=0), dtype=np.int64)
+    return pd.DataFrame({"records": records, "people": records}, index=release.buckets)
+
+
+def _refuse_population(population: object) -> None:
     if population is not None:
         raise StatementError("the release contains its population; omit population")
+
+
+def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
+    """The groups of a generalised release, and the number of people of its population in each."""
+    _refuse_population(population)
     inside = np.asarray(release.buckets != OUTSIDE)
     records, people = np.asarray(release.n_sb.sum(axis=0)), np.asarray(release.cover @ release.n_q)
     table = pd.DataFrame({"records": records, "people": people}, index=release.buckets)

@@ -280,7 +280,7 @@ class Domain:
         names = np.array(list(items), dtype=object)
         covered = self._quoted[None, :] == names[:, None]
         lost = ~covered.any(axis=1)
-        covered[lost] = self.exact(names[lost].tolist())
+        covered[lost] = self.exact([_unquoted(name) for name in names[lost]])
         return covered.any(axis=0), sorted(names[~covered.any(axis=1)])
 
     def masked(self, parts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -296,6 +296,11 @@ class Domain:
             many[j] = _fits(self.texts[j], parts, padded=False)
             padded[j] = many[j] and _fits(self.texts[j], parts, padded=True)
         return padded, many
+
+
+def _unquoted(item: str) -> str:
+    """An item of a set without its quotes, which it may have without needing them."""
+    return re.sub(r"\\(.)", r"\1", item[1:-1]) if len(item) > 1 and item[0] == item[-1] == '"' else item
 
 
 def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:

@@ -38,6 +38,9 @@ class Release(BucketView):
         The people by pseudonym, if pseudonyms are published; a :class:`ReleaseSeries` needs them.
     generalized : bool
         Whether the QI are generalised.
+    matched : bool
+        Whether the records are generalised, and the exact QI of the people of each bucket are those of a population: the
+        records of a bucket are then alike, which :func:`maxent_cvx.measures.reidentification` takes into account.
 
     Examples
     --------
@@ -52,6 +55,8 @@ class Release(BucketView):
     >>> mx.Release.from_generalized(young, qi="Age", sa="Disease").buckets.to_list()
     ['Age=*', 'Age=[20, 29]']
     """
+
+    matched: bool = False
 
     stored_as: ClassVar[str] = "Release"
 
@@ -216,7 +221,9 @@ class Release(BucketView):
         if (n_qb := cells.members()) is None:
             return cells
         tuples, values = cells.quasi_identifiers, cells.sensitive_values
-        return cls(cells.qi, cells.sensitive, cells.bucket, tuples, values, cells.buckets, n_qb, cells.n_sb)
+        return cls(
+            cells.qi, cells.sensitive, cells.bucket, tuples, values, cells.buckets, n_qb, cells.n_sb, matched=True
+        )
 
     @classmethod
     def from_parquet(
@@ -352,14 +359,17 @@ class Release(BucketView):
         if self.persons is not None:
             qi_table, roles["id"] = self.persons.table(self.quasi_identifiers, self.buckets), self.persons.id
             roles["qi"] = [name for name in self.qi if name != self.persons.id]  # alone, it is all there is
+        if self.matched:  # files of other releases stay as version 0.2.0 wrote them
+            roles["matched"] = True
         return {"qi_table": qi_table, "sa_table": sa_table, "count": count, "generalized": self.generalized, **roles}
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, Any]) -> Self:
         """Make the release of its two tables again."""
-        qi_table, sa_table, qi, sa, bucket, count, pseudonym, generalized = from_dict(
+        frames = {"matched": False, **frames} if isinstance(frames, Mapping) else frames
+        qi_table, sa_table, qi, sa, bucket, count, pseudonym, generalized, matched = from_dict(
             frames, cls, qi_table=pd.DataFrame, sa_table=pd.DataFrame, qi=list, sa=list, bucket=str, count=str,
-            id=object, generalized=bool,
+            id=object, generalized=bool, matched=bool,
         )  # fmt: skip
         columns = anatomy_columns(qi_table, sa_table, qi, sa, bucket, count, pseudonym, counterfeits=True)
-        return cls(**columns.counted(), generalized=generalized)
+        return cls(**columns.counted(), generalized=generalized, matched=matched)

@@ -220,9 +220,9 @@ def _assumptions(data: ReportData) -> dict[str, Any]:
     if isinstance(view, Release):
         # In a bucket whose people all have the same value, the bucket tells who has it.
         same = int((np.diff(sp.csc_array(view.n_sb > 0).indptr) == 1).sum())
-        context |= {"n_buckets": len(view.buckets), "n_same": same, "coarse": view.generalized}
+        context |= {"n_buckets": len(view.buckets), "n_same": same, "coarse": view.generalized, "matched": view.matched}
     elif isinstance(view, PartitionedRelease):
-        context |= {"n_buckets": view.n_buckets, "n_same": None, "coarse": False}
+        context |= {"n_buckets": view.n_buckets, "n_same": None, "coarse": False, "matched": False}
     context["value_tables"] = [] if view.n_s is None else [tables.published_values_table(data)]
     if model is None:
         return context
@@ -276,7 +276,7 @@ def _attacks(data: ReportData) -> dict[str, Any]:
 def _reidentification(data: ReportData) -> dict[str, Any]:
     """How likely somebody's record is found."""
     measures = data.figures_of("re-identification risk")
-    is_exact = isinstance(data.view, Release) and not data.view.generalized
+    is_exact = isinstance(data.view, Release) and not (data.view.generalized or data.view.matched)
     table = None if measures is None else tables.measures_table(text("Re-identification risks"), measures)
     return {"why": data.figures.why, "is_exact": is_exact, "table": table}
 

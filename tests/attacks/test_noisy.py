@@ -120,9 +120,7 @@ def test_answers_far_from_all_counts():
     """An answer a million scales away, and almost no noise, neither overflow nor underflow."""
     names = [f"p{i}" for i in range(40)]
     answers = pd.DataFrame({"who": [names, names[:20]], "values": [["x"]] * 2, "answer": [1e6, 30.0]})
-    result = mx.attacks.noisy(
-        answers, {name: ["x", "y"] for name in names}, noise=scipy.stats.laplace(scale=1e-3)
-    )
+    result = mx.attacks.noisy(answers, {name: ["x", "y"] for name in names}, noise=scipy.stats.laplace(scale=1e-3))
     assert result.bayes_factors.to_numpy() == pytest.approx(np.repeat([2000.0, 1000.0], 20), rel=1e-9)
     assert result.table["x"].to_numpy() == pytest.approx(np.ones(40))
     assert np.isfinite(result.bayes_factors).all()
@@ -169,9 +167,7 @@ def test_trade_off():
     np.testing.assert_allclose(
         gaussian.trade_off(level), normal.cdf(normal.isf(level) - 2 / (3 * np.sqrt(2))), atol=1e-12
     )
-    laplace = mx.attacks.noisy(
-        answers.iloc[:1], {"a": ["x", "y"], "b": ["x", "y"]}, noise=scipy.stats.laplace(scale=3)
-    )
+    laplace = mx.attacks.noisy(answers.iloc[:1], {"a": ["x", "y"], "b": ["x", "y"]}, noise=scipy.stats.laplace(scale=3))
     threshold = scipy.stats.laplace(scale=3).isf(level)
     second = scipy.stats.laplace(loc=1, scale=3).cdf(threshold)
     assert (laplace.trade_off(level) <= second + 1e-12).all()

@@ -267,3 +267,25 @@ def test_wrong_arguments(hospital, release):
     series = patients()
     with refused(StatementError):
         reidentification(series)
+
+
+def test_a_generalised_release_of_a_whole_population():
+    """Records of a group are alike whether or not the population has others; with others, more people may be meant."""
+    records = pd.DataFrame({"age": ["[20, 29]"] * 3 + ["[30, 39]"] * 2, "disease": list("abcab")})
+    people = pd.DataFrame({"age": [21, 22, 23, 34, 35]})
+    whole, larger = (
+        mx.Release.from_generalized(records, qi="age", sa="disease", population=population)
+        for population in (people, pd.concat([people, pd.DataFrame({"age": [24]})]))
+    )
+    assert isinstance(whole, mx.Release)
+    alone = mx.Release.from_generalized(records, qi="age", sa="disease")
+    for name in ("k", "sample uniques", "prosecutor risk", "marketer risk"):
+        found = [reidentification(release).measures["value"][name] for release in (alone, whole, larger)]
+        assert found[0] == pytest.approx(found[1])
+        assert found[2] == pytest.approx(found[1] if name != "marketer risk" else (3 / 4 + 2 / 2) / 5)
+    with refused(StatementError, "population"):
+        reidentification(whole, population=people)
+    again = mx.Release.from_frames(whole.to_frames())
+    assert reidentification(again).measures.equals(reidentification(whole).measures)
+    membership = mx.attacks.membership(whole).table
+    assert (membership[True] == 1).all()
