@@ -19,7 +19,9 @@ PLAIN = r"[^\s,|()=:'\"#\\]+"
 
 
 def constant(text: str) -> object:
-    """Read what stands without quotes: a number, True, False, or else a text."""
+    """Read what stands without quotes: a number, True, False, or else a text, such as 01067."""
+    if re.fullmatch(r"0\d+", text):
+        return text
     if re.fullmatch(r"-?\d+", text):
         try:
             return int(text)

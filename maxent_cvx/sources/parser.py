@@ -82,6 +82,11 @@ def without_comments(text: str) -> str:
     return COMMENT.sub(lambda match: match[1] or " " * len(match[0]), text)
 
 
+def _number(text: str) -> float:
+    """A number, whole if it is written so, also with zeros before it."""
+    return constant(re.sub(r"^(-?)0+(?=\d)", r"\1", text))  # type: ignore[return-value]
+
+
 class Reader:
     """Reads one statement from a text."""
 
@@ -179,7 +184,10 @@ class Reader:
             return total
         if not is_group and len(total.terms) + (total.constant != 0) != 1:
             raise self.error("before / one probability is expected, or a sum in parentheses", self.begun)
-        return total / self.group()
+        divisor = self.group()
+        if not total.terms and not divisor.terms and divisor.constant:  # 5/12
+            return replace(total, constant=total.constant / divisor.constant)
+        return total / divisor
 
     def group(self) -> Probability:
         """``["-"] term | "(" sum ")"``."""
@@ -260,7 +268,7 @@ class Reader:
             return match[1], ONE_SIDED[f"{match[2]}="](self.signed("a number"))
         if named and not is_quoted and (match := RANGE.fullmatch(name)):
             relation = {"≤": "<=", "≥": ">="}.get(match[2], match[2])
-            return match[1], ONE_SIDED[relation](constant(match[3]))  # type: ignore[arg-type]
+            return match[1], ONE_SIDED[relation](_number(match[3]))
         if self.take(EQUALS) is None:
             if named:
                 raise self.error("'=' or 'in' is expected")
@@ -300,9 +308,15 @@ class Reader:
         return self.need(plain, what)
 
     def signed(self, what: str) -> float:
-        """Read a number, whole if it is written so."""
+        """``number ["/" number]``, whole if it is written so."""
         sign = self.take(MINUS) or ""
-        return constant(sign + self.need(END, f"a number, {what},"))  # type: ignore[return-value]
+        text = re.sub(r"^0+(?=\d+$)", "", self.need(END, f"a number, {what},"))
+        number: float = constant(sign + text)  # type: ignore[assignment]
+        if not self.take(SLASH):
+            return number
+        if not (divisor := float(self.need(NUMBER, "a divisor"))):
+            raise self.error("a divisor other than 0 is expected", self.begun)
+        return number / divisor
 
     def sign(self) -> str:
         """Read =, <=, >= or a soft one, however they are written."""
@@ -331,7 +345,8 @@ class Reader:
     def end(self) -> None:
         """Check that nothing is left of the text."""
         if self.at < len(self.text):
-            raise self.error("the end is expected" + ": write 0.3 for 30%" * (self.text[self.next()] == "%"))
+            advice = {"%": ": write 0.3 for 30%", ",": ": write 0.3 for 0,3"}
+            raise self.error("the end is expected" + advice.get(self.text[self.next()], ""))
 
     def next(self) -> int:
         """The position of the next character that is not a space."""

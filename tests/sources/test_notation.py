@@ -97,6 +97,8 @@ READ = {
     "P(Flu | Age in (-inf, 40]) = 0.3": P("Flu", given={"Age": pd.Interval(-math.inf, 40)}) == 0.3,
     "P(in [1, 2]) = 0.3": P(pd.Interval(1, 2, "both")) == 0.3,
     "P(Flu is anything) is anything": P("Flu is anything").anything(),
+    "P(Flu | Zip=01067) = 5/12": P("Flu", given={"Zip": "01067"}) == 5 / 12,
+    "1/4 <= P(Flu | Age>=07) <= 3/4": P("Flu", given={"Age": pd.Interval(7, math.inf, "left")}).between(0.25, 0.75),
 }
 
 
@@ -117,6 +119,8 @@ MISTAKES = {
     "P(Flu | Gender=male) < 0.3": 22,
     "P(Flu) = 0.3 0.4": 14,
     "P(Flu) = 30%": 12,
+    "P(Flu) = 0,3": 11,
+    "P(Flu) between 1/4 and 1/0": 26,
     "P(Flu) <= 0.3 +- 0.1": 15,
     "P(Flu) = 0.3 +- x": 17,
     "0.4 >= P(Flu) >= 0.3": 15,
