@@ -219,7 +219,7 @@ class KnowledgeBase:
         if all(group is self.groups[label] for label, group in now.items()):
             return self
         base = replace(self, groups={**self.groups, **now})
-        if "program" in vars(self):  # its constraints hold the parameters themselves
+        if "program" in vars(self) and all(group.states_parameters for group in now.values()):
             vars(base)["program"] = self.program
         return base
 

@@ -189,7 +189,7 @@ class Source(ReprMixin, ABC):
         """Equal for two sources with the same content; by default every source is different."""
         return id(self)
 
-    def _parametric(self, label: str, block: int) -> Parametric | None:
+    def _parametric(self, label: str, block: int, space: Space) -> Parametric | None:
         """How the sides of the row depend on CVXPY parameters; None if they do not."""
         return None
 
@@ -284,8 +284,15 @@ class ConstraintGroup:
         if rows is self.rows:
             return self
         group = replace(self, rows=rows, parametric=tuple(parametric))
-        vars(group).update({name: vars(self)[name] for name in ("_stated", "_costs") if name in vars(self)})
+        if self.states_parameters:
+            vars(group).update({name: vars(self)[name] for name in ("_stated", "_costs") if name in vars(self)})
         return group
+
+    @property
+    def states_parameters(self) -> bool:
+        """Whether what is stated in CVXPY has the parameters in it, and need not be stated again for other values."""
+        written = {block for _, block in self.written}
+        return all(one.side is not None or one.at_values is None or one.block in written for one in self.parametric)
 
     def stated(self, space: Space, label: str) -> list[Piece]:
         """The CVXPY constraints of the hard rows and the convex constraints; the same objects in every call."""
@@ -355,7 +362,7 @@ def build_rows(source: Source, space: Space, label: str | None = None) -> Constr
                     f"{name!r} gives rows over the {built.matrix.shape[1]} terms of another view, and the model has "
                     f"{len(space)} terms; make rows from this model's own space"
                 )
-            if (dependence := source._parametric(name, len(rows))) is not None:
+            if (dependence := source._parametric(name, len(rows), space)) is not None:
                 parametric.append(dependence)
             rows.append(built if label is None else replace(built, label=label))
         elif isinstance(built, Source):  # a function may return P(...) <= 0.3

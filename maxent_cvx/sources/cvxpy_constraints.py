@@ -95,10 +95,17 @@ def _sum_of(curved: list[Any], rest: Any) -> Iterator[Any]:
     if not others:
         yield from _pieces(first, rest)
         return
+    if _has_power(first):
+        raise _NotPolyhedral
     for piece in _pieces(first, 0.0):
         if piece.size != 1:
             raise _NotPolyhedral
         yield from _sum_of(others, rest + piece)
+
+
+def _has_power(e: Any) -> bool:
+    """Whether an even power is in an expression: it has affine pieces beside a constant only, and not in a sum."""
+    return READERS.get(type(e).__name__) is _power or any(map(_has_power, e.args))
 
 
 def _negative(e: Any, rest: Any) -> Iterator[Any]:
@@ -123,10 +130,14 @@ def _multiple(e: Any, rest: Any, sign: float = 1.0) -> Iterator[Any]:
     else:
         at = 0 if e.args[0].is_constant() else 1
         by, inner = np.asarray(e.args[at].value, dtype=float), e.args[1 - at]
-    if by.size != 1 or by.item() == 0:
+    if by.size != 1:
         raise _NotPolyhedral
+    if by.item() == 0:  # nothing is left of the expression; as many pieces as with another factor
+        for piece in _pieces(inner, -1.0):
+            yield 0 * piece + rest
+        return
     factor = sign * by.item()
-    return _pieces(inner, rest / factor) if factor > 0 else _pieces(-inner, rest / -factor)
+    yield from _pieces(inner, rest / factor) if factor > 0 else _pieces(-inner, rest / -factor)
 
 
 def _largest(e: Any, rest: Any) -> Iterator[Any]:
@@ -153,9 +164,7 @@ def _power(e: Any, rest: Any) -> Iterator[Any]:
     if p not in (2.0, 4.0) or not e.args[0].is_affine() or (hasattr(rest, "is_constant") and not rest.is_constant()):
         raise _NotPolyhedral
     constant = -np.asarray(rest.value if hasattr(rest, "value") else rest, dtype=float)
-    if (constant < 0).any():
-        raise _NotPolyhedral
-    root = constant ** (1 / p)
+    root = np.sign(constant) * np.abs(constant) ** (1 / p)  # of a negative constant: pieces that nothing satisfies
     yield e.args[0] - root
     yield -e.args[0] - root
 
@@ -256,6 +265,11 @@ def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple
         if type(e).__name__ in ("kl_div", "rel_entr") and e.args[1].is_constant() and e.args[0].is_affine():
             reference = np.broadcast_to(np.asarray(e.args[1].value, dtype=float), e.shape).ravel(order="F")
             if (reference == 0).any():
+                if e.args[1].parameters():  # what is 0 would stay 0 when the parameter changes
+                    raise StatementError(
+                        f"{label!r} has a divergence from a CVXPY Parameter that is 0; give it a positive value, or write 0 as "
+                        "a number"
+                    )
                 nonzero, zero = np.flatnonzero(reference != 0), np.flatnonzero(reference == 0)
                 value = cp.vec(e.args[0] if e.args[0].shape == e.shape else e.args[0] + np.zeros(e.shape), order="F")
                 zeros.append(value[zero])
@@ -291,7 +305,10 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
             low, high = _sides(constraint, value_at(constraint.expr, space.counts, np.zeros(len(space))))
             return replace(rows, low=low, high=high)
         _, now = read_constraint(constraint, space, rows.label)
-        assert now is not None
+        if now is None:
+            raise StatementError(
+                f"{label!r} is of another form at the new values of its parameters; remove it, and add it again"
+            )
         return now
 
     return Parametric(label, parameters, values, at_values, block)

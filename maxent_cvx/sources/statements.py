@@ -1125,14 +1125,20 @@ class ParametricStatement(Source):
             raise StatementError(f"{self.label} is one statement, and has one cost, not an array")
         return ParametricStatement(self.left, self.relation, self.value, penalty)
 
-    def _parametric(self, label: str, block: int) -> Parametric:
-        """How the row depends on the parameters: by its sides."""
+    def _parametric(self, label: str, block: int, space: Space) -> Parametric:
+        """How the row depends on the parameters: by its sides, or, of a mean compared with c, as (x - c) p = 0."""
 
         def at_values(rows: Rows) -> Rows:
             now = self.now()
             return replace(rows, low=np.array([now.low]), high=np.array([now.high]))
 
+        def quotient(rows: Rows) -> Rows:
+            (now,) = self.rows(space)
+            return replace(now, label=rows.label)
+
         values, now = values_of(self.parameters, label), self.now()
+        if any(isinstance(event, ExpectedNumber) and event.is_ratio(space) for event, _ in now.terms):
+            return Parametric(label, self.parameters, values, quotient, block)
         shift = (now.low if math.isfinite(now.low) else now.high) - float(self.value.value)  # of constants on the left
         return Parametric(label, self.parameters, values, at_values, block, self.value + shift)
 

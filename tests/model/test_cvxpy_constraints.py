@@ -277,3 +277,20 @@ def test_the_unit_of_a_constraint_is_of_no_matter(unit: float):
         post = free.add(unit * function(a(free.space)) <= unit * float(function(cp.Constant(0.64)).value)).solve()
         assert np.abs(post.conditional().to_numpy() - expected).max() <= post.certificate.bound + 1e-12
         assert post.certificate.bound <= 1e-6
+
+
+def test_the_order_of_summands_does_not_matter(release):
+    """cp.square(a) + cp.abs(b) is not |a| + |b|."""
+    answers = []
+    for flip in (False, True):
+
+        def near(space, flip=flip):
+            flu, hiv = (space.prob(s, given={"Gender": "male"}) for s in ("Flu", "HIV"))
+            summands = [cp.square(flu - 0.6), cp.abs(hiv - 0.2)]
+            return sum(summands[::-1] if flip else summands) <= 0.15
+
+        model = MaxEnt(release).add(near)
+        answers.append(model.solve().counts)
+        model.problem.solve(solver="CLARABEL")
+        np.testing.assert_allclose(answers[-1], model.space.counts.value, atol=1e-3)
+    np.testing.assert_allclose(*answers, atol=1e-6)

@@ -148,3 +148,65 @@ def test_a_soft_statement_follows_its_parameter(release, rumour, relation, withi
         post = MaxEnt(release).add(flu.missable(low, high, mx.soft(flu == 0.3, sd=0.05).penalty)).solve()
         assert number_of(model) == pytest.approx(post.prob("Flu", given=MEN), abs=1e-9)
         np.testing.assert_allclose(model.solve().penalties, post.penalties, atol=1e-9)
+
+
+@pytest.mark.parametrize("relation", ["==", "<=", ">="])
+def test_a_mean_among_people_of_unknown_number(relation):
+    """E(age | ill) = c is (age - c) p = 0: the row and the program follow the parameter, as a new statement's do."""
+    view = mx.QITable(pd.DataFrame({"age": [20, 40, 70]}), qi="age", sa="ill", sa_values=["no", "yes"])
+    mean, c = mx.E("age", given={"ill": "yes"}), cp.Parameter(value=40.0)
+    compare = {"==": lambda c: mean == c, "<=": lambda c: mean <= c, ">=": lambda c: mean >= c}[relation]
+    model = MaxEnt(view).add(compare(c))
+    for c.value in (40.0, 30.0, 55.0):
+        expected = MaxEnt(view).add(compare(c.value)).solve().counts
+        np.testing.assert_allclose(model.solve().counts, expected, atol=1e-9)
+        model.problem.solve(solver="CLARABEL")
+        np.testing.assert_allclose(model.space.counts.value, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        lambda p, x: p * cp.abs(x) <= 0.05, lambda p, x: p * cp.square(x) <= 0.01, lambda p, x: cp.square(x) <= p - 1,
+        lambda p, x: p * cp.norm1(cp.hstack([x, x])) <= 0.1, lambda p, x: p * cp.abs(x) + cp.abs(x) <= 0.05,
+    ],
+)  # fmt: skip
+def test_a_factor_that_vanishes(release, bound):
+    """A convex constraint of which a parameter leaves nothing, or which it makes impossible, and back again."""
+    p = cp.Parameter(nonneg=True, value=1.5)
+
+    def said(space):
+        return bound(p, space.prob("Flu", given=MEN) - 0.5)
+
+    def answer(model):
+        try:
+            return number_of(model)
+        except mx.Infeasible:
+            return None
+
+    model = MaxEnt(release).add(said)
+    for p.value in (1.5, 0.0, 1.2, 0.5):
+        expected = answer(MaxEnt(release).add(said))
+        assert (found := answer(model)) == (None if expected is None else pytest.approx(expected, abs=1e-7)), found
+
+
+def test_a_divergence_from_a_parameter_that_is_zero(release):
+    """A probability whose reference is 0 is 0, which could not be undone; a positive reference may become 0."""
+    t = cp.Parameter(nonneg=True, value=0.0)
+
+    def near(space):
+        chosen = [space.prob("Breast Cancer", given={"Degree": "college"}), space.prob("HIV", given=MEN)]
+        return cp.sum(cp.kl_div(cp.hstack(chosen), cp.hstack([t, 0.05]))) <= 0.2
+
+    def of_college(model):
+        return model.solve().prob("Breast Cancer", given={"Degree": "college"})
+
+    with refused(StatementError, "Parameter that is 0"):
+        MaxEnt(release).add(near)
+    t.value = 0.3
+    model = MaxEnt(release).add(near)
+    assert of_college(model) > 0.1
+    t.value = 0.0
+    assert of_college(model) == pytest.approx(0, abs=1e-6)
+    t.value = 0.3
+    assert of_college(model) > 0.1

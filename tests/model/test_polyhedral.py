@@ -26,6 +26,8 @@ POLYHEDRAL: dict[str, Callable[[cp.Variable], Any]] = {
     "multiple": lambda x: 3 * cp.abs(x[0] - 1) / 2 - 1,
     "negative multiple": lambda x: -2 * cp.min(x) + 1,
     "square of one": lambda x: cp.square(x[0] - 1) - 0.25,
+    "a square that nothing satisfies": lambda x: cp.square(x[0] - 1) + 0.25,
+    "nothing of an absolute value": lambda x: 0 * cp.abs(x[0]) + cp.abs(x[1]) - 1,
     "squares one by one": lambda x: cp.square(x) - np.array([1.0, 2.0, 3.0]),
     "two absolute values": lambda x: cp.abs(x[0] - 1) + cp.abs(x[1] - 2) - 1.5,
     "positive and negative part": lambda x: cp.pos(x[0] - 1) + cp.neg(x[1] - 1) - 0.7,
@@ -36,6 +38,9 @@ CURVED: dict[str, Callable[[cp.Variable], Any]] = {
     "squares": lambda x: cp.sum_squares(x) - 1,
     "a square of what is not constant": lambda x: cp.square(x[0]) - x[1],
     "exponential": lambda x: cp.exp(x[0]) - 2,
+    "a square beside an absolute value": lambda x: cp.square(x[0]) + cp.abs(x[1]) - 1,
+    "an absolute value beside a square": lambda x: cp.abs(x[1]) + 2 * cp.square(x[0]) - 1,
+    "a square among the largest, in a sum": lambda x: cp.maximum(cp.square(x[0]), x[1]) + cp.abs(x[1]) - 1,
 }
 
 
