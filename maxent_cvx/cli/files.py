@@ -2,7 +2,8 @@
 
 What a CSV file looks like is detected, unless options say it, and said in a line if it is not commas, points and UTF-8:
 
-* the encoding is that of a byte order mark, or UTF-8 if all bytes are valid, or else the likeliest by charset-normalizer;
+* the encoding is that of a byte order mark, UTF-16 if many bytes are zero, UTF-8 if all bytes are valid, or else the likeliest
+  (:mod:`.encodings`);
 * lines above the header that fill at most half of its cells, such as a title, are left out;
 * the separator is the sign among ``, ; tab |`` with which the most first lines have the same number of cells, above one;
 * the decimal sign is the comma if the cells of some column are numbers with a decimal comma.
@@ -16,7 +17,6 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import TableError, join_names
+from .encodings import likeliest_encoding
 from .streams import read_bytes, say, source_name
 
 #: The signs that cells may be separated by, the likeliest first.
@@ -38,6 +39,8 @@ MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
+#: Bytes of which many, one in this number, are zero in UTF-16 without a mark.
+FIRST_BYTES, MANY_ZEROS = 10_000, 6
 #: Lines by which the separator and the decimal sign are detected.
 FIRST_LINES = 200
 #: Numbers whose thousands may be separated, by their decimal sign; digits with leading zeros are codes.
@@ -49,11 +52,6 @@ NUMBERS = {
 DATE_FORMS, FIRST_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y"), 100
 #: What a missing cell of numbers may be written as; pandas reads these.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
-#: Scripts that charset-normalizer recognizes reliably, as Unicode names them.
-SCRIPTS = {
-    "Cyrillic", "Greek and Coptic", "Hebrew", "Arabic", "Thai", "Hiragana", "Katakana", "CJK Unified Ideographs",
-    "Hangul Syllables",
-}  # fmt: skip
 #: Endings of Excel files, of which the first sheet is read.
 EXCEL = (".xlsx", ".xlsm")
 
@@ -150,31 +148,30 @@ def _say_format(
 def _decoded(path: str, data: bytes, given: str | None) -> tuple[str, str]:
     """The text of a file, and its encoding."""
     encoding = given or next((name for mark, name in MARKS if data.startswith(mark)), None)
+    if encoding is None and data[:FIRST_BYTES].count(0) > len(data[:FIRST_BYTES]) / MANY_ZEROS:
+        encoding = "utf-16-le" if data[1:FIRST_BYTES:2].count(0) > data[:FIRST_BYTES:2].count(0) else "utf-16-be"
     try:
         if encoding is not None:
             return data.decode(encoding), encoding
         with suppress(UnicodeDecodeError):
             return data.decode("utf-8"), "utf-8"
-        likeliest = _likeliest_encoding(data)
-        return data.decode(likeliest), likeliest
+        encoding = likeliest_encoding(data)
+        return data.decode(encoding), encoding
     except UnicodeDecodeError:
+        other = next(name for name in ("utf-8", "cp1252", "latin-1") if _can_decode(data, name))
         raise TableError(
-            f"{source_name(path)} cannot be decoded as {encoding or 'utf-8'}; give its encoding, such as --encoding cp1252"
+            f"{source_name(path)} cannot be decoded as {encoding}; give its encoding, such as --encoding {other}"
         ) from None
     except LookupError:
         raise TableError(f"--encoding: there is no encoding {encoding!r}; give one such as utf-8 or cp1252") from None
 
 
-def _likeliest_encoding(data: bytes) -> str:
-    """Guess an encoding from bytes that are not UTF-8; without a guess, that of Western Europe."""
-    from charset_normalizer import from_bytes
-
-    # Digits say nothing, and a value that occurs often no more than one that occurs once.
-    words = dict.fromkeys(word for word in re.split(rb"[\r\n,;\t|\"]+", data[:1_000_000]) if not word.isascii())
-    guesses = [guess for guess in from_bytes(b" ".join(words)) if SCRIPTS & set(guess.alphabets)]
-    # Guesses among the encodings of Latin letters are not reliable in short files; kana occur in Japanese only.
-    japanese = [guess for guess in guesses if {"Hiragana", "Katakana"} & set(guess.alphabets)]
-    return next((guess.encoding for guess in japanese + guesses), "cp1252")
+def _can_decode(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _first_rows(text: str, separator: str) -> tuple[list[list[str]], int]:

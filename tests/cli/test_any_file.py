@@ -1,5 +1,7 @@
 """Files as they come: every one is the same table, reaches a verdict, or ends in one sentence that says what to type."""
 
+# ruff: noqa: RUF001 (letters of other scripts)
+
 from __future__ import annotations
 
 import io
@@ -92,6 +94,73 @@ def test_other_scripts(encoding, word):
     table = pd.DataFrame({"n": range(40), column: [word, other] * 20})
     table.to_csv("people.csv", index=False, encoding=encoding)
     pd.testing.assert_frame_equal(read_table("people.csv"), table, check_dtype=False)
+
+
+#: Words in many languages, by the encoding of their Windows or, for the other ones, of their Unix or Macintosh.
+WORDS = {
+    "cp1252": {
+        "French": "diabète hôpital prénom né âge Élève goûter maïs cœur œdème garçon où naïve fièvre août Île Noël État Hélène",
+        "German": "männlich Größe Müdigkeit Röteln Straße Übelkeit Österreich Ärztin weiß für über MÜLLER Größenänderung Café",
+        "Spanish": "niño diagnóstico Málaga corazón pingüino año varón cáncer Ñandú José Muñoz edad región Pérez más",
+        "Portuguese": "São coração infecção informações não irmã mãe avô saúde câncer três açúcar médico você Conceição",
+        "Italian": "città più perché età caffè così però università Forlì virtù",
+        "Nordic": "Århus Göteborg kön ålder hjärta Malmö køn Ærø Tromsø hjärtinfarkt Jyväskylä äiti øre Søren Guðrún þjóð sýking",
+    },
+    "cp1250": {
+        "Polish": "mężczyzna płeć gorączka ciężki żółtaczka Łódź kość złamanie źrenica gruźlica świnka pięć żołądek",
+        "Czech": "zánět žlučník průjem město věk pohlaví muž žena nemoc příušnice děti úraz Dvořák",
+        "Hungarian": "férfi nő betegség tüdőgyulladás köhögés őr fűző Erdős megfázás",
+    },
+    "cp1254": {"Turkish": "yaş kızamık göğüs öksürük doğuştan çalışıyor teşhis"},
+    "cp1251": {
+        "Russian": "грипп астма диабет возраст диагноз женский Москва рак ГРИПП жена ангина бронхит",
+        "Ukrainian": "грип застуда діабет стать вік чоловік жінка Київ хвороба єдність",
+    },
+    "cp1253": {"Greek": "γρίπη άσθμα διαβήτης ηλικία άνδρας γυναίκα καρκίνος πνευμονία νόσος"},
+    "cp932": {"Japanese": "インフルエンザ 病気 糖尿病 男性 女性 がん かぜ 年齢 性別 肺炎 高血圧"},
+    "mac_roman": {"French": "diabète hôpital prénom né âge élève"},
+}  # fmt: skip
+#: Words in encodings that are recognized by several words only.
+SEVERAL = {
+    "iso8859-2": "mężczyzna płeć gorączka ciężki żółtaczka", "koi8-r": "грипп астма диабет возраст диагноз женский",
+    "cp866": "грипп астма диабет возраст диагноз женский", "shift_jis": "ポリープ がん 糖尿病",
+    "euc_jp": "インフルエンザ 病気 糖尿病 がん かぜ",
+    "euc_kr": "감기 천식 당뇨병 성별 나이 남자 여자", "cp1255": "שפעת אסתמה סוכרת גיל מין מחלה ירושלים",
+    "cp1256": "مرض العمر الجنس السكري الربو",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [(encoding, words) for encoding, languages in WORDS.items() for words in languages.values()] + [*SEVERAL.items()],
+)
+def test_encodings_are_detected_by_words(encoding, words):
+    """By one word that is not ASCII among others that are, by three, and by all."""
+    words = words.split()
+    groups = [words[i : i + n] for n in (1, 3) for i in range(len(words) - n + 1) if encoding not in SEVERAL]
+    for group in [*groups, words]:
+        text = "age;sex;disease\n" + "".join(f"{30 + i};F;{word}\n31;M;flu\n" for i, word in enumerate(group))
+        with open("people.csv", "wb") as file:
+            file.write(text.encode(encoding))
+        assert read_csv("people.csv")["disease"].to_list()[::2] == group
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark(encoding):
+    """Every other byte of most texts is zero."""
+    with open("people.csv", "wb") as file:
+        file.write("age;disease\n30;grypą\n".encode(encoding))
+    assert read_csv("people.csv")["disease"].to_list() == ["grypą"]
+
+
+def test_an_encoding_that_is_wrong(capsys):
+    """The encoding that the message names reads the file."""
+    with open("people.csv", "wb") as file:
+        file.write(b"age,disease\n30,\x81\xe8\n30,flu\n")
+    command = ["quantify", "people.csv", "--qi", "age", "--sa", "disease"]
+    assert main([*command, "--encoding", "cp1252"]) == 2
+    advised = capsys.readouterr().err.split("such as ")[1].split()
+    assert main([*command, *advised]) == 0
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
