@@ -10,6 +10,7 @@ are ASCII is a word of Western Europe. Scripts with several encodings are told a
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 #: Words in the languages of Western Europe: French and Dutch; German; Nordic; Spanish and Catalan; Portuguese; Italian;
 #: Icelandic.
@@ -34,17 +35,15 @@ SCRIPTS = {
 }  # fmt: skip
 #: Encodings between which charset-normalizer decides where there are no kana, and words in them.
 EAST_ASIAN, EAST_ASIAN_WORD = ["cp932", "euc_jp", "gb2312", "big5", "euc_kr"], "[가-힣]+|[ぁ-ヶー一-鿿々]+"
-#: Share of words that must be of another script, and bytes that are looked at.
-MOST, FIRST_BYTES = 0.75, 1_000_000
+#: Share of words that must be of another script, and different cells that are looked at.
+MOST, FIRST_CELLS = 0.75, 5000
 
 
 def likeliest_encoding(data: bytes) -> str:
     """Guess the encoding of bytes that are not UTF-8."""
-    cells = re.split(rb"[\r\n,;\t\"]+", data[:FIRST_BYTES])  # these bytes are no part of a letter
-    if len(data) > FIRST_BYTES:
-        cells.pop()
-    # A value that occurs often says no more than one that occurs once.
-    sample = b"\n".join(cell for cell in dict.fromkeys(cells) if not cell.isascii())
+    # These bytes are no part of a letter. A value that occurs often says no more than one that occurs once.
+    cells = dict.fromkeys(re.split(rb"[\r\n,;\t\"]+", data))
+    sample = b"\n".join(islice((cell for cell in cells if not cell.isascii()), FIRST_CELLS))
     latin = {name: max(_n_latin(_words(sample, name), form) for form in forms) for name, forms in LATIN.items()}
     likeliest = max(latin, key=lambda name: latin[name])  # the first of several
     n = sum(len(word) > 1 for word in _words(sample, "cp1252", "replace"))

@@ -20,7 +20,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -58,11 +58,12 @@ EXCEL = (".xlsx", ".xlsm")
 
 @dataclass(frozen=True)
 class Format:
-    """How a CSV file is written; None is detected."""
+    """How a CSV file is written; None is detected, and of a further table of a command also what does not fit it."""
 
     separator: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    is_further: bool = False
 
 
 def read_table(path: str, form: Format = Format()) -> pd.DataFrame:
@@ -76,9 +77,11 @@ def read_table(path: str, form: Format = Format()) -> pd.DataFrame:
 def read_csv(path: str, dtype: type | None = None, form: Format = Format()) -> pd.DataFrame:
     """Read a CSV file with a header, or standard input; with a type, all columns as that type."""
     data = read_bytes(path)
-    text, encoding = _decoded(path, data, form.encoding)
+    text, encoding = _decoded(path, data, form)
     if "\n" not in text:  # lines as Excel for Mac ends them
         text = text.replace("\r", "\n")
+    if form.is_further and form.separator and form.separator not in "".join(islice(io.StringIO(text), FIRST_LINES)):
+        form = replace(form, separator=None, decimal=None)
     separator = form.separator or _separator(text)
     first, n_above = _first_rows(text, separator)
     if not first:
@@ -139,15 +142,17 @@ def _say_format(
         detected.append("a decimal comma (--decimal)")
     if with_thousands:
         detected.append(f"separated thousands in {join_names(with_thousands)}")
-    if encoding not in ("utf-8", "ascii") and form.encoding is None:
+    if encoding not in ("utf-8", "ascii", form.encoding):
         detected.append(f"the encoding {encoding} (--encoding)")
     if detected:
         say(f"{source_name(path)} is read with {', '.join(detected)}")
 
 
-def _decoded(path: str, data: bytes, given: str | None) -> tuple[str, str]:
+def _decoded(path: str, data: bytes, form: Format) -> tuple[str, str]:
     """The text of a file, and its encoding."""
-    encoding = given or next((name for mark, name in MARKS if data.startswith(mark)), None)
+    given = form.encoding
+    encoding = None if form.is_further else given
+    encoding = encoding or next((name for mark, name in MARKS if data.startswith(mark)), None)
     if encoding is None and data[:FIRST_BYTES].count(0) > len(data[:FIRST_BYTES]) / MANY_ZEROS:
         encoding = "utf-16-le" if data[1:FIRST_BYTES:2].count(0) > data[:FIRST_BYTES:2].count(0) else "utf-16-be"
     try:
@@ -155,15 +160,14 @@ def _decoded(path: str, data: bytes, given: str | None) -> tuple[str, str]:
             return data.decode(encoding), encoding
         with suppress(UnicodeDecodeError):
             return data.decode("utf-8"), "utf-8"
-        encoding = likeliest_encoding(data)
+        encoding = given if given is not None and _can_decode(data, given) else likeliest_encoding(data)
         return data.decode(encoding), encoding
     except UnicodeDecodeError:
         other = next(name for name in ("utf-8", "cp1252", "latin-1") if _can_decode(data, name))
-        raise TableError(
-            f"{source_name(path)} cannot be decoded as {encoding}; give its encoding, such as --encoding {other}"
-        ) from None
+        advice = "save it in UTF-8" if form.is_further else f"give its encoding, such as --encoding {other}"
+        raise TableError(f"{source_name(path)} cannot be decoded as {encoding}; {advice}") from None
     except LookupError:
-        raise TableError(f"--encoding: there is no encoding {encoding!r}; give one such as utf-8 or cp1252") from None
+        raise TableError(f"--encoding: there is no encoding {given!r}; give one such as utf-8 or cp1252") from None
 
 
 def _can_decode(data: bytes, encoding: str) -> bool:

@@ -26,7 +26,15 @@ from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
 from .files import Format, as_dates, read_csv, read_table
-from .options import ExposureOptions, PublishOptions, ReleaseOptions, TableOptions, typed, with_dataset_defaults
+from .options import (
+    ExposureOptions,
+    PublishOptions,
+    ReleaseOptions,
+    TableOptions,
+    format_arguments,
+    typed,
+    with_dataset_defaults,
+)
 from .roles import chosen_roles
 from .streams import DASH, left_out, read_text, say
 
@@ -62,17 +70,26 @@ class Records:
     sa: list[str]
 
 
-def read_records(options: TableOptions) -> Records:
+def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
     """Read the table of a command: its first --rows, with --missing rows dropped."""
-    table = _load(options.table, options.rows, Format(options.sep, options.encoding, options.decimal))
+    table = _load(options.table, options.rows, _format(options, is_further))
     _check_names(table, options)
     qi: Sequence[str] | None = options.qi
     sa: Sequence[str] | None = options.sa
     if qi is None and options.id is not None:  # a pseudonym may be all that is known
         qi = ()
     if qi is None or sa is None:
-        qi, sa = chosen_roles(table, _name(options.table), options.program, qi, sa)
+        qi, sa = chosen_roles(table, _name(options.table), options, qi, sa)
     return Records(_without_gaps(table, options.table, list(qi), list(sa), options), list(qi), list(sa))
+
+
+def _format(options: TableOptions, is_further: bool) -> Format:
+    return Format(options.sep, options.encoding, options.decimal, is_further)
+
+
+def read_further(path: str, options: TableOptions) -> pd.DataFrame:
+    """Read another table than TABLE, which may be written in another way than the options say of TABLE."""
+    return read_table(path, _format(options, is_further=True))
 
 
 def _load(name: str, rows: int | None, form: Format) -> pd.DataFrame:
@@ -129,9 +146,9 @@ def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
     return table.loc[table.index.repeat(n)].drop(columns=count).reset_index(drop=True)
 
 
-def read_people(path: str) -> pd.DataFrame:
+def read_people(path: str, options: TableOptions) -> pd.DataFrame:
     """Read a table of people, whose names are in the first column."""
-    table = read_table(path)
+    table = read_further(path, options)
     return table.set_index(table.columns[0])
 
 
@@ -211,7 +228,7 @@ def read_input(options: ExposureOptions) -> CommandInput:
     source = read(options)
     if options.original is None:
         return source
-    original = read_table(options.original)
+    original = read_further(options.original, options)
     for name in (*source.qi, *source.sa):
         if name not in original.columns:
             raise unknown_name(f"column of {_name(options.original)} (given as --original)", name, original.columns)
@@ -256,7 +273,7 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
         if options.bucket is None:
             raise TableError("--sa-table needs --bucket")
         release = Release.from_tables(
-            table, read_table(sa_table), **roles, bucket=options.bucket, count=options.count,
+            table, read_further(sa_table, options), **roles, bucket=options.bucket, count=options.count,
             counterfeits=options.counterfeits, **more,
         )  # fmt: skip
         return release, table
@@ -282,8 +299,9 @@ def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]
         say(f"cells of {generalized!r} look generalized; --generalized reads them as sets and ranges")
     if many := [name for name in records.qi if _has_many_numbers(table[name])]:
         command = typed(
-            "maxent-cvx publish", [options.table], records.qi, records.sa, "--method", "mondrian", "--k", "5"
-        )
+            "maxent-cvx publish", [options.table], records.qi, records.sa, "--method", "mondrian", "--k", "5",
+            *format_arguments(options),
+        )  # fmt: skip
         say(f"{' and '.join(many)} can be published in ranges instead:  {command}")
     return table.assign(**{name: groups}), name
 
@@ -339,7 +357,7 @@ def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str,
     for name in hierarchies:
         if name not in records.qi:
             raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)
-    population = None if options.population is None else read_table(options.population)
+    population = None if options.population is None else read_further(options.population, options)
     if population is not None:
         for name in records.qi:
             is_range = name in records.table and records.table[name].astype(str).str.match(DATE_RANGE).any()
@@ -362,7 +380,7 @@ def _read_series(options: ExposureOptions) -> CommandInput:
     for name, sa_table in zip(tables, options.sa_table or [None] * len(tables), strict=True):
         separate = () if sa_table is None else (sa_table,)
         options_of_table = with_dataset_defaults(replace(options, table=name, more=(), sa_table=separate))
-        records = read_records(options_of_table)
+        records = read_records(options_of_table, is_further=True)  # some may be files of publish, others not
         release, _ = read_release(records, options_of_table)
         if not isinstance(release, Release):
             raise TableError("--population is for one release; give one TABLE")
@@ -403,7 +421,7 @@ def _read_rules(options: ExposureOptions) -> CommandInput:
     else:
         rules = RuleSet.from_csv(options.table, **roles)
     qi, sa = list(rules.qi), list(rules.sensitive)
-    people = _without_gaps(read_table(options.qi_table), options.qi_table, qi, sa, options)
+    people = _without_gaps(read_further(options.qi_table, options), options.qi_table, qi, sa, options)
     values, distribution = _sensitive_values(options, people, rules)
     view = QITable(people, qi=qi, sa=sa, sa_values=values, sa_distribution=distribution, count=options.count)
     scores = None if options.scores is None else list(options.scores)
@@ -417,7 +435,7 @@ def _sensitive_values(
     """The values that anybody may have, and how many people have each, if that is published."""
     sa = list(rules.sensitive)
     if options.distribution is not None:
-        table = read_table(options.distribution)
+        table = read_further(options.distribution, options)
         return None, numbers_by_value(table, sa, options.distribution, "a column of numbers of people")
     if options.values is not None:
         return [value if len(sa) == 1 else tuple(value.split("|")) for value in options.values], None

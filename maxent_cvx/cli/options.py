@@ -50,6 +50,16 @@ def typed(program: str, tables: Sequence[str], qi: Sequence[str], sa: Sequence[s
     return shlex.join([*program.split(), *tables, "--qi", format_list(qi), "--sa", format_list(sa), *more])
 
 
+def format_arguments(options: TableOptions) -> list[str]:
+    """How the files of a command are written, as far as a user has said it, for another command that reads them."""
+    given = {
+        "sep": "tab" if options.sep == "\t" else options.sep,
+        "encoding": options.encoding,
+        "decimal": options.decimal,
+    }
+    return [text for name, value in given.items() if value is not None for text in (f"--{name}", value)]
+
+
 def counts(text: str) -> list[int]:
     """Read a list of numbers."""
     if not all(part.strip().isdigit() for part in text.split(",")):

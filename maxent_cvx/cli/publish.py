@@ -17,9 +17,19 @@ from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..sources.rules import PublishedRules
-from .files import as_dates, read_table
-from .inputs import Records, anatomize, as_text, free_name, hierarchies_of, people_of, read_records, values_as_printed
-from .options import PublishOptions, format_list, with_dataset_defaults
+from .files import as_dates
+from .inputs import (
+    Records,
+    anatomize,
+    as_text,
+    free_name,
+    hierarchies_of,
+    people_of,
+    read_further,
+    read_records,
+    values_as_printed,
+)
+from .options import PublishOptions, format_arguments, format_list, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
 
@@ -102,7 +112,7 @@ def _similar_linkage(records: Records, options: PublishOptions, files: list[str]
         prior = QIDistribution.estimate(records.table, **roles, smoothing=options.smoothing)
         say(f"prior: {prior.about}")
     else:
-        prior = _prior(options.prior, records)
+        prior = _prior(options.prior, records, options)
     release = anonymize.similar_linkage(
         records.table, **roles, prior=prior, r=options.r, condition=options.condition, exempt=options.exempt or 0,
         suppress=options.suppress, seed=options.seed,
@@ -117,8 +127,8 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
     assert options.before_sa is not None
     roles: Any = {"qi": records.qi, "sa": records.sa, "bucket": options.bucket, "id": options.id}
     before = Release.from_tables(
-        read_table(options.before),
-        read_table(options.before_sa),
+        read_further(options.before, options),
+        read_further(options.before_sa, options),
         **roles,
         count=options.before_count,
         counterfeits=True,
@@ -210,6 +220,7 @@ def _write_tables(
     if threshold != THRESHOLD:
         more += ["--threshold", f"{threshold:g}"]
     if before is not None:
+        more += format_arguments(options)  # files that publish writes need none
         files = [options.before, files[0], options.before_sa, files[1]]
         tables, more = files[:2], [argument for path in files[2:] for argument in ("--sa-table", path)] + more
     else:
@@ -232,9 +243,9 @@ def _print_command(tables: list[str], more: list[str]) -> None:
     say(f"Read them back:  {shlex.join(['maxent-cvx', 'quantify', *tables, *more])}")
 
 
-def _prior(path: str, records: Records) -> QIDistribution:
+def _prior(path: str, records: Records, options: PublishOptions) -> QIDistribution:
     """Read P(s | q): QI columns, and one column per value."""
-    table = read_table(path)
+    table = read_further(path, options)
     attributes = [name for name in table.columns if name in records.qi]
     if not attributes:
         raise TableError(f"{path!r} has none of the quasi-identifiers {', '.join(records.qi)}")

@@ -25,19 +25,19 @@ from ..releases.series import ReleaseSeries
 from ..reporting.report import report as make_report
 from ..solvers.backends import find
 from ..sources.statements import RatioStatement, Statement
-from .files import read_table
 from .inputs import (
     CommandInput,
     check_buckets,
     located,
     numbers_by_value,
     printed,
+    read_further,
     read_input,
     read_people,
     statements_of,
     values_as_printed,
 )
-from .options import ExposureOptions, QuantifyOptions, ReportOptions, typed, with_dataset_defaults
+from .options import ExposureOptions, QuantifyOptions, ReportOptions, format_arguments, typed, with_dataset_defaults
 from .output import PICTURES, check_output, draw, without_formulas, write, write_result, write_scores
 from .streams import EXPOSED, UNDECIDED, say, table_text
 
@@ -181,7 +181,7 @@ class Question:
     @classmethod
     def read(cls, options: ExposureOptions, statements: list[Statement | RatioStatement]) -> Question:
         """Read the release, and the named people."""
-        people = None if options.people is None else read_people(options.people)
+        people = None if options.people is None else read_people(options.people, options)
         return cls(options, read_input(options), people, statements)
 
     def model(self, view: View) -> MaxEnt:
@@ -263,11 +263,12 @@ def exposure_kwargs(options: ExposureOptions, view: Any) -> dict[str, Any]:
         with suppress(ValueError):  # a duration, such as "30 days", stays a text
             within = float(within)
     sensitive = values_as_printed(options.sensitive, view.sensitive_values) if options.sensitive else None
-    return {"sensitive": sensitive, "baseline": _baseline(options.baseline, view), "within": within}
+    return {"sensitive": sensitive, "baseline": _baseline(options, view), "within": within}
 
 
-def _baseline(source: str | None, view: Any) -> Any:
+def _baseline(options: ExposureOptions, view: Any) -> Any:
     """Read the baseline: a name, a posterior, values with their P, or QI with one column per value."""
+    source = options.baseline
     if source is None and view.n_s is None:
         print(
             f"baseline: none, since the {view.noun} does not publish how many people have each value (see --baseline)"
@@ -277,7 +278,7 @@ def _baseline(source: str | None, view: Any) -> Any:
         return None if source == "none" else source or "overall"
     if source.endswith(".parquet"):
         return load_posterior(source)
-    table = read_table(source)
+    table = read_further(source, options)
     if {*view.sensitive} <= {*table.columns}:
         return _baseline_by_value(table, view, source)
     attributes = [name for name in table.columns if name in view.qi]
@@ -420,7 +421,7 @@ def _publish_command(options: ExposureOptions, source: CommandInput, l: int) -> 
             more += [f"--{name}", str(value)]
     if options.missing == "drop":
         more += ["--missing", "drop"]
-    return typed("maxent-cvx publish", [options.table], source.qi, source.sa, *more)
+    return typed("maxent-cvx publish", [options.table], source.qi, source.sa, *more, *format_arguments(options))
 
 
 def _withholding(above: Exposure, options: ExposureOptions) -> Iterator[str]:
@@ -531,7 +532,7 @@ def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | 
     if options.out is not None and Path(options.out).exists():
         raise TableError(f"cannot write {options.out!r}: it exists already; give the name of a new folder")
     check_output(options.report, PAGES)
-    people = None if options.people is None else read_people(options.people)
+    people = None if options.people is None else read_people(options.people, options)
     with _client(options) as client:
         release = Release.from_parquet(
             list(options.tables), qi=list(options.qi), sa=list(options.sa), bucket=options.bucket, count=options.count

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._utils.errors import TableError, unknown_name
 from .files import as_dates
-from .options import format_list, names, typed
+from .options import TableOptions, format_arguments, format_list, names, typed
 from .streams import say, table_text
 
 #: Words in the names of columns, in English, German, French, Spanish and Italian.
@@ -37,7 +37,7 @@ OTHER_SA = "sensitive, too: judge it by itself"
 
 
 def chosen_roles(
-    table: pd.DataFrame, name: str, program: str, qi: Sequence[str] | None, sa: Sequence[str] | None
+    table: pd.DataFrame, name: str, options: TableOptions, qi: Sequence[str] | None, sa: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
     """The quasi-identifiers and the sensitive columns: those given, and for the others what a user answers.
 
@@ -62,7 +62,7 @@ def chosen_roles(
         }
         return asked[QI], asked[SA]
     missing = " and ".join(f"--{option}" for option, given in (("qi", qi), ("sa", sa)) if given is None)
-    command = typed(program, [name], proposed[QI], proposed[SA])
+    command = typed(options.program, [name], proposed[QI], proposed[SA], *format_arguments(options))
     raise TableError(f"{missing} must be given. If the proposals above are right, type:  {command}")
 
 

@@ -502,3 +502,38 @@ def test_a_column_is_no_pseudonym_and_quasi_identifier(capsys):
     arguments = ["publish", "people.csv", "--qi", "A", "--sa", "S", "--method", "mondrian", "--k", "2", "--id", "A"]
     assert main(arguments) == 2
     assert "'A' is given as --id and as --qi" in capsys.readouterr().err
+
+
+# -- options of the format ---------------------------------------------------------------------------
+
+
+def test_options_of_the_format_hold_for_further_tables(capsys):
+    """The encoding and the signs that are given are those of further tables too, unless they are written otherwise."""
+    table = pd.DataFrame({"sex": ["ä", "ö"] * 4, "bmi": [1.5, 2.5] * 4, "disease": ["flu", "cold", "HIV", "flu"] * 2})
+    written = {"sep": "|", "decimal": ",", "encoding": "cp1026"}  # an encoding that is not detected
+    table.to_csv("people.csv", index=False, **written)
+    given = ["--sep", "|", "--decimal", ",", "--encoding", "cp1026"]
+    roles = ["--qi", "sex,bmi", "--sa", "disease"]
+    for form in (written, {}, {"sep": ";", "encoding": "utf-16"}):
+        table[["sex", "bmi"]].to_csv("population.csv", index=False, **form)
+        table.to_csv("original.csv", index=False, **form)
+        more = ["--population", "population.csv", "--original", "original.csv"]
+        assert main(["quantify", "people.csv", *roles, *given, *more]) == 0
+        assert "8 people" in capsys.readouterr().out
+
+
+def test_printed_commands_keep_the_format(people, capsys):
+    """Commands that are printed run as they are, although the encoding is not detected."""
+    people.to_csv("people.csv", index=False, sep="\t", decimal=",", encoding="cp1026")
+    given = ["--sep", "tab", "--decimal", ",", "--encoding", "cp1026"]
+    assert main(["quantify", "people.csv", *given]) == 2
+    command = capsys.readouterr().err.split("type:")[1]
+    assert main(shlex.split(command)[1:]) == 0
+    roles = ["--qi", "Alter,Größe", "--sa", "Krankheit"]
+    assert main(["quantify", "people.csv", *roles, *given, "--fail-above", "0.6"]) == 1
+    printed = capsys.readouterr().out
+    for before in ("instead:", "Publish them:"):
+        command = printed.split(before)[1].splitlines()[0]
+        assert main([*shlex.split(command)[1:], "--out", "open"]) == 0
+        again = capsys.readouterr().out.split("Read them back:")[1].splitlines()[0]
+        assert main(shlex.split(again)[1:]) == 0
