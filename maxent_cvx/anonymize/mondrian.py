@@ -211,7 +211,8 @@ def mondrian_table(
     5  [44, 60]     Flu
     """
     data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
-    check_int(k, "k", 1, len(table), TableError)
+    if check_int(k, "k", 1, error=TableError) > len(table):
+        raise TableError(f"k must be at most {len(table)}, the number of records in the table, got {k}")
     s, values = data.values()
     if l is not None and check_int(l, "l", 1, error=TableError) > len(values):
         raise TableError(f"l must be at most {len(values)}, the number of sensitive values in the table, got {l}")

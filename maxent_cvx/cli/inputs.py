@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from .. import anonymize, datasets
-from .._utils.errors import Infeasible, MaxEntError, TableError, join_names, unknown_name
+from .._utils.errors import Infeasible, MaxEntError, TableError, join_names, pluralize, unknown_name
 from .._utils.tables import count_column
 from ..attacks.reconstruction import Statistic
 from ..releases.base import View
@@ -35,7 +35,7 @@ from .options import (
     typed,
     with_dataset_defaults,
 )
-from .roles import chosen_roles
+from .roles import chosen_roles, is_nested
 from .streams import DASH, left_out, read_text, say
 
 #: Tables that come with the package.
@@ -80,7 +80,23 @@ def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
         qi = ()
     if qi is None or sa is None:
         qi, sa = chosen_roles(table, _name(options.table), options, qi, sa)
+    _check_cells(table, [*qi, *sa], options)
     return Records(_without_gaps(table, options.table, list(qi), list(sa), options), list(qi), list(sa))
+
+
+def _check_cells(table: pd.DataFrame, roles: list[str], options: TableOptions) -> None:
+    """Refuse columns without values, unless empty cells stand for any value, and columns of lists."""
+    for name in (name for name in roles if name in table.columns):  # those of --sa-table are not
+        if is_nested(table[name]):
+            raise TableError(
+                f"column {name!r} of {_name(options.table)} has lists or records in its cells; one value per cell is expected: "
+                "leave the column out, or write each cell as a text"
+            )
+        if len(table) and table[name].isna().all() and not options.is_generalized:
+            raise TableError(
+                f"column {name!r} of {_name(options.table)} is empty, and values are expected; leave it out, or, if it has "
+                "formulas, save the file in a spreadsheet program, which writes their values"
+            )
 
 
 def _format(options: TableOptions, is_further: bool) -> Format:
@@ -97,7 +113,7 @@ def _load(name: str, rows: int | None, form: Format) -> pd.DataFrame:
         raise unknown_name("file or built-in table", name, BUILT_IN)
     table = BUILT_IN[name]() if name in BUILT_IN else read_table(name, form)
     if rows is not None and not 0 < rows <= len(table):
-        raise TableError(f"--rows {rows}: {_name(name)} has {len(table)} rows")
+        raise TableError(f"--rows {rows}: {_name(name)} has {pluralize(len(table), 'row')}")
     return table.head(rows) if rows else table
 
 
@@ -294,7 +310,8 @@ def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]
     table = records.table
     name = free_name("Group", table.columns)
     groups = table.groupby(records.qi, sort=False).ngroup()
-    say(f"judged as it is: {groups.nunique():,} groups of equal {', '.join(records.qi)}")
+    n = groups.nunique()
+    say(f"judged as it is: {n:,} {'group' if n == 1 else 'groups'} of equal {', '.join(records.qi)}")
     if generalized := _generalized_column(records, options):
         say(f"cells of {generalized!r} look generalized; --generalized reads them as sets and ranges")
     if many := [name for name in records.qi if _has_many_numbers(table[name])]:
@@ -358,7 +375,8 @@ def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str,
         if name not in records.qi:
             raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)
     population = None if options.population is None else read_further(options.population, options)
-    if population is not None:
+    if population is not None and options.population is not None:  # everybody's QI are exact: there are no empty cells
+        population = _without_gaps(population, options.population, [], records.qi, options)
         for name in records.qi:
             is_range = name in records.table and records.table[name].astype(str).str.match(DATE_RANGE).any()
             if is_range and name in population:  # publish writes dates such as 31.01.2024 as 2024-01-31

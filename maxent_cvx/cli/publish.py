@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from .. import anonymize, measures
-from .._utils.errors import TableError, unknown_name
+from .._utils.errors import TableError, pluralize, unknown_name
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.qi_table import QITable
@@ -102,7 +102,8 @@ def _dates(table: pd.DataFrame) -> dict[str, pd.Series]:
         if column.dtype != texts.dtype:
             dates[str(name)] = column
             first = texts.first_valid_index()
-            say(f"{name} is read as dates: {texts[first]} as {column[first]:%Y-%m-%d}")
+            if texts[first] != (date := f"{column[first]:%Y-%m-%d}"):
+                say(f"{name} is read as dates: {texts[first]} as {date}")
     return dates
 
 
@@ -164,7 +165,8 @@ def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> No
     # Sorted, since the order of the original records could reveal who is who.
     table = table.sort_values(list(table.columns), key=lambda column: column.map(str), ignore_index=True)
     write(files[0], lambda path: table.to_csv(path, index=False))
-    print(f"{len(table)} records in {len(table[records.qi].drop_duplicates())} groups")
+    groups = table[records.qi].drop_duplicates()
+    print(f"{pluralize(len(table), 'record')} in {pluralize(len(groups), 'group')}")
     _print_exposure(MaxEnt(Release.from_generalized(table, qi=records.qi, sa=records.sa)))
     _print_command(files[:1], ["--generalized", *_roles(records), *ids])
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from .._utils.errors import TableError, unknown_name
+from .._utils.errors import TableError, pluralize, unknown_name
 from .files import as_dates
 from .options import TableOptions, format_arguments, format_list, names, typed
 from .streams import say, table_text
@@ -34,6 +34,7 @@ MOST_DISTINCT = 0.5
 #: Roles, as they are printed.
 KEY, QI, SA, TEXT = "identifies records: not published", "quasi-identifier", "sensitive", "free text: not used"
 OTHER_SA = "sensitive, too: judge it by itself"
+EMPTY, NESTED = "no values: not used", "several values per cell: not used"
 
 
 def chosen_roles(
@@ -47,10 +48,9 @@ def chosen_roles(
         If nobody can be asked; the message is the command to type.
     """
     roles = proposed_roles(table, qi or (), sa or ())
-    shown = pd.DataFrame(
-        {"column": table.columns, "values": [table[column].nunique() for column in table.columns], "looks like": roles}
-    )
-    say(f"{name} has {len(table):,} rows and {len(table.columns)} columns:")
+    shown = pd.DataFrame({"column": table.columns, "values": _n_distinct(table), "looks like": roles})
+    rows = f"{len(table):,} {'row' if len(table) == 1 else 'rows'}"
+    say(f"{name} has {rows} and {pluralize(len(table.columns), 'column')}:")
     print(table_text(shown, index=False))
     proposed = {role: [column for column in table.columns if roles[column] == role] for role in (QI, SA)}
     if not proposed[SA] or not proposed[QI]:
@@ -82,10 +82,13 @@ def _answer(question: str, proposed: list[str], table: pd.DataFrame) -> list[str
 
 def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str] = ()) -> pd.Series:
     """What each column looks like, by its name; those that are given have their roles."""
-    distinct, n = table.nunique(), len(table)
+    distinct, n = _n_distinct(table), len(table)
     roles = {}
     for column in table.columns:
         values, is_varied = table[column], distinct[column] > MOST_DISTINCT * n
+        if is_nested(values) or (n and not distinct[column]):
+            roles[column] = NESTED if distinct[column] else EMPTY
+            continue
         is_unique = n >= FEWEST_ROWS and distinct[column] == n and not pd.api.types.is_float_dtype(values)
         if pd.api.types.is_datetime64_any_dtype(as_dates(values)) or (
             _is_called(column, QUASI_IDENTIFIERS) and not is_unique
@@ -105,6 +108,18 @@ def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str
     roles |= dict.fromkeys(chosen, SA)
     roles |= dict.fromkeys(qi, QI)
     return pd.Series(roles, index=table.columns)
+
+
+def _n_distinct(table: pd.DataFrame) -> pd.Series:
+    """The number of different values of each column."""
+    return pd.Series(
+        {name: (cells.map(repr) if is_nested(cells) else cells).nunique() for name, cells in table.items()}
+    )
+
+
+def is_nested(column: pd.Series) -> bool:
+    """Whether cells are lists or records, as Parquet files may have them."""
+    return column.dtype == object and not column.dropna().map(pd.api.types.is_hashable).all()
 
 
 def _is_called(column: object, words: str) -> bool:

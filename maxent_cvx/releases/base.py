@@ -641,4 +641,5 @@ class BucketView(View):
         return [TablePreview(pd.DataFrame(columns, index=self.buckets[:SHOWN]), "buckets", len(self.buckets))]
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.n_records} records in {len(self.buckets)} buckets; {sizes_of(self)}>"
+        size = f"{pluralize(self.n_records, 'record')} in {pluralize(len(self.buckets), 'bucket')}"
+        return f"<{type(self).__name__}: {size}; {sizes_of(self)}>"

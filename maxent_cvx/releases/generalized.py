@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
+from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr, unknown_name
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
 from .._utils.tables import check_no_count, count_column, counted, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
@@ -618,7 +618,7 @@ class GroupedRelease(View):
     >>> voters = pd.DataFrame({"Age": [21, 24, 28, 45]})
     >>> release = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
     >>> release
-    <GroupedRelease: 2 records in 1 groups, of a population of 4 people; 4 distinct (Age), 3 values of 'Disease'>
+    <GroupedRelease: 2 records in 1 group, of a population of 4 people; 4 distinct (Age), 3 values of 'Disease'>
     >>> print(mx.MaxEnt(release).solve().conditional().round(3))
     Disease    Flu    HIV  (not in the release)
     Age
@@ -755,9 +755,10 @@ class GroupedRelease(View):
 
     def __repr__(self) -> str:
         inside = self.n_sb.sum() - (self.n_sb[[-1]].sum() if OUTSIDE in self.buckets else 0)
+        groups = pluralize(len(self.buckets) - (OUTSIDE in self.buckets), "group")
         return (
-            f"<GroupedRelease: {int(inside)} records in {len(self.buckets) - (OUTSIDE in self.buckets)} groups, of a "
-            f"population of {self.n_records} people; {sizes_of(self)}>"
+            f"<GroupedRelease: {pluralize(int(inside), 'record')} in {groups}, of a population of "
+            f"{pluralize(self.n_records, 'person', 'people')}; {sizes_of(self)}>"
         )
 
 

@@ -303,7 +303,7 @@ class PartitionedRelease(ReprMixin):
 
     def __repr__(self) -> str:
         return (
-            f"<PartitionedRelease: {self.n_records} records in {self.n_buckets} buckets, "
+            f"<PartitionedRelease: {pluralize(self.n_records, 'record')} in {pluralize(self.n_buckets, 'bucket')}, "
             f"{pluralize(self.n_partitions, 'partition')}; {sizes_of(self)}>"
         )
 

@@ -537,3 +537,45 @@ def test_printed_commands_keep_the_format(people, capsys):
         assert main([*shlex.split(command)[1:], "--out", "open"]) == 0
         again = capsys.readouterr().out.split("Read them back:")[1].splitlines()[0]
         assert main(shlex.split(again)[1:]) == 0
+
+
+# -- columns that cannot be used ---------------------------------------------------------------------
+
+
+def test_columns_of_lists_and_without_values(capsys):
+    """They are not proposed, and if they are named, the message says what they contain."""
+    table = pd.DataFrame({"age": [30, 30, 31, 31], "tags": [["a"], ["b"], None, ["a", "b"]], "bmi": None})
+    table.assign(disease=["flu", "cold"] * 2).to_parquet("people.parquet")
+    assert main(["quantify", "people.parquet"]) == 2
+    assert "--qi age --sa disease" in capsys.readouterr().err
+    for column, said in (("tags", "lists"), ("bmi", "empty")):
+        assert main(["quantify", "people.parquet", "--qi", f"age,{column}", "--sa", "disease"]) == 2
+        told = capsys.readouterr().err
+        assert f"'{column}'" in told
+        assert said in told
+    assert main(["publish", "people.parquet", "--qi", "age", "--sa", "disease", "--l", "2"]) == 0
+
+
+def test_missing_cells_of_a_population(capsys):
+    """The option that the message names leaves the rows out."""
+    pd.DataFrame({"sex": ["f", "m"] * 2, "disease": ["flu", "flu", "cold", "HIV"]}).to_csv("open.csv", index=False)
+    pd.DataFrame({"sex": ["f", "m", None, "f", "m"]}).to_csv("population.csv", index=False)
+    command = ["quantify", "open.csv", "--qi", "sex", "--sa", "disease", "--population", "population.csv"]
+    assert main(command) == 2
+    assert "--missing drop" in capsys.readouterr().err
+    assert main([*command, "--missing", "drop"]) == 0
+    assert "dropped 1 of 5 rows of population.csv" in capsys.readouterr().out
+
+
+def test_numbers_of_one(capsys):
+    """One row, record, group and bucket."""
+    pd.DataFrame({"born": ["1960-01-13"], "disease": ["flu"]}).to_csv("one.csv", index=False)
+    roles = ["--qi", "born", "--sa", "disease"]
+    assert main(["quantify", "one.csv"]) == 2
+    assert main(["quantify", "one.csv", *roles]) == 0
+    assert main(["publish", "one.csv", *roles, "--method", "mondrian", "--k", "1"]) == 0
+    said = capsys.readouterr().out
+    assert all(words in said for words in ("1 row and", "1 group of", "1 record in 1 bucket;", "1 record in 1 group\n"))
+    assert "read as dates" not in said
+    assert main(["publish", "one.csv", *roles, "--method", "mondrian", "--k", "2"]) == 2
+    assert "at most 1" in capsys.readouterr().err
