@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import TableError, join_names
+from .._utils.errors import MaxEntError, TableError, join_names, unknown_name
 from .encodings import likeliest_encoding
 from .streams import read_bytes, say, source_name
 
@@ -52,17 +52,18 @@ NUMBERS = {
 DATE_FORMS, FIRST_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y"), 100
 #: What a missing cell of numbers may be written as; pandas reads these.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
-#: Endings of Excel files, of which the first sheet is read.
+#: Endings of Excel files, of which one sheet is read.
 EXCEL = (".xlsx", ".xlsm")
 
 
 @dataclass(frozen=True)
 class Format:
-    """How a CSV file is written; None is detected, and of a further table of a command also what does not fit it."""
+    """How a file is written; None is detected, and of a further table of a command also what does not fit it."""
 
     separator: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    sheet: str | None = None
     is_further: bool = False
 
 
@@ -71,7 +72,7 @@ def read_table(path: str, form: Format = Format()) -> pd.DataFrame:
     ending = Path(path).suffix.lower()
     if ending == ".parquet":
         return _read_parquet(path)
-    return _read_excel(path) if ending in EXCEL else read_csv(path, form=form)
+    return _read_excel(path, form) if ending in EXCEL else read_csv(path, form=form)
 
 
 def read_csv(path: str, dtype: type | None = None, form: Format = Format()) -> pd.DataFrame:
@@ -244,22 +245,26 @@ def _with_integers(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**changed) if changed else table
 
 
-def _read_excel(path: str) -> pd.DataFrame:
-    """Read the first sheet of an Excel file."""
+def _read_excel(path: str, form: Format) -> pd.DataFrame:
+    """Read one sheet of an Excel file."""
     if find_spec("openpyxl") is None:
         raise TableError(
             f"{path!r} is an Excel file; install pip install 'maxent-cvx[excel]', or save it as CSV"
         ) from None
     try:
-        first = pd.read_excel(path, header=None, nrows=FIRST_LINES, dtype=object)
-        filled = first.notna().sum(axis=1).to_list()
-        n_above = _header_row(filled, filled)
-        # Otherwise texts of digits become numbers.
-        table = pd.read_excel(path, dtype=object, skiprows=n_above).infer_objects()
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            sheet = _sheet(path, book, form)
+            first = pd.read_excel(book, sheet_name=sheet, header=None, nrows=FIRST_LINES, dtype=object)
+            filled = first.notna().sum(axis=1).to_list()
+            n_above = _header_row(filled, filled)
+            # Otherwise texts of digits become numbers.
+            table = pd.read_excel(book, sheet_name=sheet, dtype=object, skiprows=n_above).infer_objects()
+    except MaxEntError:
+        raise
     except (OSError, ValueError, KeyError) as error:
         raise TableError(f"{path!r} cannot be read as an Excel file: {error}") from error
     if first.empty:
-        raise TableError(f"{path!r} is empty; its first sheet must have a header")
+        raise TableError(f"sheet {sheet!r} of {path!r} is empty; it must have a header, or give another one, --sheet")
     _say_left_out(path, n_above)
     _check_header(path, first.iloc[n_above])
     table = table.rename(columns=str)
@@ -268,6 +273,29 @@ def _read_excel(path: str) -> pd.DataFrame:
         both = [name for name in numbers if table[name].dropna().str.contains(r"\..*,|,.*\.").any()]
         table = table.assign(**{name: numbers[name] for name in both})
     return _with_integers(table)
+
+
+def _sheet(path: str, book: pd.ExcelFile, form: Format) -> str:
+    """The sheet that is given, or else the first one with a table; said if there are several."""
+    sheets = [str(name) for name in book.sheet_names]
+    if form.sheet in sheets:
+        return form.sheet
+    if form.sheet is not None and not form.is_further:
+        raise unknown_name(f"sheet of {path!r} (given as --sheet)", form.sheet, sheets)
+    if len(sheets) == 1:
+        return sheets[0]
+    sheet = next((name for name in sheets if _has_table(book, name)), sheets[0])
+    no_tables = sheets[: sheets.index(sheet)]
+    above = f", since {join_names(no_tables)} {'has' if len(no_tables) == 1 else 'have'} one row or one column only"
+    others = join_names([name for name in sheets if name != sheet])
+    say(f"{path!r} is read from its sheet {sheet!r}{above if no_tables else ''}; it also has {others} (--sheet)")
+    return sheet
+
+
+def _has_table(book: pd.ExcelFile, sheet: str) -> bool:
+    """Whether cells are filled in more than one row and one column."""
+    filled = pd.read_excel(book, sheet_name=sheet, header=None, nrows=FIRST_LINES, dtype=object).notna()
+    return bool(filled.any(axis=1).sum() > 1 and filled.any(axis=0).sum() > 1)
 
 
 def _read_parquet(path: str) -> pd.DataFrame:

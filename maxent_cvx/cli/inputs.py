@@ -100,7 +100,7 @@ def _check_cells(table: pd.DataFrame, roles: list[str], options: TableOptions) -
 
 
 def _format(options: TableOptions, is_further: bool) -> Format:
-    return Format(options.sep, options.encoding, options.decimal, is_further)
+    return Format(options.sep, options.encoding, options.decimal, options.sheet, is_further)
 
 
 def read_further(path: str, options: TableOptions) -> pd.DataFrame:

@@ -52,11 +52,8 @@ def typed(program: str, tables: Sequence[str], qi: Sequence[str], sa: Sequence[s
 
 def format_arguments(options: TableOptions) -> list[str]:
     """How the files of a command are written, as far as a user has said it, for another command that reads them."""
-    given = {
-        "sep": "tab" if options.sep == "\t" else options.sep,
-        "encoding": options.encoding,
-        "decimal": options.decimal,
-    }
+    given = {"encoding": options.encoding, "decimal": options.decimal, "sheet": options.sheet}
+    given["sep"] = "tab" if options.sep == "\t" else options.sep
     return [text for name, value in given.items() if value is not None for text in (f"--{name}", value)]
 
 
@@ -187,6 +184,7 @@ class TableOptions(Options):
     sep: str | None = in_table("SIGN", "what separates the cells: ',', ';', tab or '|' (detected)", type=separator)
     encoding: str | None = in_table("NAME", "the encoding, such as utf-8 or cp1252 (detected)")
     decimal: str | None = in_table(None, "the decimal sign (detected)", choices=[".", ","])
+    sheet: str | None = in_table("NAME", "the sheet of an Excel file (the first one with a table)")
     missing: str = in_table(
         None, "rows with missing cells in these columns: drop them and report how many, or stop (error)", "error",
         choices=["drop", "error"],

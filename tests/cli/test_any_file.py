@@ -539,6 +539,28 @@ def test_printed_commands_keep_the_format(people, capsys):
         assert main(shlex.split(again)[1:]) == 0
 
 
+def test_one_of_several_sheets(people, capsys):
+    """The first one with a table, which is said, or the one that is given."""
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter("people.xlsx") as book:
+        pd.DataFrame(["Patients of 2024", "Confidential"]).to_excel(book, sheet_name="Cover", index=False, header=False)
+        people.to_excel(book, sheet_name="North", index=False)
+        people.head(40).to_excel(book, sheet_name="South", index=False)
+    assert len(read_table("people.xlsx")) == 60
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) == 1
+    assert all(name in said for name in ("'Cover' has one row or one column", "'North'", "'South'", "--sheet"))
+    assert len(read_table("people.xlsx", Format(sheet="South"))) == 40
+    assert capsys.readouterr().out == ""
+    roles = ["--qi", "PLZ", "--sa", "Krankheit"]
+    assert main(["quantify", "people.xlsx", "--sheet", "South"]) == 2
+    assert "--sheet South" in capsys.readouterr().err
+    assert main(["quantify", "people.xlsx", *roles, "--sheet", "South", "--original", "people.xlsx"]) == 0
+    assert "40 records" in capsys.readouterr().out
+    assert main(["quantify", "people.xlsx", *roles, "--sheet", "Sout"]) == 2
+    assert "'South'" in capsys.readouterr().err
+
+
 # -- columns that cannot be used ---------------------------------------------------------------------
 
 
