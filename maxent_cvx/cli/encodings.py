@@ -46,7 +46,10 @@ def likeliest_encoding(data: bytes) -> str:
     sample = b"\n".join(islice((cell for cell in cells if not cell.isascii()), FIRST_CELLS))
     latin = {name: max(_n_latin(_words(sample, name), form) for form in forms) for name, forms in LATIN.items()}
     likeliest = max(latin, key=lambda name: latin[name])  # the first of several
-    n = sum(len(word) > 1 for word in _words(sample, "cp1252", "replace"))
+    # Signs, as in 38 °C or «à», say nothing, nor do two letters such as ÅØ.
+    n = sum(len(word) > 2 or re.search("[A-Za-z]", word) is not None for word in _words(sample, "cp1252", "replace"))
+    if n == 0 and _words(sample + b"\xe9", "cp1252"):  # none if it is impossible
+        return "cp1252"
     if n and latin[likeliest] >= n / 2:
         return likeliest
     scores = {name: _score(_words(sample, name), *letters) for name, letters in SCRIPTS.items()}
@@ -57,7 +60,8 @@ def likeliest_encoding(data: bytes) -> str:
 
     for guess in from_bytes(sample, cp_isolation=EAST_ASIAN):
         words = _words(sample, guess.encoding)
-        if words and sum(re.fullmatch(EAST_ASIAN_WORD, word) is not None for word in words) >= MOST * len(words):
+        is_word = any(len(word) > 1 for word in words)  # "°C" in Big5 is one letter
+        if is_word and sum(re.fullmatch(EAST_ASIAN_WORD, word) is not None for word in words) >= MOST * len(words):
             return guess.encoding
     return likeliest
 

@@ -285,10 +285,12 @@ def _sheet(path: str, book: pd.ExcelFile, form: Format) -> str:
     if len(sheets) == 1:
         return sheets[0]
     sheet = next((name for name in sheets if _has_table(book, name)), sheets[0])
-    no_tables = sheets[: sheets.index(sheet)]
-    above = f", since {join_names(no_tables)} {'has' if len(no_tables) == 1 else 'have'} one row or one column only"
-    others = join_names([name for name in sheets if name != sheet])
-    say(f"{path!r} is read from its sheet {sheet!r}{above if no_tables else ''}; it also has {others} (--sheet)")
+    covers, others = sheets[: sheets.index(sheet)], sheets[sheets.index(sheet) + 1 :]
+    no_table = (
+        f"; {join_names(covers)} {'has' if len(covers) == 1 else 'have'} one row or one column only" if covers else ""
+    )
+    also = f"; it also has {join_names(others)}" if others else ""
+    say(f"{path!r} is read from its sheet {sheet!r} (--sheet){no_table}{also}")
     return sheet
 
 
