@@ -336,14 +336,17 @@ def _made_levels(column: pd.Series) -> pd.DataFrame:
     elif has_scale(values) and np.isfinite(values.to_numpy(float)).all() and len(values) > 2:
         numbers = values.to_numpy(float)
         width = _round_width((numbers.max() - numbers.min()) / RANGES)
+        if are_whole := bool((numbers == np.floor(numbers)).all()):
+            width = max(width, 1.0)
         while True:
             low = np.floor(numbers / width)
             if low.max() == low.min():
                 break
             if len(np.unique(low)) < len(values):
-                levels.append(
-                    np.array([pd.Interval(left * width, (left + 1) * width, "left") for left in low], dtype=object)
-                )
+                ends = [(left * width, (left + 1) * width) for left in low]
+                if are_whole:
+                    ends = [(int(left), int(right)) for left, right in ends]
+                levels.append(np.array([pd.Interval(*both, "left") for both in ends], dtype=object))
             width *= 2
             if -width < numbers.min() < 0 <= numbers.max() < width:  # the ranges beside 0 are never joined
                 break

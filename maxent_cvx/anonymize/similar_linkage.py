@@ -566,11 +566,13 @@ class Linking:
             "" if works is None else f"; all records would fit with r = {works[0]:g} and the condition {works[1]!r}"
         )
         most_of = join_names(self.values.take(often.index[:3].to_numpy()))
+        suppress_them = f"Suppress {pluralize(len(ungrouped), 'record')}, or exempt the value"
+        advice = suppress_them if len(ungrouped) < len(grouping.value) else "Choose a smaller r"
         return TableError(
             f"{len(ungrouped)} of {len(grouping.value)} records fit into no group that keeps "
             f"r = {grouping.criterion.r:g}{allowed}; "
             f"most of them have {most_of}, which the prior makes likely for too many people, and rearranging the groups "
-            f"did not help{remedy}. Suppress {pluralize(len(ungrouped), 'record')}, or exempt the value"
+            f"did not help{remedy}. {advice}"
         )
 
 

@@ -632,7 +632,8 @@ def parser() -> Parser:
         "  anatomy          buckets of l people with l distinct values: NAME_qi.csv and NAME_sa.csv, which share the\n"
         "                   bucket only\n"
         "  mondrian         groups of k people with the same generalized QI: NAME.csv, or - for standard output\n"
-        "  search           the release of least loss by which nobody is exposed: generalized cells or buckets, two tables\n"
+        "  search           the release of least loss by which nobody is exposed: generalized cells, as mondrian writes them,\n"
+        "                   or buckets, as anatomy does\n"
         "  republish        a changed table of people who were partly published before (--before): two tables\n"
         "  similar-linkage  buckets in which nobody's value is surer than 1/r for an adversary with a --prior: two tables\n"
         "  rules            association rules only: NAME_rules.csv, and the people's QI in NAME_qi.csv",

@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from .. import anonymize, measures
 from .._utils.errors import TableError, pluralize, unknown_name
@@ -91,7 +93,24 @@ def _search(records: Records, options: PublishOptions, files: list[str]) -> None
         **among,
     )  # fmt: skip
     say(f"{found!r}"[1:-1])
-    _write_tables(found.release, records, options, files, threshold=threshold)
+    if found.release.generalized:
+        _write_groups(found.release, records, files[0], threshold)
+    else:
+        _write_tables(found.release, records, options, files[1:], threshold=threshold)
+
+
+def _write_groups(release: Release, records: Records, path: str, threshold: float) -> None:
+    """Write generalized records, group by group; all people of a group have the same cells."""
+    cells, in_group = sp.csc_array(release.n_qb).indices, sp.csc_array(release.n_sb)
+    groups = np.repeat(np.arange(len(release.buckets)), np.diff(in_group.indptr))
+    each = np.repeat(np.arange(in_group.nnz), in_group.data.astype(int))
+    parts = release.quasi_identifiers[cells[groups]], release.sensitive_values[in_group.indices]
+    table = pd.concat([labels.to_frame(index=False) for labels in parts], axis=1).iloc[each]
+    write(path, partial(table.to_csv, index=False))
+    print(f"{len(table)} records in {len(release.buckets)} groups")
+    _print_exposure(MaxEnt(release), threshold=threshold)
+    more = [] if threshold == THRESHOLD else ["--threshold", f"{threshold:g}"]
+    _print_command([path], ["--generalized", *_roles(records), *more])
 
 
 def _dates(table: pd.DataFrame) -> dict[str, pd.Series]:

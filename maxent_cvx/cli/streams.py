@@ -45,7 +45,7 @@ READ = (
 )  # fmt: skip
 WRITTEN = ("out", "plot", "report")
 #: What each method of publish appends to its --out; by default the two tables of buckets.
-PUBLISHED = {"mondrian": [""], "rules": ["_rules", "_qi"]}
+PUBLISHED = {"mondrian": [""], "search": ["", "_qi", "_sa"], "rules": ["_rules", "_qi"]}
 
 #: Where data go that another program reads, while messages go elsewhere.
 _data: ContextVar[TextIO | None] = ContextVar("data", default=None)

@@ -609,3 +609,21 @@ def test_numbers_of_one(capsys):
     assert "read as dates" not in said
     assert main(["publish", "one.csv", *roles, "--method", "mondrian", "--k", "2"]) == 2
     assert "at most 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("methods", ["full-domain", "mondrian", "anatomy"])
+def test_what_a_search_finds_is_judged_beside_its_people(methods, capsys):
+    """Generalised records are written as Mondrian's, so that whoever knows everybody's quasi-identifiers can be asked about."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"age": rng.integers(20, 60, 40), "sex": rng.choice(["f", "m"], 40), "disease": rng.choice(["flu", "HIV"], 40)}
+    )
+    table.to_csv("people.csv", index=False)
+    roles = ["--qi", "age,sex", "--sa", "disease"]
+    search = ["--method", "search", "--threshold", "0.9", "--methods", methods, "--out", "open"]
+    assert main(["publish", "people.csv", *roles, *search]) == 0
+    command = shlex.split(capsys.readouterr().out.split("Read them back:")[1])[1:]
+    population = [] if methods == "anatomy" else ["--population", "people.csv"]
+    assert main([*command, *population]) == 0
+    assert "0 of 40 people exposed" in capsys.readouterr().out
+    assert methods == "anatomy" or not pd.read_csv("open.csv")["age"].str.contains(r"\\.").any()
