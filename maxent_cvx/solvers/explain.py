@@ -613,8 +613,11 @@ SMALL = 1e-6
 WEIGHT = 1e-5
 #: A small term that the direction lowers by less, where 1 is sought, is no longer a candidate.
 LOWERED = 0.3
-#: Rounds of facial reduction, with fewer and fewer candidates; times in each that the change of other terms is removed.
-ROUNDS, REPAIRS = 20, 3
+#: Relative: a candidate lowered by more than 1 and this is lowered enough.
+ENOUGH = 1e-6
+#: Rounds of facial reduction, with fewer and fewer candidates; least squares in each, and times in each of these that the
+#: change of other terms is removed.
+ROUNDS, STEPS, REPAIRS = 20, 5, 3
 #: Relative precision of its least-squares solutions, and their relative ridge.
 FACIAL_PRECISION, FACIAL_RIDGE = 1e-8, 1e-14
 
@@ -624,11 +627,13 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
 
     It is the least-squares solution of
 
-        min  v sum over small terms ((A' d)_j + 1)^2  +  sum over all other terms (A' d)_j^2
+        min  v sum over small terms max((A' d)_j + 1, 0)^2  +  sum over all other terms (A' d)_j^2
 
     with the weight v = ``WEIGHT``; 0 for inequalities, and everywhere if there is none. Small terms that d hardly lowers
     are counted among the others, and the problem is solved again, until d lowers all small terms that remain. `counts`
     may be imprecise. The solutions lie on a face of the orthant (Borwein and Wolkowicz, 1981).
+
+    A term may be lowered by more than 1, as a row with unlike coefficients lowers one term many times as much as another.
     """
     system, is_small = newton_system(form), counts < SMALL
     equations = np.flatnonzero(form.is_equation[form.n_published :])
@@ -641,12 +646,18 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     for _ in range(ROUNDS):
         if not is_small.any():
             break
-        direction = solution(np.where(is_small, WEIGHT, 1.0), np.where(is_small, -1.0, 0.0))
-        for _ in range(REPAIRS):
-            direction = direction - solution(np.where(is_small, 0.0, 1.0), form.rmatvec(direction))
-        lowered = is_small & (form.rmatvec(direction) < -LOWERED)
-        if np.array_equal(lowered, is_small):
-            return direction
+        short = is_small  # the terms whose squares are not 0
+        for _ in range(STEPS):
+            direction = solution(np.where(is_small, WEIGHT * short, 1.0), np.where(short, -1.0, 0.0))
+            for _ in range(REPAIRS):
+                direction = direction - solution(np.where(is_small, 0.0, 1.0), form.rmatvec(direction))
+            change = form.rmatvec(direction)
+            lowered = is_small & (change < -LOWERED)
+            if np.array_equal(lowered, is_small):
+                return direction
+            last, short = short, is_small & (change > -1 - ENOUGH)
+            if np.array_equal(last, short):
+                break
         is_small = lowered
     return np.zeros(form.shape[0])
 

@@ -11,7 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import Infeasible, MaxEnt, P, Posterior, Statement, StatementError
+from maxent_cvx import E, Infeasible, MaxEnt, P, Posterior, Statement, StatementError
+from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 from support.random_models import random_model
 from support.solving import examples
@@ -148,3 +149,25 @@ def test_what_the_release_says_already_has_no_price():
     assert both["price"][str(known)] == pytest.approx(alone[str(known)], abs=1e-9)
     assert (both["price"].drop(str(known)) == 0).all()
     assert alone[str(known)] != 0
+
+
+A = {"Q": "a"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        E("S", given=A) == 10,
+        E("S", given=A) <= 10,
+        *(P(20, given=A) + factor * P(1000, given=A) <= 0 for factor in (2, 20, 1e4)),
+    ],
+    ids=str,
+)
+def test_what_forces_zeros_with_unlike_coefficients(said: Statement):
+    """However unlike the coefficients of the terms that a statement forces to zero, its price is infinite."""
+    table = pd.DataFrame({"Q": list("aabbcc") * 2, "S": [10, 20, 1000, 10, 20, 10] * 2, "B": [1] * 6 + [2] * 6})
+    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
+    for view in (release, divided(release, 2)):
+        prices = mx.MaxEnt(view).add(said, P(10, given={"Q": "b"}) == 0.3).solve().prices()["price"]
+        assert np.isinf(prices).tolist() == [True, False]
+        assert prices.index[0] == str(said)
