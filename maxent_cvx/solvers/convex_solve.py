@@ -226,7 +226,7 @@ class Lagrangian:
         if last is not None and form.penalties is not None and [*last.extension.added] == [*extension.added]:
             before = last.extension.form
             if before.n_hard == form.n_hard and np.array_equal(before.weights, form.weights):
-                return last.reduced.with_penalties(form.penalties, form.n_hard)
+                return last.reduced.with_penalties_of(form)
         return presolved(posed, self.request.backend)
 
     def _start(self, extension: Extension) -> np.ndarray:

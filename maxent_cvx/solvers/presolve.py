@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from .._utils.errors import Infeasible
 from .aggregate import Aggregation, aggregate
 from .columns import SplitMatrix
-from .costs import Penalties
 from .duality import implied_upper_bounds
 from .form import LinearForm, Problem, Settled
 from .monitor import check_step
@@ -245,12 +244,16 @@ class Reduced:
             form.n_published, no_widths, no_scale,
         )  # fmt: skip
 
-    def with_penalties(self, penalties: Penalties, n_hard: int) -> Reduced:
-        """The same reduction where the soft rows of the original problem, those from `n_hard` on, have other costs."""
+    def with_penalties_of(self, original: LinearForm) -> Reduced:
+        """The same reduction where the original problem is this one, whose soft rows have other costs."""
+        penalties, n_hard = original.penalties, original.n_hard
+        assert penalties is not None
         soft = self.rows >= n_hard
         selected = penalties.select(self.rows[soft] - n_hard).scaled(1 / self.scale[soft])
         form = replace(self.aggregation.form, penalties=selected if len(selected) else None)
-        return replace(self, aggregation=replace(self.aggregation, form=form))
+        # The multipliers of soft rows whose values are fixed are slopes of their costs; those of others come with the answer.
+        multipliers = np.append(self.multipliers[:n_hard], settled_multipliers(original, original.matvec(self.counts)))
+        return replace(self, aggregation=replace(self.aggregation, form=form), multipliers=multipliers)
 
     @property
     def form(self) -> LinearForm:
@@ -416,8 +419,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool
     feasible = involved | (form.residual(counts) <= FEASIBLE_MULTIPLE * tolerance)
     require_feasible(form, feasible, determined, determined)
     if form.penalties is not None and not involved[form.n_hard :].all():
-        settled = form.penalties.multiplier(*(side[form.n_hard :] for side in (form.low, form.high, determined)))
-        multipliers[form.n_hard :] = np.where(involved[form.n_hard :], 0.0, settled)
+        multipliers[form.n_hard :] = np.where(involved[form.n_hard :], 0.0, settled_multipliers(form, determined))
     restricted, scale = _rescaled(remaining(form, terms, involved, determined), np.minimum(upper, n_records)[terms])
     check_step()
     if keep_small and restricted.shape[0] ** 2 * restricted.shape[1] <= MOST_DENSE_WORK:
@@ -439,6 +441,12 @@ def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool
         terms, rows, aggregate(restricted.select(needed)), fixed, counts, multipliers, restricted, form.n_published,
         width, scale[needed],
     )  # fmt: skip
+
+
+def settled_multipliers(form: LinearForm, value: np.ndarray) -> np.ndarray:
+    """The multipliers of soft rows, given the values of all rows."""
+    assert form.penalties is not None
+    return form.penalties.multiplier(*(side[form.n_hard :] for side in (form.low, form.high, value)))
 
 
 def relevant_terms(form: LinearForm, fixed: np.ndarray, closed_form: np.ndarray) -> np.ndarray:
