@@ -203,7 +203,7 @@ class NaiveBayes:
 
     def __init__(self, release: Release, smoothing: float) -> None:
         self.codes = _codes(release)
-        self.log_prior = np.log(release.n_s / release.n_s.sum())
+        self.log_prior = np.log(release.n_values / release.n_values.sum())
         self.smoothing = smoothing
 
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
@@ -679,8 +679,8 @@ class Fit(NamedTuple):
 
     def _with_counterfeits(self, log_f: np.ndarray) -> np.ndarray:
         """One row more, for counterfeits, of whom only the shares of all values are known."""
-        n_s = self.release.n_s
-        return np.vstack([log_f, np.log(n_s / n_s.sum())])
+        n = self.release.n_values
+        return np.vstack([log_f, np.log(n / n.sum())])
 
     def _model(self) -> Model:
         """A model that has learnt nothing yet."""

@@ -308,8 +308,11 @@ def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool
         counts = [(q, view.n_q), (s, view.n_s)]
         return all(n is None or np.array_equal(np.bincount(at, minlength=len(n)), n) for at, n in counts)
     ones = np.ones(len(q), dtype=np.int64)
-    return all(
-        abs(sp.csr_array((ones, (at, b)), shape=n.shape) - n).max() == 0 for at, n in ((q, view.n_qb), (s, view.n_sb))
+    lacking_q, lacking_s = (
+        n - sp.csr_array((ones, (at, b)), shape=n.shape) for at, n in ((q, view.n_qb), (s, view.n_sb))
+    )
+    return bool(  # what nobody has may be counterfeits
+        abs(lacking_q).max() == 0 and lacking_s.min() >= 0 and not lacking_s[:, ~view.with_counterfeits].sum()
     )
 
 
@@ -321,7 +324,10 @@ def _fallback(kinds: Counterfactual, chosen: np.ndarray) -> np.ndarray:
     others = np.tile(n_s.astype(float), (len(chosen), 1))
     if isinstance(view, BucketView):
         of_bucket = view.n_sb.T.tocsr()[kinds.b[chosen]].toarray().astype(float)
-        others = np.where(of_bucket.sum(axis=1, keepdims=True) > 1, of_bucket, others)
+        people = np.asarray(view.n_qb.sum(axis=0))[
+            kinds.b[chosen]
+        ]  # a bucket of nobody else is gone, with its counterfeits
+        others = np.where(people[:, None] > 1, of_bucket, others)
     others[each, s] -= 1
     with np.errstate(invalid="ignore"):
         return others / others.sum(axis=1, keepdims=True)

@@ -522,14 +522,24 @@ class BucketView(View):
         return np.asarray(self.n_qb.sum(axis=1))
 
     @cached_property
-    def n_s(self) -> np.ndarray:
-        """Records of each sensitive value, counts, in the order of `sensitive_values`."""
+    def n_values(self) -> np.ndarray:
+        """Published records of each sensitive value, also counterfeits, counts, in the order of `sensitive_values`."""
         return np.asarray(self.n_sb.sum(axis=1))
+
+    @property
+    def n_s(self) -> np.ndarray | None:
+        """People with each sensitive value, counts, in the order of `sensitive_values`; None if there are counterfeits."""
+        return None if self.with_counterfeits.any() else self.n_values
 
     @cached_property
     def with_counterfeits(self) -> np.ndarray:
         """Mark the buckets that hold more values than people, in the order of `buckets`."""
         return np.asarray(self.n_sb.sum(axis=0) > self.n_qb.sum(axis=0))
+
+    @cached_property
+    def at_most(self) -> np.ndarray:
+        """Mark the entries of `n_sb` that are only upper bounds of people, as their buckets have counterfeits."""
+        return self.with_counterfeits[self.n_sb.nonzero()[1]]
 
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:

@@ -319,7 +319,7 @@ def divided(release: BucketView, n: int) -> PartitionedRelease:
     sizes = [PartSize(int(records[at].sum()), len(at), len(np.unique(by_bucket[:, at].indices))) for at in places]
     return PartitionedRelease(
         release.qi, release.sensitive, release.bucket, release.quasi_identifiers, release.sensitive_values,
-        release.n_q, release.n_s, tuple(partial(part_of, release, at) for at in places), tuple(sizes),
+        release.n_q, release.n_values, tuple(partial(part_of, release, at) for at in places), tuple(sizes),
     )  # fmt: skip
 
 
@@ -330,8 +330,8 @@ def part_of(release: BucketView, buckets: np.ndarray) -> ReleasePart:
     return ReleasePart(
         release.qi, release.sensitive, release.bucket, unshared(release.quasi_identifiers[q_numbers]),
         unshared(release.sensitive_values), release.buckets[buckets], n_qb[q_numbers].tocsr(),
-        release.n_sb[:, buckets].tocsr(), q_numbers=q_numbers, n_q_whole=release.n_q[q_numbers], n_s_whole=release.n_s,
-        n_whole=release.n_records,
+        release.n_sb[:, buckets].tocsr(), q_numbers=q_numbers, n_q_whole=release.n_q[q_numbers],
+        n_s_whole=release.n_values, n_whole=release.n_records,
     )  # fmt: skip
 
 

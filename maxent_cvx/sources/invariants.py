@@ -477,7 +477,7 @@ class BucketInvariants(PublishedCounts):
         """Emit the QI-invariants, then the SA-invariants."""
         of_people, of_values = super().rows(space)
         yield of_people
-        at_most = self.release.with_counterfeits[self.release.n_sb.nonzero()[1]]
+        at_most = self.release.at_most
         yield replace(of_values, low=np.where(at_most, -np.inf, of_values.low)) if at_most.any() else of_values
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from .._utils.errors import LargeModel, StatementError, TableError, join_names, 
 from .._utils.formatting import ReprMixin
 from .._utils.tables import Microdata, sort_distinct
 from .._utils.validation import check_str, is_text
-from ..releases.base import View
+from ..releases.base import BucketView, View
 from ..releases.partitioned import PartitionedRelease
 
 # Descriptions of people: tables of their quasi-identifiers by name, checked against a view.
@@ -204,8 +204,8 @@ class People(ReprMixin):
 # Counted over the terms, where the bucket of every record is known (and its name, if people are named), or over
 # pairs of a QI tuple and a sensitive value, for which neither is needed.
 
-#: From counts to their sums, and the sums that are published.
-Margin = tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]
+#: From counts to their sums, the sums that are published, and whether these are upper bounds only.
+Margin = tuple[Callable[[np.ndarray], np.ndarray], np.ndarray, bool | np.ndarray]
 
 
 def count_terms(
@@ -238,9 +238,10 @@ def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.nd
     strangers = f"{int((q < 0).sum())} QI tuples and {int((s < 0).sum())} sensitive values of the original records"
     shape = len(view.n_q), len(view.sensitive_values)
     at = np.where((q[group] < 0) | (s[value] < 0), -1, q[group] * shape[1] + s[value])
-    sums: dict[str, Margin] = {"QI": (lambda counts: counts.reshape(shape).sum(axis=1), view.n_q)}
-    if view.n_s is not None:
-        sums["sensitive value"] = (lambda counts: counts.reshape(shape).sum(axis=0), view.n_s)
+    sums: dict[str, Margin] = {"QI": (lambda counts: counts.reshape(shape).sum(axis=1), view.n_q, False)}
+    n = view.n_values if isinstance(view, BucketView) else view.n_s
+    if n is not None:  # with counterfeits, at most so many people have a value
+        sums["sensitive value"] = (lambda counts: counts.reshape(shape).sum(axis=0), n, view.n_s is None)
     return _counted(at, shape[0] * shape[1], sums, view, strangers).reshape(shape)
 
 
@@ -260,8 +261,9 @@ def _counted(
     if (at < 0).any():
         raise TableError(f"{strangers} are not in the {view.noun} of {n} people{remedy}")
     counts = np.bincount(at, minlength=size)
-    for by, (sum_up, published) in sums.items():
-        if (off := sum_up(counts) != published).any():
+    for by, (sum_up, published, at_most) in sums.items():
+        found = sum_up(counts)
+        if (off := np.where(at_most, found > published, found != published)).any():
             raise TableError(
                 f"the original records have other counts by {by} than the {view.noun} of {n} people, in "
                 f"{int(off.sum())} of {len(off)} places{remedy}"

@@ -22,7 +22,7 @@ from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
 from .._utils.tables import group_codes
 from .._utils.validation import check_instance, check_label, check_positions
 from ..priors import QIDistribution
-from ..releases.base import View
+from ..releases.base import BucketView, View
 from ..solvers.sparse import compact
 from .axes import Axes, as_names, group_rows, level_of, subset_keys, tuples_described, values_named
 from .block import Block, Groups, Provenance
@@ -595,7 +595,11 @@ class Space(ReprMixin):
         ([('female', 'Breast Cancer', 1), ('female', 'Flu', 1)], [1, 0])
         """
         view = self.view
-        sums = {" and ".join(by): (self.marginal(by).matrix.dot, n.to_numpy()) for by, n in view.published.items()}
+        upper = {"s and bucket": view.at_most} if isinstance(view, BucketView) else {}
+        sums = {
+            (name := " and ".join(by)): (self.marginal(by).matrix.dot, n.to_numpy(), upper.get(name, False))
+            for by, n in view.published.items()
+        }
         return count_terms(view, self.people, self.index, sums, records, id)
 
     def _tables(self) -> Iterable[TablePreview]:

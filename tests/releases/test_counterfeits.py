@@ -1,0 +1,130 @@
+"""Releases whose buckets contain more values than people: how many people have a value is not published."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import maxent_cvx as mx
+from maxent_cvx import StatementError, TableError
+from maxent_cvx.measures import (
+    counterfactual,
+    exposed,
+    individual_divergence,
+    overall_divergence,
+    term_divergence,
+)
+from maxent_cvx.sources.base import Source
+from support.helpers import refused
+
+PEOPLE = pd.DataFrame({"age": [20, 40, 60, 30], "S": [1, 2, 2, 1], "B": [1, 1, 1, 2]})
+#: Of every bucket the values: two of the first, and one of the second, are those of counterfeits.
+VALUES = {1: [1, 1, 1, 2, 2], 2: [1, 3]}
+
+
+def published(values: dict[int, list[int]] = VALUES) -> mx.Release:
+    table = pd.DataFrame([(b, s) for b, some in values.items() for s in some], columns=["B", "S"])
+    return mx.Release.from_tables(PEOPLE[["age", "B"]], table, qi="age", sa="S", bucket="B", counterfeits=True)
+
+
+RELEASE = published()
+
+
+def worlds() -> Iterator[pd.DataFrame]:
+    """All tables that may be the original one: any of a bucket's values may be the counterfeit's."""
+    for first in sorted(set(itertools.permutations(VALUES[1], 3))):
+        for last in VALUES[2]:
+            yield PEOPLE.assign(S=[*first, last])
+
+
+def allows(source: Source, world: pd.DataFrame) -> bool:
+    """Whether a table satisfies what a source states."""
+    space = mx.MaxEnt(RELEASE).space
+    p = space.count(world) / space.n_records
+    sides = [(rows.matrix @ p, rows.low, rows.high) for rows in source.rows(space)]
+    return all((low - 1e-9 <= x).all() and (x <= high + 1e-9).all() for x, low, high in sides)
+
+
+def test_a_statistic_is_true_of_the_tables_that_have_it():
+    """Mean, deviation and quantiles of those with a value, whose number differs by table: these tables, and no other."""
+    every = list(worlds())
+    assert len(every) == 14
+    assert len({(world["S"] == 1).sum() for world in every}) > 1
+    with_value = [world.loc[world["S"] == 1, "age"] for world in every]
+    for mean, sd in {(ages.mean(), ages.std(ddof=0)) for ages in with_value if len(ages)}:
+        given = {"S": 1}
+        moments = mx.PublishedMoments(mean, of="age", given=given)
+        both = mx.PublishedMoments(mean, sd, of="age", given=given, ddof=0)
+        for world, ages in zip(every, with_value, strict=True):
+            if not len(ages):
+                continue  # the mean of nobody is anything
+            is_mean = np.isclose(ages.mean(), mean)
+            assert allows(mx.E("age", given=given) == mean, world) == is_mean
+            assert allows(mx.E("age", given=given) >= mean, world) == (ages.mean() >= mean - 1e-9)
+            assert allows(moments, world) == is_mean
+            assert allows(both, world) == (is_mean and np.isclose(ages.std(ddof=0), sd))
+    for q in (0, 0.3, 0.5, 1):
+        for value in (20, 30, 40, 60):
+            source = mx.PublishedQuantile(value, q, of="age", given={"S": 1}, method="lower")
+            for world, ages in zip(every, with_value, strict=True):
+                if len(ages):
+                    assert allows(source, world) == (np.quantile(ages, q, method="lower") == value)
+
+
+def test_any_table_is_accepted_as_the_truth():
+    """No measure, and no association, refuses a table that may be the original one."""
+    post = mx.MaxEnt(RELEASE).solve()
+    for world in worlds():
+        counts = pd.crosstab(world["age"], world["S"]).reindex(columns=[1, 2, 3], fill_value=0)
+        p = (post.conditional().to_numpy() ** counts.to_numpy()).prod(axis=1)  # of everybody's value
+        np.testing.assert_allclose(individual_divergence(post, world), -np.log2(p), atol=1e-9)
+        assert overall_divergence(post, world) == pytest.approx(-np.log2(p).mean(), abs=1e-9)
+        assert term_divergence(post, world) >= 0
+        assert exposed(post, original=world).attack_success is not None
+        assert len(counterfactual(post, world)) == 4
+        known = mx.StrongestAssociations(world, positive=None, negative=None, min_support=1)
+        assert allows(known, world)
+
+
+def test_a_table_with_more_of_a_value_is_refused():
+    """Nobody has a value that was published of nobody, nor more people than it was published of."""
+    post = mx.MaxEnt(RELEASE).solve()
+    for strange in (PEOPLE.assign(S=[2, 2, 2, 1]), PEOPLE.assign(S=[3, 2, 2, 1])):
+        with refused(TableError):
+            post.space.count(strange)
+        with refused(TableError):
+            counterfactual(post, strange)
+    with refused(TableError, "sensitive value"):
+        overall_divergence(post, PEOPLE.assign(S=[1, 1, 1, 1]).replace({"S": {1: 3}}))
+    # Where nothing is counterfeit, counts are exact.
+    other = mx.MaxEnt(published({1: [1, 2, 2], 2: [1, 3]})).solve()
+    assert overall_divergence(other, PEOPLE) >= 0
+    with refused(TableError):
+        other.space.count(PEOPLE.assign(S=[1, 1, 2, 1]))
+    with refused(TableError):
+        counterfactual(other, PEOPLE.assign(S=[1, 1, 2, 1]))
+
+
+def test_the_number_of_people_with_a_value_is_unknown():
+    """The overall distribution and the deviation of a sensitive number are those of people; counterfeits are none."""
+    assert RELEASE.n_s is None
+    assert RELEASE.n_values.tolist() == [4, 2, 1]
+    post = mx.MaxEnt(RELEASE).solve()
+    assert mx.Release.from_frames(RELEASE.to_frames()).n_s is None
+    assert repr(RELEASE) == "<Release: 4 records in 2 buckets; 4 distinct (age), 3 values of 'S'>"
+    with refused(StatementError, "overall"):
+        exposed(post, baseline="overall")
+    assert np.isnan(mx.measures.disclosure(post)["t"]).all()
+    with refused(StatementError, "sd"):
+        mx.MaxEnt(RELEASE).add(mx.PublishedCorrelation(0.5, ("age", "S")))
+    with refused(StatementError, "unknown"):
+        mx.MaxEnt(RELEASE).add(mx.E("age", given={"S": 1}) - mx.E("age", given={"S": 2}) <= 3)
+    for world in worlds():
+        y = world["S"]
+        if y.nunique() > 1:
+            r = np.corrcoef(world["age"], y)[0, 1]
+            assert allows(mx.PublishedCorrelation(r, ("age", "S"), sd=y.std(ddof=0), ddof=0), world)
