@@ -1054,11 +1054,11 @@ class ExpectedNumber(Event):
         """The number of every term."""
         codes, values = space.axes.of_column(self.attribute)
         if self.numbers is None:
-            kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
-            if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_bool_dtype(kinds):
+            # As objects: what they are decides, not how the column stores them.
+            if strange := [x for x in values if isinstance(x, bool) or not isinstance(x, Real | Decimal)]:
                 raise StatementError(
                     f"the values of {self.attribute!r} are not numbers; give the number that each stands for: "
-                    f"E({self.attribute!r}, values={{{short_repr(values[0])}: ..., ...}})"
+                    f"E({self.attribute!r}, values={{{short_repr(strange[0])}: ..., ...}})"
                 )
             numbers = np.array(values, dtype=float)
             if not np.isfinite(numbers).all():

@@ -122,3 +122,17 @@ def test_errors_of_class_means(wrong, error, says):
     people = pd.DataFrame({**AGES, "sex": list("FMFM")})
     with refused(error, *says):
         mx.MaxEnt(mx.QITable(people, qi=["age", "sex"], sa="ill", sa_values=["no", "yes"])).add(wrong())
+
+
+@pytest.mark.parametrize("dtype", [object, int, float, "category", "Int64"])
+def test_numbers_are_read_whatever_stores_them(dtype):
+    """Numbers of a column of objects have a mean, as their moments do; texts and truth values have none."""
+    people = pd.DataFrame({"q": list("abc"), "K": [1, 1, 1], "S": pd.Series([1, 2, 6]).astype(dtype)})
+    roles = {"qi": "q", "sa": "S", "bucket": "K"}
+    model = mx.MaxEnt(mx.Release.from_buckets(people, **roles))
+    means = [model.add(fact).solve().conditional() for fact in (E("S") == 3, mx.PublishedMoments(3))]
+    np.testing.assert_allclose(*means, atol=1e-9)
+    for strange in ([1, "2", 6], [True, False, 6]):
+        other = mx.MaxEnt(mx.Release.from_buckets(people.assign(S=pd.Series(strange, dtype=object)), **roles))
+        with refused(StatementError, "numbers"):
+            other.add(E("S") == 3)
