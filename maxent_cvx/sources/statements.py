@@ -28,6 +28,7 @@ from .._utils.errors import (
 from .._utils.formatting import ReprMixin, format_combination, format_number, format_value
 from .._utils.tables import Choice, choose, group_codes
 from .._utils.validation import check_instance, check_mapping, check_number, check_str, is_several
+from ..releases.base import OUTSIDE
 from ..solvers.sparse import compact
 from ..terms.axes import values_named
 from ..terms.rows import Penalty, Rows
@@ -939,7 +940,8 @@ def E(
     -----
     The mean among people with a sensitive value is E[x 1] / P, and P is known if the view publishes the count of the
     value. Otherwise ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it can be compared with a
-    number only, and its price is per unit of 50 times P(yes).
+    number only, and its price is per unit of 50 times P(yes). So it is of a group of a population, of whom the mean is that
+    of those in the release.
 
     Examples
     --------
@@ -1002,7 +1004,7 @@ class ExpectedNumber(Event):
         members, share = self._among(space)
         if share is None:
             raise StatementError(
-                f"the number of people with {conditions(self.given)} is unknown, so {self} is not a linear expression; "
+                f"the number of people whose mean is {self} is unknown, so it is not a linear expression; "
                 "compare it with a number only, in a statement of its own"
             )
         return self._products(space, members, Fraction(0), 1 / share if share else Fraction(0))
@@ -1037,22 +1039,26 @@ class ExpectedNumber(Event):
         space.axes.tell_apart(dict(self.given))  # whether there are such people is checked below
         event = Event(having or self._anything(space), self.given - having, self.who)
         place, (_, unit) = event.exact(space)
-        if not having or not unit:
+        if not unit or (not having and view.inside.all()):
             return place > 0, 1 / unit if unit else Fraction(0)
-        if event.given or view.n_s is None:
+        if event.given or self.who is not None or view.n_s is None:  # who of a population is in the release, too
             return place > 0, None
-        return place > 0, Fraction(int(view.n_s[values_named(view, dict(having))].sum()), space.n_records)
+        counted = values_named(view, dict(having)) if having else view.inside
+        return place > 0, Fraction(int(view.n_s[counted].sum()), space.n_records)
 
     def _anything(self, space: Space) -> frozenset[tuple[str | None, Choice]]:
-        """Any value of the attribute."""
+        """Any value of the attribute that somebody in the release can have."""
         if self.attribute not in space.view.sensitive:
             kinds = "sensitive attribute or quasi-identifier"
             raise unknown_name(kinds, self.attribute, [*space.view.sensitive, *space.view.qi])
-        return _sensitive({self.attribute: list(space.axes.of_column(self.attribute)[1])})
+        values = space.axes.of_column(self.attribute)[1]
+        return _sensitive({self.attribute: [value for value in values if value != OUTSIDE]})
 
     def _numbers(self, space: Space) -> np.ndarray:
-        """The number of every term."""
-        codes, values = space.axes.of_column(self.attribute)
+        """The number of every term; 0 of those of people who are not in the release, who have none."""
+        codes, every = space.axes.of_column(self.attribute)
+        inside = np.asarray(every != OUTSIDE)
+        values, of_each = every[inside], np.zeros(len(every))
         if self.numbers is None:
             # As objects: what they are decides, not how the column stores them.
             if strange := [x for x in values if isinstance(x, bool) or not isinstance(x, Real | Decimal)]:
@@ -1060,17 +1066,17 @@ class ExpectedNumber(Event):
                     f"the values of {self.attribute!r} are not numbers; give the number that each stands for: "
                     f"E({self.attribute!r}, values={{{short_repr(strange[0])}: ..., ...}})"
                 )
-            numbers = np.array(values, dtype=float)
-            if not np.isfinite(numbers).all():
+            of_each[inside] = np.array(values, dtype=float)
+            if not np.isfinite(of_each).all():
                 raise BadProbability(f"a value of {self.attribute!r} is not a finite number, so it has no mean")
         else:
             number_of = dict(self.numbers)
-            if strange := [value for value in number_of if value not in values]:
+            if strange := [value for value in number_of if value not in every]:
                 raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
             if missing := [value for value in values if value not in number_of]:
                 raise LabelMismatch(f"the numbers of {self.attribute!r} lack {join_names(missing)}; one for each")
-            numbers = np.array([number_of[value] for value in values])
-        return numbers[codes]
+            of_each[inside] = [number_of[value] for value in values]
+        return of_each[codes]
 
 
 def is_parametric(value: object) -> bool:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, E, P, StatementError, UnknownName
+from maxent_cvx.releases.base import OUTSIDE
 from support.helpers import refused
 from support.strategies import publish, tables_and_assignments
 
@@ -136,3 +137,33 @@ def test_numbers_are_read_whatever_stores_them(dtype):
         other = mx.MaxEnt(mx.Release.from_buckets(people.assign(S=pd.Series(strange, dtype=object)), **roles))
         with refused(StatementError, "numbers"):
             other.add(E("S") == 3)
+
+
+def test_means_of_those_in_the_release():
+    """Of a population larger than the release, a mean is that of the people in it, whoever they are: by all worlds."""
+    records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "[30, 39]"], "Pay": [10, 30, 20]})
+    population = pd.DataFrame({"Age": [21, 24, 28, 31, 35]})
+    release = mx.Release.from_generalized(records, qi="Age", sa="Pay", population=population)
+    space, thousands, n_worlds = mx.MaxEnt(release).space, {10: 0.01, 20: 0.02, 30: 0.03}, 0
+    age_of, pay_of = (space.index.get_level_values(name) for name in ("Age", "Pay"))
+    for young, old in itertools.product(itertools.permutations([10, 30, None]), itertools.permutations([20, None])):
+        n_worlds += 1
+        pay = dict(zip(population["Age"], [*young, *old], strict=True))
+        held = [OUTSIDE if pay[age] is None else pay[age] for age in age_of]
+        p = np.array([value == his for value, his in zip(pay_of, held, strict=True)]) / len(population)
+        for ages in (list(pay), [21, 24], [24, 31]):
+            group = {"Age": ages} if len(ages) < len(pay) else None
+            known = [pay[age] for age in ages if pay[age] is not None]
+            for mean in [10, 15, 20, 25, 30] if group else [20]:  # that of all is 20 in any world
+                for of, unit in ((E("Pay", given=group), 1), (E("Pay", given=group, values=thousands), 1000)):
+                    (rows,) = (of == mean / unit).rows(space)
+                    if known:
+                        assert np.isclose(rows.matrix @ p, rows.low, atol=1e-12).all() == (np.mean(known) == mean)
+    assert n_worlds == 12
+    for mean in (E("Pay") == 20, mx.PublishedMoments(20)):
+        assert mx.MaxEnt(release).add(mean).solve().conditional().loc[21, 10] == pytest.approx(1 / 3)
+    named = mx.MaxEnt(release, people={"Al": {"Age": 21}}).add(E("Pay", who="Al") == 25)
+    hers = named.solve().people().loc["Al"]
+    assert (10 * hers[10] + 30 * hers[30]) / (hers[10] + hers[30]) == pytest.approx(25)
+    with refused(StatementError, "is unknown"):
+        mx.MaxEnt(release).add(E("Pay", given={"Age": 21}) - E("Pay", given={"Age": 24}) >= 1)
