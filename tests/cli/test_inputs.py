@@ -57,9 +57,14 @@ def test_rows_with_gaps_are_left_out_and_counted(hospital, capsys, answer):
 
 def test_gaps_stop_the_command_unless_told(hospital, refused):
     """The default is to stop, and to say what can be done; nothing is left out of a table that is all gaps."""
-    hospital.assign(Disease=None).to_csv("gaps.csv", index=False)
+    is_male = hospital["Gender"] == "male"
+    hospital.assign(Disease=hospital["Disease"].where(is_male)).to_csv("gaps.csv", index=False)
     assert "--missing drop" in refused("quantify", "gaps.csv", *ROLES, "--l", "2")
+    gaps = hospital.assign(Disease=hospital["Disease"].where(is_male), Degree=hospital["Degree"].mask(is_male))
+    gaps.to_csv("gaps.csv", index=False)
     assert "every row" in refused("quantify", "gaps.csv", *ROLES, "--l", "2", "--missing", "drop")
+    hospital.assign(Disease=None).to_csv("gaps.csv", index=False)
+    assert "is empty" in refused("quantify", "gaps.csv", *ROLES, "--l", "2", "--missing", "drop")
 
 
 # -- generalised -------------------------------------------------------------------------------------
