@@ -12,7 +12,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import MaxEntError
-from .._utils.formatting import Message, as_label
+from .._utils.formatting import as_label
+from ..anonymize.merging import merge_buckets
 from ..measures.exposure import WITHOUT_HER, Exposure, exposed
 from ..measures.utility import risk_utility
 from ..model.maxent import MaxEnt
@@ -24,6 +25,10 @@ from ..releases.release import Release
 Attack: TypeAlias = Callable[[Any], Any]
 #: Why some questions have no answer for a release in partitions.
 IN_MEMORY = "they are computed for releases in memory only, and this release is in partitions"
+#: The least merging of up to so many buckets into one is searched in releases of up to so many buckets.
+MOST_BUCKETS = {3: 30, 2: 100}
+#: The largest number of QI tuples times values, and the seconds, of that search.
+LARGEST_PROGRAM, MERGING_SECONDS = 2_000, 10.0
 
 T = TypeVar("T")
 
@@ -194,37 +199,39 @@ class ReportData:
         return table if len(table) else None
 
 
-def merge_buckets(release: Release, exposed: Sequence[int] | None) -> tuple[Release, list[str]]:
-    """Merge each of some buckets with the one whose values differ most from its own, or all buckets into one.
+def least_merging(release: Release, threshold: float) -> np.ndarray | None:
+    """The bucket that each one joins in the least merging without knowledge, of two or three at a time; None if none is found."""
+    n = len(release.buckets)
+    if len(release.quasi_identifiers) * len(release.sensitive_values) > LARGEST_PROGRAM:
+        return None
+    most = next((most for most, buckets in MOST_BUCKETS.items() if n <= buckets), 1)
+    merging = Attempt.of(lambda: merge_buckets(release, threshold, most, time_limit=MERGING_SECONDS)).value
+    return None if merging is None else release.buckets.get_indexer(pd.Index(merging.buckets))
 
-    A bucket that is not among them is preferred as a partner, and each is used once, so that few buckets grow.
-    Returns the release, and what was merged: "bucket 2 with bucket 1".
+
+def merge_pairs(release: Release, exposed: Sequence[int]) -> np.ndarray:
+    """The bucket that each one joins if each of some buckets joins the one whose values differ most from its own.
+
+    A bucket that is not among them is preferred, then one that is not merged yet, so that few buckets grow.
     """
-    into, names = np.arange(len(release.buckets)), list[str]()
-    if exposed is None:
-        into[:] = 0
-        return _joined(release, into), names
+    every = np.arange(len(release.buckets))
+    into, is_free = every.copy(), np.ones(len(every), dtype=bool)
+    is_safe = ~np.isin(every, exposed)
     counts = release.n_sb.toarray().astype(float)
     shares = counts / counts.sum(axis=0)
-    free = np.ones(len(into), dtype=bool)
-    free[list(exposed)] = False
     for bucket in exposed:
-        if into[bucket] != bucket:
+        if not is_free[bucket]:
             continue
-        others = free if free.any() else (np.arange(len(into)) != bucket) & (into == np.arange(len(into)))
-        if not others.any():
-            break
+        is_free[bucket] = False
+        others = next((some for some in (is_free & is_safe, is_free, every != bucket) if some.any()), is_free)
         difference = np.where(others, np.abs(shares - shares[:, [bucket]]).sum(axis=0), -1.0)
         partner = int(difference.argmax())
-        free[partner] = False
-        into[into == bucket] = partner
-        names.append(
-            Message("bucket {one} with bucket {other}", one=release.buckets[bucket], other=release.buckets[partner])
-        )
-    return _joined(release, into), names
+        is_free[partner] = False
+        into[bucket] = into[partner]
+    return into
 
 
-def _joined(release: Release, into: np.ndarray) -> Release:
+def joined(release: Release, into: np.ndarray) -> Release:
     """The release in which bucket b is part of bucket into[b]."""
     parts, place = np.unique(into, return_inverse=True)
     n = len(into)

@@ -52,7 +52,7 @@ from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from . import tables
-from .data import Attack, Attempt, ReportData, Settings, merge_buckets, solve_again
+from .data import Attack, Attempt, ReportData, Settings, joined, least_merging, merge_pairs, solve_again
 from .language import current_language, languages, speaking, text
 from .tables import percent
 
@@ -60,6 +60,8 @@ from .tables import percent
 KNOWN: dict[str, Attack] = {"worst_case": worst_case, "definetti": definetti}
 #: Values, groups and statements that are named in a sentence.
 NAMED = 3
+#: Sets of merged buckets that are named.
+NAMED_SETS = 10
 #: How often buckets are merged, and the largest model, in terms, that is solved again to try it.
 ROUNDS, LARGEST = 3, 200_000
 #: Exposure is attributed to statements if their number times that of the terms is at most this.
@@ -143,30 +145,44 @@ def _if_one_in_ten_knows(data: ReportData) -> dict[str, Any]:
 
 
 def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:
-    """Merge the buckets of exposed people with others, up to ROUNDS times, and count again."""
-    if len(release.buckets) < 2:
+    """Merge as few buckets as protect everybody without knowledge, then those of exposed people, and count again."""
+    now = len(release.buckets)
+    if now < 2:
         return {"outcome": "one bucket"}
     # The same people in a single bucket bound what any merging can do.
-    least = data.exposed(solve_again(data.model, merge_buckets(release, None)[0])).people
+    least = data.exposed(solve_again(data.model, joined(release, np.zeros(now, dtype=int)))).people
     if least >= data.exposure.people:
         return {"outcome": "useless", "least": least}
-    merged, exposure, names = release, data.exposure, list[str]()
-    for _ in range(ROUNDS):
+    into = least_merging(release, data.settings.threshold) if data.is_judged_plainly else None
+    into = np.arange(now) if into is None else into
+    for i in range(ROUNDS + 1):
+        parts, place = np.unique(into, return_inverse=True)
+        merged = joined(release, into)
+        exposure = data.exposure if len(parts) == now else data.exposed(solve_again(data.model, merged))
+        if i == ROUNDS or exposure.people <= least or len(parts) < 2:
+            break
         levels = [
             exposure.who.index.get_level_values(i) for i, name in enumerate(exposure.who.index.names) if name != "who"
         ]
         at = merged.quasi_identifiers.get_indexer(pd.MultiIndex.from_arrays(levels))
         buckets = np.flatnonzero(merged.n_qb[np.unique(at[at >= 0])].sum(axis=0)).tolist()
-        merged, more = merge_buckets(merged, buckets)
-        names += more
-        exposure = data.exposed(solve_again(data.model, merged))
-        if exposure.people <= least or len(merged.buckets) < 2:
-            break
-    outcome = "useless two by two" if exposure.people >= data.exposure.people else "helps"
+        into = parts[merge_pairs(merged, buckets)[place]]
+    names = _bucket_names(release)
+    sets = [names[place == part] for part in np.flatnonzero(np.bincount(place) > 1)]
+    together = [text("{names} together", names=_and(each)) for each in sets[:NAMED_SETS]]
+    outcome = "useless in part" if exposure.people >= data.exposure.people else "helps"
     return {
-        "outcome": outcome, "least": least, "people": exposure.people, "names": names[:NAMED], "n_mergers": len(names),
-        "buckets": len(merged.buckets), "buckets_now": len(release.buckets),
+        "outcome": outcome, "least": least, "people": exposure.people, "names": together,
+        "n_sets": len(sets), "buckets": len(parts), "buckets_now": now,
     }  # fmt: skip
+
+
+def _bucket_names(release: Release) -> np.ndarray:
+    """The labels of buckets; a bucket of one QI tuple is called by it if all are, as in a table without a bucket column."""
+    tuples = sp.csc_array(release.n_qb > 0)
+    if (np.diff(tuples.indptr) > 1).any():
+        return np.asarray(release.buckets, dtype=object)
+    return np.array([tables.group_name(release.quasi_identifiers, int(q)) for q in tuples.indices], dtype=object)
 
 
 def _exposed(data: ReportData) -> dict[str, Any]:
@@ -392,7 +408,6 @@ def _environment() -> Any:
         "count": lambda n: tables.count(n).text,
         "at_most": lambda x: tables.at_most(x).text,
         "plural": lambda n, one, many: translated(one if n == 1 else many, n=int(n)),
-        "phrases": lambda messages: [translated(message) for message in messages],
     }
     environment.globals["_"] = translated
     return environment

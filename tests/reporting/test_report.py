@@ -11,7 +11,7 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx.releases.partitioned import divided
-from maxent_cvx.reporting.data import merge_buckets
+from maxent_cvx.reporting.data import joined, merge_pairs
 from maxent_cvx.reporting.tables import SPACE, percent
 from support.helpers import refused
 from support.reports import read
@@ -124,11 +124,21 @@ def test_attacks_that_were_asked_for(page, release):
 
 def test_merging_buckets_is_tried(page, release, hospital):
     """What merging two buckets is said to do is what it does."""
-    assert "after merging bucket 2 with bucket 3, nobody would be exposed" in page.text
+    assert "Merge buckets: 2 and 3 together. This was tried: nobody would be exposed" in page.text
     merged = hospital.assign(Bucket=hospital["Bucket"].replace(2, 3))
     other = mx.Release.from_buckets(merged, **ROLES)
     again = mx.MaxEnt(other).add(MEDICINE, "P(Flu | Gender=male) <= 0.4").solve()
     assert mx.measures.exposed(again, baseline="overall").people == 0
+
+
+def test_the_least_merging_is_advised():
+    """Of twelve buckets of one person each, pairs are enough, and each is called by its quasi-identifiers."""
+    table = pd.DataFrame({"age": range(12), "disease": ["flu", "flu", "gout"] * 4, "bucket": range(12)})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="age", sa="disease", bucket="bucket")).solve()
+    text = read(mx.report(post, threshold=0.9).html).text
+    lost = mx.anonymize.merge_buckets(post.view, 0.9, most=3).lost
+    assert f"The release would have {12 - lost} buckets instead of 12" in text
+    assert re.search(r"Merge buckets: age = 0(, age = \d+)? and age = \d+ together;", text)
 
 
 def test_merging_does_not_help_where_knowledge_says_it_all(release):
@@ -150,10 +160,10 @@ def two_attributes():
 def test_merged_buckets_are_a_release_like_any_other(two_attributes):
     """The posterior of a release with merged buckets is that of the same table with other buckets."""
     post, table = two_attributes
-    merged, names = merge_buckets(post.view, range(0, 40, 5))
-    assert len(names) == 8
-    buckets = dict(re.fullmatch(r"bucket (\d+) with bucket (\d+)", name).groups() for name in names)
-    other = table.assign(bucket=table["bucket"].replace({int(one): int(with_) for one, with_ in buckets.items()}))
+    into = merge_pairs(post.view, range(0, 40, 5))
+    assert (into != np.arange(len(into))).sum() == 8
+    merged, buckets = joined(post.view, into), post.view.buckets
+    other = table.assign(bucket=table["bucket"].map(dict(zip(buckets, buckets[into], strict=True))))
     expected = mx.Release.from_buckets(other, qi=["a", "b", "c"], sa=["disease", "job"], bucket="bucket")
     answers = [mx.MaxEnt(release).solve() for release in (merged, expected)]
     pd.testing.assert_frame_equal(*(answer.conditional() for answer in answers))
