@@ -14,6 +14,7 @@ import pandas as pd
 from .. import anonymize, experiments, measures, plots
 from .._utils.errors import Infeasible, MaxEntError, TableError, pluralize, unknown_name
 from .._utils.parallel import local_client
+from .._utils.validation import check_in
 from ..measures.exposure import WITHOUT_HER, Exposure
 from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
@@ -22,6 +23,7 @@ from ..releases.base import View
 from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
+from ..reporting.language import languages
 from ..reporting.report import report as make_report
 from ..solvers.backends import find
 from ..sources.statements import RatioStatement, Statement
@@ -60,6 +62,8 @@ PRINTED = (
     "population uniques (Pitman)", "marketer risk", "median query error", "total variation, attribute",
     "total variation, attribute with the sensitive values",
 )  # fmt: skip
+#: Units that are counted.
+WHOLE = {"people", "records", "classes"}
 #: Options that --top does not use.
 NOT_SCORED = (
     "know", "knowledge", "people", "original", "fail_above", "sensitive", "baseline", "within", "id", "qi_table", "report",
@@ -106,6 +110,7 @@ def quantify(options: QuantifyOptions) -> int:
     named = post.people() if len(model.space.people) else None
     _print_posterior(post, entropy, named, model.view.sensitive)
     print()
+    _print_missing_baseline(options, post.view)
     verdict = judge(post, options, source.original)
     _print_exposure(verdict)
     divergence = None
@@ -140,6 +145,7 @@ def quantify(options: QuantifyOptions) -> int:
 def report(options: ReportOptions) -> int:
     """Write the report page, and print who is exposed."""
     find(options.solver)  # wrong names before any work
+    check_in(options.language, "language", languages())
     check_buckets(options)
     check_output(options.out, PAGES)
     if Path(options.table).is_dir() and options.table != "-":
@@ -157,6 +163,7 @@ def report(options: ReportOptions) -> int:
         source = question.source
         say(f"{name}: {source.view!r}".replace("<", "").rstrip(">") if name else f"{source.view!r}"[1:-1])
         posts[name], originals[name] = question.solve(question.model(source.view)), source.original
+        _print_missing_baseline(options, source.view)
         verdict = judge(posts[name], options, source.original)
         _print_exposure(verdict)
         _print_limit(verdict)
@@ -266,13 +273,18 @@ def exposure_kwargs(options: ExposureOptions, view: Any) -> dict[str, Any]:
     return {"sensitive": sensitive, "baseline": _baseline(options, view), "within": within}
 
 
+def _print_missing_baseline(options: ExposureOptions, view: Any) -> None:
+    """Say why there is no baseline, if none was asked for or refused."""
+    if options.baseline is None and view.n_s is None:
+        print(
+            f"baseline: none, since the {view.noun} does not publish how many people have each value (see --baseline)"
+        )
+
+
 def _baseline(options: ExposureOptions, view: Any) -> Any:
     """Read the baseline: a name, a posterior, values with their P, or QI with one column per value."""
     source = options.baseline
     if source is None and view.n_s is None:
-        print(
-            f"baseline: none, since the {view.noun} does not publish how many people have each value (see --baseline)"
-        )
         return None
     if source in (None, "overall", "none", WITHOUT_HER):
         return None if source == "none" else source or "overall"
@@ -372,7 +384,8 @@ def _other_risks(post: Posterior, original: pd.DataFrame | None, options: Quanti
         width = max(map(len, shown["measure"]))
         for measure, value, unit, says in shown.drop(columns="kind").itertuples(index=False, name=None):
             rounded = 0.0 if abs(value) < 1e-12 else value  # rounding of sums of shares
-            say(f"  {measure:<{width}}  {rounded:>9.4g} {unit:<11}  {says}")
+            number = f"{rounded:,.0f}" if unit in WHOLE else f"{rounded:.4g}"
+            say(f"  {measure:<{width}}  {number:>9} {unit:<11}  {says}")
     return risks.to_dict("records")
 
 

@@ -83,3 +83,21 @@ def test_what_is_wrong_is_one_line(folder, capsys, said, arguments):
     assert said in told
     assert told.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+def test_an_unknown_language_is_refused_before_any_work(folder, capsys):
+    """Nothing is solved for a page that cannot be written."""
+    assert main(["report", "three.csv", *ROLES, "--language", "fr"]) == 2
+    printed = capsys.readouterr()
+    assert "'fr'" in printed.err
+    assert "exposed" not in printed.out
+
+
+def test_a_missing_baseline_is_mentioned_once(folder, capsys):
+    """The page judges by the same baseline, which needs no second line."""
+    main(["publish", "three.csv", "--qi", "Gender,Degree", "--sa", "Disease", "--method", "rules", "--support", "0.1",
+          "--confidence", "0.5", "--out", "published"])  # fmt: skip
+    capsys.readouterr()
+    values = ",".join(mx.datasets.load_hospital()["Disease"].unique())
+    assert main(["report", "published_rules.csv", "--qi-table", "published_qi.csv", "--values", values]) == 0
+    assert capsys.readouterr().out.count("baseline: none") == 1
