@@ -440,7 +440,8 @@ def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_th
         before = f", {_bits(start.divergence)} at the start" if is_moved and isinstance(start, Answer) else ""
         sentences.append(f"{sentence}{before} (0 means that the truth is known).")
     exposure = answer.exposure(threshold)
-    sentence = f"{exposure.people} of {exposure.total} people exposed: {exposure.meaning}"
+    meaning = exposure.meaning if exposure.people else f"no{exposure.meaning.removeprefix('a')}"
+    sentence = f"{exposure.people:,} of {exposure.total:,} people exposed: {meaning}"
     if is_moved and isinstance(start, Answer):
         at = "" if threshold == first_threshold else f", with P >= {first_threshold:g}"
         sentence += f" ({start.exposure(first_threshold).people} at the start{at})"

@@ -234,7 +234,7 @@ class Exposure(ReprMixin):
     def _sentences(self) -> list[str]:
         """The verdict, and with a baseline how much of it is due to the release alone."""
         if self._rule is None or self._rule.baseline is None:
-            first, others = f"{self.people} of {self.total} people exposed at P >= {self.threshold:g}", list[str]()
+            first, others = f"{self.people:,} of {self.total:,} people exposed at P >= {self.threshold:g}", list[str]()
         else:
             first, *others = _verdict(self._rule, self._rule.baseline, self)
         if self.attack_success is not None:
@@ -940,16 +940,16 @@ def _in_quotes(label: object) -> str:
 
 
 def _people(n: float) -> Message:
-    return Message("{n} person" if n == 1 else "{n} people", n=int(n))
+    return Message("{n:,} person" if n == 1 else "{n:,} people", n=int(n))
 
 
 def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iterator[str]:
     """How many people are exposed by which values, and which values are excluded."""
     at, values, total, whom = f"P >= {rule.threshold:g}", exposure.values, exposure.total, exposure._whom
     if exposure.people:
-        yield f"{exposure.people} of {total} {whom} ({exposure.people / total:.1%}) exposed: {rule.meaning}."
+        yield f"{exposure.people:,} of {total:,} {whom} ({exposure.people / total:.1%}) exposed: {rule.meaning}."
     else:
-        yield f"0 of {total} {whom} exposed: no{rule.meaning.removeprefix('a')}."
+        yield f"0 of {total:,} {whom} exposed: no{rule.meaning.removeprefix('a')}."
     if rule.windows is not None:
         if n := int((values["anyway"] > 0).sum()):
             are = "interval is excluded because its" if n == 1 else "intervals are excluded because their"
@@ -1018,15 +1018,15 @@ def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFr
 def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Iterator[str]:
     """Other warnings: values that are certain and not counted, and people who are counted in doubt."""
     for label, row in uncounted.head(MOST_WARNINGS).iterrows():
-        n, template = int(row["people"]), "{value} is certain (P = 1) for {n} people who are not counted: {because}."
+        n, template = int(row["people"]), "{value} is certain (P = 1) for {n:,} people who are not counted: {because}."
         if n == 1:
             template = "{value} is certain (P = 1) for 1 person who is not counted: {because}."
         yield Message(template, value=_in_quotes(label), n=n, because=row["because"])
     if (n_more := len(uncounted) - MOST_WARNINGS) > 0:
-        yield Message("{n} more values are certain for people who are not counted.", n=n_more)
+        yield Message("{n:,} more values are certain for people who are not counted.", n=n_more)
     if unsure:
         yield Message(
-            "{n} of the exposed people are counted only because the certified error ({error:.2g}) is too large to prove "
+            "{n:,} of the exposed people are counted only because the certified error ({error:.2g}) is too large to prove "
             "that their probability is below the threshold.",
             n=unsure,
             error=rule.slack,
@@ -1075,7 +1075,7 @@ def _doubts(
                 yield unique, False
         elif rule.intervals is None and texts:
             numerical = Message(
-                "{n} of {total} values of {name!r} look like numbers, dates or ranges, such as {example}, but are treated "
+                "{n:,} of {total:,} values of {name!r} look like numbers, dates or ranges, such as {example}, but are treated "
                 "as unrelated labels, so close values count as different. Convert them to numbers or dates, or set the "
                 "distance (within) to 0 if only equal values matter.",
                 n=len(texts),

@@ -396,7 +396,7 @@ def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
     """Measures of the records without a population."""
     n, least = int(records.sum()), int(records.min())
     below, unique = int(records[records < k].sum()), int((records == 1).sum())
-    says = Message("{n} records have {classes} different quasi-identifiers", n=n, classes=len(records))
+    says = Message("{n:,} records have {classes:,} different quasi-identifiers", n=n, classes=len(records))
     yield "classes", len(records), "classes", says
     yield "k", least, "records", Message("{k}-anonymous: the smallest class", k=least)
     says = Message("{share} of all are in classes of fewer than {k}", share=_percent(below / n), k=k)
@@ -436,7 +436,7 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
         pitman = unique * still_unique(alpha, theta, n, n_population)
         rows += _risks("Pitman", records, by_class)
     for name, value in (("Pitman", pitman), ("Zayatz", zayatz)):
-        template, share = "{share} of all are expected to be unique among {n} people", _percent(value / n)
+        template, share = "{share} of all are expected to be unique among {n:,} people", _percent(value / n)
         says: str = Message(template, share=share, n=n_population)
         if math.isnan(value):
             says = "not available for a single class, or if all classes have one record"

@@ -20,6 +20,8 @@ from typing import Any
 from .._utils.formatting import Message
 from .._utils.validation import check_in
 
+#: Keeps a number and its unit on one line.
+SPACE = "\u00a0"
 #: A number as Python writes it, "1,234.5" or "12.3%".
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?\s?%?")
 
@@ -94,7 +96,9 @@ class _Formatter(string.Formatter):
             return text(value, self.write)
         formatted = str(super().format_field(value, format_spec))
         is_english = self.in_english or not isinstance(value, str)
-        return self.write(localized(formatted) if is_english and NUMBER.fullmatch(formatted) else formatted)
+        if is_english and NUMBER.fullmatch(formatted):
+            formatted = re.sub(r"\s?%", f"{SPACE}%", localized(formatted))
+        return self.write(formatted)
 
 
 def text(message: str, write: Callable[[object], str] = str, /, **values: Any) -> str:

@@ -51,6 +51,7 @@ from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
+from ..terms.people import OTHERS
 from . import tables
 from .data import Attack, Attempt, ReportData, Settings, joined, least_merging, merge_pairs, solve_again
 from .language import current_language, languages, speaking, text
@@ -89,6 +90,7 @@ def _answer(data: ReportData) -> dict[str, Any]:
         p, people = who["P"].to_numpy(float), int(who["people"].iloc[0])
         surest = {
             "group": tables.group_name(who.index, 0), "value": tables.value_name(data.judged, values[0]),
+            "is_named": "who" in who.index.names and who.index.get_level_values("who")[0] != OTHERS,
             "people": people, "p": p[0], "ties": len(p) > 1 and p[1] >= p[0] - data.exact,
             "baseline": who["baseline"].iloc[0] if "baseline" in who else None,
         }  # fmt: skip

@@ -9,6 +9,7 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from ..plots.risk import exposure as plot_exposure
 from ..sources.statements import Statement
 from ..terms.people import OTHERS
 from .data import ReportData
-from .language import localized, text
+from .language import SPACE, localized, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 NEAR = 1e-9
 #: A threshold above a round number by less than this means "more than" that number.
 HAIR = 1e-6
-#: Keeps a number and its unit on one line.
-SPACE = "\u00a0"
 #: The least threshold of the curve, unless the report's threshold is lower.
 LEAST = 0.5
 #: The largest heat map that can be read on a page: rows, columns, and quasi-identifiers in the row labels.
@@ -177,13 +176,11 @@ def value_name(sensitive: Sequence[str], value: object) -> str:
 
 
 def group_name(index: pd.Index, at: int) -> str:
-    """Write a group: "Gender = female, Degree = junior", or "Iris" for a named person."""
-    labels = index[at] if isinstance(index, pd.MultiIndex) else (index[at],)
-    return ", ".join(
-        as_label(label) if name == "who" else f"{as_label(name)} = {as_label(label)}"
-        for name, label in zip(index.names, labels, strict=True)
-        if (name, label) != ("who", OTHERS)
-    )
+    """Write a group: "Gender = female, Degree = junior", or for a named person "Iris (Gender = female)"."""
+    labels = dict(zip(index.names, index[at] if isinstance(index, pd.MultiIndex) else (index[at],), strict=True))
+    who = labels.pop("who", OTHERS)
+    described = ", ".join(f"{as_label(name)} = {as_label(label)}" for name, label in labels.items())
+    return described if who == OTHERS else f"{as_label(who)} ({described})" if described else as_label(who)
 
 
 def column(name: str, cells: Iterable[Cell | str], kind: str = "text") -> tuple[Column, list[Cell]]:
@@ -513,7 +510,13 @@ def certain_table(data: ReportData, table: pd.DataFrame) -> Table:
     """Certain inferences and the statements that they follow from, certainties to have a value first."""
     order = np.lexsort((-table["people"].to_numpy(), table["probability"].to_numpy() != 1))
     shown = table.iloc[order[: data.settings.rows]]
-    reasons = ["; ".join(because) or text("the release alone") for because in shown["because"]]
+    published = {
+        data.model.form.name(row) for row in range(data.model.form.n_facts)
+    }  # of a release without a closed form
+    reasons = [
+        "; ".join(name for name in because if name not in published) or text("the release alone")
+        for because in shown["because"]
+    ]
     return table_of(
         text("Certain inferences and their reasons"),
         column(text("Inference"), map(str, shown.index), "code"),
@@ -689,15 +692,18 @@ def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
     else:
         baseline = text("given probabilities")
     sensitive: Any = settings.sensitive
+    within: Any = settings.within
+    if isinstance(within, PurePath):
+        within = within.name
+    elif not isinstance(within, str | int | float):
+        within = short_repr(within)
     values = list(sensitive) if isinstance(sensitive, list | set | frozenset) else [sensitive]
     facts = {
         text("threshold of exposure"): from_on(settings.threshold),
         text("sensitive values"): text("all") if sensitive is None else ", ".join(map(str, values)),
         text("baseline"): baseline,
         text("values that count as equal"): (
-            text("default")
-            if settings.within is None
-            else text("within {distance}", distance=short_repr(settings.within))
+            text("default") if settings.within is None else text("within {distance}", distance=within)
         ),
         text("original records"): text("given, for measures" if settings.original is not None else "not given"),
         text("date"): day,

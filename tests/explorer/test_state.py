@@ -196,7 +196,8 @@ def test_only_sensitive_values_are_framed_and_counted():
     for sensitive, people in ((["Breast Cancer"], 1), (["HIV"], 0)):
         answer = answered(model, None, 20, 60.0, sensitive)
         assert heat_map(answer, 0.8).count('class="maxent-exposed"') == people
-        assert verdict(answer, answer, 0.8, 0.8)[0].startswith(f"{people} of 10 people exposed")
+        value = "a value" if people else "no value"
+        assert verdict(answer, answer, 0.8, 0.8)[0].startswith(f"{people} of 10 people exposed: {value} with P < 0.8")
 
 
 @pytest.mark.parametrize(

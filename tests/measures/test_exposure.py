@@ -83,8 +83,8 @@ def test_what_everybody_knows_exposes_nobody(survey):
     }  # fmt: skip
     assert exposed(post, sensitive=["yes"]).people == 0
     assert str(found).splitlines() == [
-        "0 of 2000 people exposed: no value with P < 0.8 overall is inferred with P >= 0.8.",
-        "'no' is excluded (baseline probability 0.84); 2000 people have P('no') >= 0.8.",
+        "0 of 2,000 people exposed: no value with P < 0.8 overall is inferred with P >= 0.8.",
+        "'no' is excluded (baseline probability 0.84); 2,000 people have P('no') >= 0.8.",
     ]
 
 
@@ -598,7 +598,7 @@ def test_an_outlier_does_not_hide_everybody():
     pay[7] = 1e9
     found = exposed(solved(pay), baseline="overall")
     assert found.people == 0
-    assert any("would expose 1000 people" in one for one in found.undecided)
+    assert any("would expose 1,000 people" in one for one in found.undecided)
     assert exposed(solved(pay), baseline="overall", within=50).people == 1000
 
 

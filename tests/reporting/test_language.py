@@ -88,7 +88,11 @@ def test_numbers_are_written_in_the_language():
     with speaking("de"):
         assert percent(0.123).replace("\u00a0", " ") == "12,3 %"
         assert text("{n:,} of {total:,}", n=1234, total=56789) == "1.234 von 56.789"
-        assert text(Message("{share} of all have unique quasi-identifiers", share="10.5%")).startswith("10,5% aller")
+        assert text(Message("{share} of all have unique quasi-identifiers", share="10.5%")).startswith(
+            "10,5\u00a0% aller"
+        )
+        says = Message("{n:,} records have {classes:,} different quasi-identifiers", n=12345, classes=10)
+        assert text(says).startswith("12.345 Datensätze")
         assert text("over {percent}", percent=percent(0.123)).replace("\u00a0", " ") == "über 12,3 %"
     assert percent(0.123).replace("\u00a0", " ") == "12.3 %"
     assert NUMBER.fullmatch("1,234.5%")

@@ -141,6 +141,34 @@ def test_the_least_merging_is_advised():
     assert re.search(r"Merge buckets: age = 0(, age = \d+)? and age = \d+ together;", text)
 
 
+def test_named_people_are_called_by_name(release):
+    """A person whom the adversary knows is no "1 person with" the name."""
+    people = {"Grace": {"Gender": "female", "Degree": "junior"}}
+    model = mx.MaxEnt(release, people=people).add("P(Breast Cancer | Grace) = 1")
+    text = read(mx.report(model.solve()).html).text
+    assert "Grace (Gender = female, Degree = junior) has Disease = Breast Cancer with a probability of 100" in text
+    assert "of all people have this value" in text
+
+
+def test_a_file_of_a_hierarchy_is_called_by_its_name(release, tmp_path):
+    """Where the file stands on the machine is nobody's business."""
+    file = tmp_path / "groups.csv"
+    file.write_text("Flu;lung;*\nPneumonia;lung;*\nBreast Cancer;cancer;*\nHIV;other;*\nLung Cancer;cancer;*\n")
+    page = read(mx.report(mx.MaxEnt(release).solve(), within=file).html)
+    said = {item: value for (item, _), (value, _) in page.table("Settings and versions")}
+    assert said["values that count as equal"] == "within groups.csv"
+
+
+def test_what_a_population_implies_follows_from_the_release_alone():
+    """Published counts are not among the statements, so a report does not give them as reasons."""
+    table = pd.DataFrame({"Age": ["[20, 40]", "[20, 40]", "*"], "Disease": ["Flu", "Gout", "HIV"]})
+    population = pd.DataFrame({"Age": [25, 30, 70]})
+    release = mx.Release.from_generalized(table, qi="Age", sa="Disease", population=population)
+    names = population.set_axis(["Ann", "Bob", "Gus"])
+    page = read(mx.report(mx.MaxEnt(release, people=names).solve()).html)
+    assert {row[-1][0] for row in page.table("Certain inferences")} == {"the release alone"}
+
+
 def test_merging_does_not_help_where_knowledge_says_it_all(release):
     """Where the adversary knows somebody's value itself, no way of publishing helps, and none is advised."""
     post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=female, Degree=junior) = 1").solve()
