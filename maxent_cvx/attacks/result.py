@@ -274,7 +274,9 @@ class ImplicationFormatter:
         return has(self.person(atom), self.value(atom))
 
     def implies(self, premise: Atom, conclusion: Atom) -> Sentence:
-        """Say that one atom implies another."""
+        """Say that one atom implies another; of another value of the same person, that the premise is false."""
+        if (premise.bucket, premise.person) == (conclusion.bucket, conclusion.person):
+            return ~self.has(premise)
         return self.has(premise).implies(self.has(conclusion))
 
     def value(self, atom: Atom) -> Hashable:

@@ -39,7 +39,7 @@ from .._utils.validation import (
     check_seconds,
     check_str,
 )
-from ..attacks.definetti import definetti
+from ..attacks.definetti import DeFinettiResult, definetti
 from ..attacks.result import AttackResult
 from ..attacks.worst_case import worst_case
 from ..measures.exposure import Exposure
@@ -287,8 +287,23 @@ def _attacks(data: ReportData) -> dict[str, Any]:
         elif isinstance(result, pd.DataFrame):
             is_worst = attack is worst_case
             table = tables.worst_case_table(result, data.sa, rows) if is_worst else tables.plain_table(result, rows)
-        results.append({"name": name, "attempt": attempt, "table": table, "is_worst_case": attack is worst_case})
+        results.append({
+            "name": name, "attempt": attempt, "table": table, "is_worst_case": attack is worst_case,
+            "certainty": _certainty_of(result, data.settings.original) if isinstance(result, AttackResult) else None,
+        })  # fmt: skip
     return {"results": results, "tables": [part["table"] for part in results if part["table"]]}
+
+
+def _certainty_of(result: AttackResult, original: pd.DataFrame | None) -> dict[str, Any]:
+    """How probable the likeliest values are, and how often they are right if the original records tell."""
+    n = result.records.to_numpy()
+    said, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (result.table, result.baseline))
+    judged = None if original is None else Attempt.of(lambda: result.judge(original)).value
+    return {
+        "n": int(n.sum()), "said": said, "without": without, "judged": judged,
+        "is_definetti": isinstance(result, DeFinettiResult),
+        "iterations": len(result.log) if isinstance(result, DeFinettiResult) and not result.converged else 0,
+    }  # fmt: skip
 
 
 def _reidentification(data: ReportData) -> dict[str, Any]:

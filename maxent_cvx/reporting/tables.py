@@ -26,6 +26,7 @@ from ..plots.posterior import posterior as plot_posterior
 from ..plots.risk import exposure as plot_exposure
 from ..sources.statements import Statement
 from ..terms.people import OTHERS
+from ..worlds.sentences import Sentence, atoms, read_sentence
 from .data import ReportData
 from .language import SPACE, localized, text
 
@@ -485,8 +486,15 @@ def statements_of(model: Any) -> list[tuple[str, str]]:
         elif blocks.find(row)[0].penalty is not None:
             statements.append((name, ""))
         else:
-            statements.append((f"{name} {_sides(*blocks.sides(row))}", ""))
+            statements.append((f"{_row_name(name)} {_sides(*blocks.sides(row))}", ""))
     return statements + [(str(constraint), "") for constraint in model.convex]
+
+
+def _row_name(name: object) -> str:
+    """Write the name of a row of knowledge; that of a published rule begins with a word of the language."""
+    words = {"published rule": text("published rule"), "no rule": text("no rule")}
+    kind, colon, rule = str(name).partition(": ")
+    return f"{words.get(kind, kind)}{colon}{rule}"
 
 
 def _sides(low: float, high: float) -> str:
@@ -514,7 +522,7 @@ def certain_table(data: ReportData, table: pd.DataFrame) -> Table:
         data.model.form.name(row) for row in range(data.model.form.n_facts)
     }  # of a release without a closed form
     reasons = [
-        "; ".join(name for name in because if name not in published) or text("the release alone")
+        "; ".join(_row_name(name) for name in because if name not in published) or text("the release alone")
         for because in shown["because"]
     ]
     return table_of(
@@ -598,7 +606,7 @@ def price_table(data: ReportData, table: pd.DataFrame) -> Table:
     shown = table.head(data.settings.rows)
     return table_of(
         text("Prices of the statements"),
-        column(text("Statement"), map(str, shown.index), "code"),
+        column(text("Statement"), map(_row_name, shown.index), "code"),
         column(text("It"), [text(SIDES[str(side)]) for side in shown["side"]]),
         column(text("Price, nats per unit"), map(number, shown["price"].abs()), "number"),
         total=len(table),
@@ -630,13 +638,35 @@ def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
         text("The worst case"),
         counts(text("Pieces of knowledge"), shown["k"]),
         probabilities(text("Largest probability"), shown["disclosure"]),
-        column(text("Person"), map(str, shown["person"])),
+        column(text("Person"), map(_person, shown["person"])),
         column(sa, map(as_label, shown["value"])),
         column(
-            text("Example of such knowledge"), ["; ".join(s) or text("nothing") for s in shown["sentences"]], "code"
+            text("Example of such knowledge"),
+            ["; ".join(map(_in_words, map(read_sentence, s))) or text("nothing") for s in shown["sentences"]],
         ),
         total=len(table),
     )
+
+
+def _in_words(sentence: Sentence) -> str:
+    """Write "not a=x" or "a=x -> b=y", of which worst cases consist."""
+    one, *others = (_person(atom.person) for atom in atoms(sentence))
+    value, *other_values = (as_label(atom.value) for atom in atoms(sentence))
+    if not others:
+        return text("{person} does not have {value}", person=one, value=value)
+    return text(
+        "if {one} has {value}, {other} has {other_value}",
+        one=one,
+        value=value,
+        other=others[0],
+        other_value=other_values[0],
+    )
+
+
+def _person(name: object) -> str:
+    """Write "person 1 of bucket 7"."""
+    number, _, bucket = str(name).removeprefix("person ").partition(" of bucket ")
+    return text("person {number} of bucket {bucket}", number=number, bucket=as_label(bucket))
 
 
 def plain_table(table: pd.DataFrame, rows: int) -> Table:

@@ -99,5 +99,7 @@ def test_a_missing_baseline_is_mentioned_once(folder, capsys):
           "--confidence", "0.5", "--out", "published"])  # fmt: skip
     capsys.readouterr()
     values = ",".join(mx.datasets.load_hospital()["Disease"].unique())
-    assert main(["report", "published_rules.csv", "--qi-table", "published_qi.csv", "--values", values]) == 0
+    command = ["report", "published_rules.csv", "--qi-table", "published_qi.csv", "--values", values]
+    assert main([*command, "--language", "de"]) == 0
+    assert "veröffentlichte Regel: " in read((folder / "report.html").read_text(encoding="utf-8")).text
     assert capsys.readouterr().out.count("baseline: none") == 1

@@ -118,8 +118,17 @@ def test_attacks_that_were_asked_for(page, release):
     """The worst case is that of the attack; an attack that was not asked for has no section."""
     rows = page.table("The worst case")
     assert numbers(rows, 1) == mx.attacks.worst_case(release)["disclosure"].to_list()
-    assert mx.attacks.definetti(release).sentence in page.text
+    assert "person 1 of bucket 1 does not have Breast Cancer" in page.text
+    assert "Do not take these probabilities at face value" in page.text
     assert "Attacks" not in {text for _, text in read(mx.report(mx.MaxEnt(release).solve()).html).headings}
+
+
+def test_attacks_are_judged_by_the_original_records(post, hospital):
+    """An attack may be too certain: where the truth is known, the report says how often it is right."""
+    text = read(mx.report(post, original=hospital, attacks=["definetti"], language="de").html).text.replace(SPACE, " ")
+    right = percent(mx.attacks.definetti(post.view).judge(hospital).right).replace(SPACE, " ").replace(".", ",")
+    assert f"Nach den Originaldaten stimmt er bei {right} von ihnen" in text
+    assert "deFinetti attack of" not in text
 
 
 def test_merging_buckets_is_tried(page, release, hospital):
