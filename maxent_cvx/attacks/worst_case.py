@@ -91,12 +91,15 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     marked = sensitive_values(release, sensitive)
     numbers = numbers_of(k, "k")
     words = ImplicationFormatter(release)
-    rows = []
+    rows, premises = [], []
     for number, formula in zip(numbers, worst_formulas(Frequencies.of(release.n_sb, marked), numbers), strict=True):
         sentences = tuple(str(words.implies(premise, formula.target)) for premise in formula.premises)
         rows.append({"k": number, "disclosure": as_double(formula.disclosure), **words.described(formula.target)})
         rows[-1]["sentences"] = sentences
-    return pd.DataFrame(rows)
+        premises.append([(words.person(premise), words.value(premise)) for premise in formula.premises])
+    table = pd.DataFrame(rows)
+    table.attrs["premises"] = premises  # for reports, which write the sentences in words
+    return table
 
 
 def numbers_of(value: object, name: str) -> list[int]:

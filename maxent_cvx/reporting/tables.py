@@ -26,7 +26,6 @@ from ..plots.posterior import posterior as plot_posterior
 from ..plots.risk import exposure as plot_exposure
 from ..sources.statements import Statement
 from ..terms.people import OTHERS
-from ..worlds.sentences import Sentence, atoms, read_sentence
 from .data import ReportData
 from .language import SPACE, localized, text
 
@@ -634,38 +633,34 @@ def attack_result_table(result: AttackResult, rows: int) -> Table:
 def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
     """The worst case for each number of pieces of knowledge."""
     shown = table.head(rows)
+    known = [
+        "; ".join(_implication(premise, (person, value)) for premise in premises) or text("nothing")
+        for premises, person, value in zip(table.attrs["premises"], shown["person"], shown["value"], strict=False)
+    ]
     return table_of(
         text("The worst case"),
         counts(text("Pieces of knowledge"), shown["k"]),
         probabilities(text("Largest probability"), shown["disclosure"]),
         column(text("Person"), map(_person, shown["person"])),
         column(sa, map(as_label, shown["value"])),
-        column(
-            text("Example of such knowledge"),
-            ["; ".join(map(_in_words, map(read_sentence, s))) or text("nothing") for s in shown["sentences"]],
-        ),
+        column(text("Example of such knowledge"), known),
         total=len(table),
     )
 
 
-def _in_words(sentence: Sentence) -> str:
-    """Write "not a=x" or "a=x -> b=y", of which worst cases consist."""
-    one, *others = (_person(atom.person) for atom in atoms(sentence))
-    value, *other_values = (as_label(atom.value) for atom in atoms(sentence))
-    if not others:
+def _implication(premise: tuple[str, object], target: tuple[str, object]) -> str:
+    """Say that who has one value, (person, value), has the target; the same person cannot have both."""
+    (one, value), (other, other_value) = ((_person(person), as_label(value)) for person, value in (premise, target))
+    if one == other:
         return text("{person} does not have {value}", person=one, value=value)
     return text(
-        "if {one} has {value}, {other} has {other_value}",
-        one=one,
-        value=value,
-        other=others[0],
-        other_value=other_values[0],
+        "if {one} has {value}, {other} has {other_value}", one=one, value=value, other=other, other_value=other_value
     )
 
 
-def _person(name: object) -> str:
+def _person(name: str) -> str:
     """Write "person 1 of bucket 7"."""
-    number, _, bucket = str(name).removeprefix("person ").partition(" of bucket ")
+    number, _, bucket = name.removeprefix("person ").partition(" of bucket ")
     return text("person {number} of bucket {bucket}", number=number, bucket=as_label(bucket))
 
 

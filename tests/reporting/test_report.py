@@ -123,6 +123,13 @@ def test_attacks_that_were_asked_for(page, release):
     assert "Attacks" not in {text for _, text in read(mx.report(mx.MaxEnt(release).solve()).html).headings}
 
 
+def test_worst_cases_of_combinations_are_written_in_words(two_attributes):
+    """Values of several attributes, which cannot be typed in a sentence, are written as elsewhere in the report."""
+    post, _ = two_attributes
+    rows = read(mx.report(post, attacks=["worst_case"], time_limit=1).html).table("The worst case")
+    assert re.fullmatch(r"person \d+ of bucket \d+ does not have \d, \d", rows[1][-1][0])
+
+
 def test_attacks_are_judged_by_the_original_records(post, hospital):
     """An attack may be too certain: where the truth is known, the report says how often it is right."""
     text = read(mx.report(post, original=hospital, attacks=["definetti"], language="de").html).text.replace(SPACE, " ")
