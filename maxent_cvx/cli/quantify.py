@@ -344,7 +344,7 @@ def _print_limit(verdict: Verdict) -> None:
         print(f"\nPASS: nobody is {text}")
     else:
         are = "is" if above.people == 1 else "are"
-        print(f"\nFAIL: {above.people:,} of {pluralize(above.total, 'person', 'people')} {are} {text}")
+        print(f"\nFAIL: {above.people} of {pluralize(above.total, 'person', 'people')} {are} {text}")
     printed = str(verdict.exposure).splitlines()
     say(*(line for line in str(above).splitlines()[1:] if line not in printed))
     if above.people and not above.who.index.equals(verdict.exposure.who.index):
