@@ -231,7 +231,8 @@ def _write_tables(
     for path, table in zip(files, (people, values), strict=True):
         write(path, partial(table.to_csv, index=False))
     say(f"{release!r}"[1:-1])
-    _print_exposure(MaxEnt(release), threshold=threshold)
+    baseline = None if release.n_s is None else "overall"  # of counterfeits nobody knows which they are
+    _print_exposure(MaxEnt(release), baseline, threshold)
     if before is not None:
         _print_exposure(
             MaxEnt(ReleaseSeries([before, release])), baseline=None, threshold=threshold, who="both releases"
