@@ -17,6 +17,8 @@ SUPPORT = Path(public_api.__file__).parent
 #: Removed after 0.2.0, each with a line in the changelog.
 REMOVED = (
     "mx.solvers.Answer.corner",
+    "mx.solvers.Iteration.part",
+    "mx.solvers.Iteration.parts",
     "mx.testing.problems",
     "mx.worlds.sample_linkage",
 )
