@@ -274,9 +274,7 @@ class ImplicationFormatter:
         return has(self.person(atom), self.value(atom))
 
     def implies(self, premise: Atom, conclusion: Atom) -> Sentence:
-        """Say that one atom implies another; of another value of the same person, that the premise is false."""
-        if (premise.bucket, premise.person) == (conclusion.bucket, conclusion.person):
-            return ~self.has(premise)
+        """Say that one atom implies another."""
         return self.has(premise).implies(self.has(conclusion))
 
     def value(self, atom: Atom) -> Hashable:

@@ -19,8 +19,8 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     """Max P(person has value | release, k basic implications) over all people, values and sets of k implications.
 
     A basic implication is (atom and atom and ...) -> (atom or atom or ...), where an atom is "person has value". It also
-    covers "Ann does not have the flu": "Ann=Flu -> Ann=HIV", written "not Ann=Flu". The maximum is over all conjunctions of
-    k of them that are consistent with the release, whether they are true or not.
+    covers "Ann does not have the flu": "Ann=Flu -> Ann=HIV". The maximum is over all conjunctions of k of them that are
+    consistent with the release, whether they are true or not.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     1  1       0.667              (m,)   Flu
     2  2       1.000              (m,)   Flu
     >>> result["sentences"][1]
-    ('not person 1 of bucket 1=Lung',)
+    ('person 1 of bucket 1=Lung -> person 1 of bucket 1=Flu',)
     >>> result = mx.attacks.worst_case(release, k=2, sensitive=["Breast", "Ovary"])
     >>> result["disclosure"].round(3).item(), result["sentences"].item()[0]
     (0.556, 'person 1 of bucket 1=Flu -> person 1 of bucket 2=Breast')
