@@ -517,9 +517,8 @@ def certain_table(data: ReportData, table: pd.DataFrame) -> Table:
     """Certain inferences and the statements that they follow from, certainties to have a value first."""
     order = np.lexsort((-table["people"].to_numpy(), table["probability"].to_numpy() != 1))
     shown = table.iloc[order[: data.settings.rows]]
-    published = {
-        data.model.form.name(row) for row in range(data.model.form.n_facts)
-    }  # of a release without a closed form
+    # Rows of a release that has no closed form can be reasons, and are no statements of anybody.
+    published = {data.model.form.name(row) for row in range(data.model.form.n_facts)}
     reasons = [
         "; ".join(_row_name(name) for name in because if name not in published) or text("the release alone")
         for because in shown["because"]
