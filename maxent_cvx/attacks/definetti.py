@@ -312,6 +312,8 @@ MOST_STEPS = 2e5
 TEMPERATURES = np.concatenate([[0.0], np.geomspace(0.02, 16.0, 30)])
 #: Folds of a calibration, if the release has two buckets for each.
 FOLDS = 5
+#: Bits of a pair of buckets whose values cannot be its own: a temperature with such a pair is never the best.
+LEAST_BITS = -1e100
 #: Exchanges of values that the p-value is found by.
 EXCHANGES = 999
 
@@ -458,11 +460,11 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
 
     disjoint = [part.affordable(rng) for fold in held_out for part in fold.pairs(matched)]
     advantages = np.concatenate([part.advantage(TEMPERATURES) for part in disjoint], axis=1)
-    kept, lost = _bits(advantages), _bits(-advantages)
+    # A pair without a world has minus infinity bits, and 0 times that is no number.
+    kept, lost = (np.maximum(_bits(each), LEAST_BITS) for each in (advantages, -advantages))
     exchanged = rng.integers(0, 2, (EXCHANGES, advantages.shape[1])).astype(float)
     statistic = kept.mean(axis=1).max()
-    with np.errstate(invalid="ignore"):
-        random = (exchanged @ lost.T + (1 - exchanged) @ kept.T).max(axis=1) / max(advantages.shape[1], 1)
+    random = (exchanged @ lost.T + (1 - exchanged) @ kept.T).max(axis=1) / max(advantages.shape[1], 1)
     return temperature, evidence, float(1 + np.count_nonzero(~(random < statistic - 1e-12))) / (EXCHANGES + 1)
 
 

@@ -157,6 +157,20 @@ def test_what_cannot_be_calibrated_is_refused():
         mx.attacks.definetti(random_release(np.random.default_rng(5), 2)[1], calibrate=True)
 
 
+def test_a_model_that_is_sure_of_the_truth():
+    """Worlds whose weight is below the smallest double have no weight; the p-value is still that of a perfect model."""
+    size, n_buckets = 6, 40
+    value = np.random.default_rng(7).integers(0, 3, size * n_buckets)
+    table = pd.DataFrame({"age": value, "s": np.array(list("abc"))[value], "bucket": np.arange(len(value)) // size})
+    release = mx.Release.from_buckets(table, qi="age", sa="s", bucket="bucket")
+    log_f = np.where(np.eye(4, 3) > 0, 0.0, -60.0)
+    log_f[3] = -1.0
+    temperature, evidence, p_value = _evidence([HeldOut(Worlds(release), log_f)], 0)
+    assert temperature > 0
+    assert evidence > 0.9
+    assert p_value == 0.001
+
+
 def test_large_buckets():
     """Buckets of 13 people: a leak is found, noise is not."""
     for leaks in (True, False):
