@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -248,7 +249,23 @@ def read_input(options: ExposureOptions) -> CommandInput:
     for name in (*source.qi, *source.sa):
         if name not in original.columns:
             raise unknown_name(f"column of {_name(options.original)} (given as --original)", name, original.columns)
-    return replace(source, original=_without_gaps(original, options.original, source.qi, source.sa, options))
+    original = _without_gaps(original, options.original, source.qi, source.sa, options)
+    if (
+        isinstance(source.view, Release)
+        and source.view.generalized
+        and not _are_cells(original[source.qi], source.view)
+    ):
+        raise TableError(
+            f"the quasi-identifiers of {_name(options.original)} (given as --original) are exact, and those of the release are "
+            f"generalized; give --population {shlex.quote(options.original)} too, so that it is known who is in which group"
+        )
+    return replace(source, original=original)
+
+
+def _are_cells(people: pd.DataFrame, release: Release) -> bool:
+    """Whether the quasi-identifiers of all people are written as cells of a generalized release."""
+    cells = release.quasi_identifiers.to_frame(index=False).astype(str)
+    return bool(pd.MultiIndex.from_frame(people.astype(str)).isin(pd.MultiIndex.from_frame(cells)).all())
 
 
 def _read_release(options: ExposureOptions) -> CommandInput:

@@ -627,3 +627,17 @@ def test_what_a_search_finds_is_judged_beside_its_people(methods, capsys):
     assert main([*command, *population]) == 0
     assert "0 of 40 people exposed" in capsys.readouterr().out
     assert methods == "anatomy" or not pd.read_csv("open.csv")["age"].str.contains(r"\\.").any()
+
+
+def test_original_records_of_a_generalized_release(capsys):
+    """Exact records are found among generalised ones by the population; the error says so, and what it says works."""
+    table = pd.DataFrame({"age": [20, 21, 30, 31], "disease": ["flu", "HIV", "flu", "flu"]})
+    table.to_csv("people.csv", index=False)
+    roles = ["--qi", "age", "--sa", "disease"]
+    assert main(["publish", "people.csv", *roles, "--method", "mondrian", "--k", "2", "--out", "open"]) == 0
+    asked = ["quantify", "open.csv", "--generalized", *roles]
+    assert main([*asked, "--original", "people.csv"]) == 2
+    assert "give --population people.csv too" in capsys.readouterr().err
+    assert main([*asked, "--original", "people.csv", "--population", "people.csv"]) == 0
+    assert "right for" in capsys.readouterr().out
+    assert main([*asked, "--original", "open.csv"]) == 0
