@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -156,13 +156,16 @@ def merge_buckets(
     lost = n_buckets - len(np.unique(first))
     gap = max(lost - float(answer.mip_dual_bound), 0.0)
     buckets = pd.Series(release.buckets[first], release.buckets, name=release.bucket)
-    qi_table, sa_table = (
-        table.assign(**{release.bucket: table[release.bucket].map(buckets)}) for table in release.to_tables("__count")
-    )
-    merged = Release.from_tables(
-        qi_table, sa_table, qi=list(release.qi), sa=list(release.sensitive), bucket=release.bucket, count="__count"
-    )
-    return Merging(merged, buckets, lost, gap, most == n_buckets and gap < 1)
+    return Merging(joined(release, first), buckets, lost, gap, most == n_buckets and gap < 1)
+
+
+def joined(release: Release, into: np.ndarray) -> Release:
+    """The release in which bucket b is part of bucket into[b]."""
+    parts, place = np.unique(into, return_inverse=True)
+    n = len(into)
+    join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(parts)))
+    n_qb, n_sb = (sp.csr_array(counts @ join) for counts in (release.n_qb, release.n_sb))
+    return replace(release, buckets=release.buckets[parts], n_qb=n_qb, n_sb=n_sb, persons=None)
 
 
 def _exposing(summands: list[np.ndarray], chosen: np.ndarray, threshold: float) -> list[np.ndarray]:

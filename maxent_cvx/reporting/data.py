@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from .._utils.errors import MaxEntError
 from .._utils.formatting import as_label
@@ -229,17 +228,6 @@ def merge_pairs(release: Release, exposed: Sequence[int]) -> np.ndarray:
         is_free[partner] = False
         into[bucket] = into[partner]
     return into
-
-
-def joined(release: Release, into: np.ndarray) -> Release:
-    """The release in which bucket b is part of bucket into[b]."""
-    parts, place = np.unique(into, return_inverse=True)
-    n = len(into)
-    join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(parts)))
-    n_qb, n_sb = (sp.csr_array(counts @ join) for counts in (release.n_qb, release.n_sb))
-    for counts in (n_qb, n_sb):
-        counts.sort_indices()  # a product is not sorted, as the tables of a release are
-    return replace(release, buckets=release.buckets[parts], n_qb=n_qb, n_sb=n_sb, persons=None)
 
 
 def solve_again(model: MaxEnt, release: Release) -> Posterior:

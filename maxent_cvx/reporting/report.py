@@ -39,6 +39,7 @@ from .._utils.validation import (
     check_seconds,
     check_str,
 )
+from ..anonymize.merging import joined
 from ..attacks.definetti import DeFinettiResult, definetti
 from ..attacks.result import AttackResult
 from ..attacks.worst_case import worst_case
@@ -53,7 +54,7 @@ from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..terms.people import OTHERS
 from . import tables
-from .data import Attack, Attempt, ReportData, Settings, joined, least_merging, merge_pairs, solve_again
+from .data import Attack, Attempt, ReportData, Settings, least_merging, merge_pairs, solve_again
 from .language import current_language, languages, speaking, text
 from .tables import percent
 

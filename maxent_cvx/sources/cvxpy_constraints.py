@@ -133,7 +133,7 @@ def _multiple(e: Any, rest: Any, sign: float = 1.0) -> Iterator[Any]:
     if by.size != 1:
         raise _NotPolyhedral
     if by.item() == 0:  # nothing is left of the expression; as many pieces as with another factor
-        for piece in _pieces(inner, -1.0):
+        for piece in _pieces(inner if inner.is_convex() else -inner, -1.0):
             yield 0 * piece + rest
         return
     factor = sign * by.item()

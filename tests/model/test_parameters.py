@@ -169,6 +169,7 @@ def test_a_mean_among_people_of_unknown_number(relation):
     [
         lambda p, x: p * cp.abs(x) <= 0.05, lambda p, x: p * cp.square(x) <= 0.01, lambda p, x: cp.square(x) <= p - 1,
         lambda p, x: p * cp.norm1(cp.hstack([x, x])) <= 0.1, lambda p, x: p * cp.abs(x) + cp.abs(x) <= 0.05,
+        lambda p, x: p * cp.minimum(x, 0.2 - x) >= -0.1,
     ],
 )  # fmt: skip
 def test_a_factor_that_vanishes(release, bound):

@@ -10,8 +10,9 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
+from maxent_cvx.anonymize.merging import joined
 from maxent_cvx.releases.partitioned import divided
-from maxent_cvx.reporting.data import joined, merge_pairs
+from maxent_cvx.reporting.data import merge_pairs
 from maxent_cvx.reporting.tables import SPACE, percent
 from support.helpers import refused
 from support.reports import read
