@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,20 +37,20 @@ class Merging(ReprMixin):
         The new bucket of every old one.
     lost : int
         By how many buckets there are fewer.
-    gap : float
-        Lost - the solver's bound: no merging loses fewer than lost - gap buckets, among the sets considered.
+    gap : int
+        No merging loses fewer than lost - gap buckets.
     optimal : bool
-        Whether all sets of buckets were considered, and the gap is below 1.
+        Whether the gap is below 1.
     """
 
     release: Release
     buckets: pd.Series
     lost: int
-    gap: float
+    gap: int
     optimal: bool
 
     def __repr__(self) -> str:
-        return f"<Merging: {self.lost} of {len(self.buckets)} buckets fewer, gap {self.gap:g}, optimal: {self.optimal}>"
+        return f"<Merging: {self.lost} of {len(self.buckets)} buckets fewer, gap {self.gap}, optimal: {self.optimal}>"
 
 
 def merge_buckets(
@@ -86,9 +86,10 @@ def merge_buckets(
 
     Notes
     -----
-    An integer program, solved by HiGHS, with a variable for every set C of buckets that may become one: every bucket is
-    in one set, and the sum over chosen sets of P(C | q) P(s | C) is below the threshold for all q and s. What is least
-    is the sum of \|C\| - 1. Knowledge may expose people in the merged release: check it with
+    Integer programs, solved by HiGHS, with a variable for every set C of up to k buckets that may become one: every
+    bucket is in one set, and the sum over chosen sets of P(C | q) P(s | C) is below the threshold for all q and s. What is
+    least is the sum of \|C\| - 1. k grows from 1: a set of k + 1 buckets loses k by itself, so a merging that loses at
+    most k is the least of all. Knowledge may expose people in the merged release: check it with
     :func:`maxent_cvx.measures.exposed`.
 
     Examples
@@ -107,56 +108,104 @@ def merge_buckets(
     if release.with_counterfeits.any():
         raise TableError("the release contains counterfeit values; merge buckets before they are added")
     n_buckets = len(release.buckets)
-    sizes = np.cumsum([float(math.comb(n_buckets, k)) for k in range(1, n_buckets + 1)])
-    largest = int((sizes <= MOST_SETS).sum())
+    numbers = np.cumsum([float(math.comb(n_buckets, k)) for k in range(1, n_buckets + 1)])
+    largest = int((numbers <= MOST_SETS).sum())
     most = min(check_int(most, "most", 1), n_buckets) if most is not None else max(largest, min(2, n_buckets))
     if most > largest:
         raise GroupTooLarge(
-            f"sets of up to {most} of {n_buckets} buckets are {sizes[most - 1]:.0f}, and at most {MOST_SETS} are "
+            f"sets of up to {most} of {n_buckets} buckets are {numbers[most - 1]:.0f}, and at most {MOST_SETS} are "
             "expected; merge a part of the release at a time"
         )
-    sets = [chosen for k in range(1, most + 1) for chosen in combinations(range(n_buckets), k)]
-    sizes = np.array([len(chosen) for chosen in sets])
-    member = sp.csc_array(
-        (np.ones(sizes.sum()), np.concatenate(sets), np.concatenate([[0], sizes.cumsum()])),
-        shape=(n_buckets, len(sets)),
-    )
-    of_q, of_s = (np.asarray((counts @ member).todense()) for counts in (release.n_qb, release.n_sb))
-    # Of every sensitive value the summands P(C | q) P(s | C), shape (QI tuples, sets).
-    summands = [of_q * share / release.n_q[:, None] for share in of_s / of_s.sum(axis=0)]
-    constraints = [LinearConstraint(member, 1, 1)]
-    constraints += [
-        LinearConstraint(sp.csr_array(SCALE * p), -np.inf, SCALE * (threshold - ROUNDING)) for p in summands
-    ]
     end = math.inf if time_limit is None else time.monotonic() + check_seconds(time_limit, "time_limit")
+    first, lost, bound, k = None, n_buckets, 0, 1
     while True:
-        options: Any = {"mip_rel_gap": 0.0, "time_limit": max(end - time.monotonic(), 0.0)}
-        answer = milp(
-            sizes - 1, integrality=np.ones(len(sets), dtype=int), bounds=Bounds(0, 1), constraints=constraints, options=options
-        )  # fmt: skip
-        if answer.x is None:
-            if answer.status == 2:
-                raise Infeasible(
-                    f"somebody has a P(s | q) of at least {threshold:g} however up to {most} buckets are merged"
-                )
-            raise SolverError(f"HiGHS found no merging: {answer.message}")
-        chosen = np.flatnonzero(answer.x > 0.5)
-        exposing = _exposing(summands, chosen, threshold)
-        if not exposing:
+        better, loss, in_time = Program.of(release, k, threshold - ROUNDING).least(lost - 1, end)
+        if better is not None:
+            first, lost = better, n_buckets - len(np.unique(better))
+        # A set of k + 1 buckets loses k.
+        bound = max(bound, min(loss, k) if k < n_buckets else loss)
+        if lost <= k or k == most or not in_time:
             break
-        # HiGHS takes a limit for met that is exceeded by its tolerance. Sets that expose somebody together are excluded.
-        together = sp.csr_array(
-            (np.ones(sum(map(len, exposing))), np.concatenate(exposing), np.cumsum([0, *map(len, exposing)])),
-            shape=(len(exposing), len(sets)),
-        )
-        constraints.append(LinearConstraint(together, -np.inf, [len(each) - 1 for each in exposing]))
-    first = np.zeros(n_buckets, dtype=int)
-    for number in chosen:
-        first[list(sets[number])] = sets[number][0]
-    lost = n_buckets - len(np.unique(first))
-    gap = max(lost - float(answer.mip_dual_bound), 0.0)
+        k += 1
+    if first is None:
+        if in_time:
+            raise Infeasible(f"somebody has a P(s | q) of at least {threshold:g} however up to {k} buckets are merged")
+        raise SolverError(f"no merging was found in {time_limit:g} seconds; allow more time or a smaller `most`")
     buckets = pd.Series(release.buckets[first], release.buckets, name=release.bucket)
-    return Merging(joined(release, first), buckets, lost, gap, most == n_buckets and gap < 1)
+    return Merging(joined(release, first), buckets, lost, lost - bound, lost == bound)
+
+
+class Program(NamedTuple):
+    """The least merging by sets of up to k buckets: an integer program with a variable for every set."""
+
+    sets: np.ndarray  # of tuples of buckets
+    member: sp.csr_array  # 1 where a bucket is in a set, shape (buckets, sets)
+    limited: sp.csr_array  # rows of P(C | q) P(s | C), one for each q and s, whose sum over chosen sets has the limit
+    limit: float
+
+    @classmethod
+    def of(cls, release: Release, k: int, limit: float) -> Program:
+        """Leave out sets that reach the limit by themselves, and limits that no choice of sets reaches."""
+        n_buckets = len(release.buckets)
+        sets = [chosen for size in range(1, k + 1) for chosen in combinations(range(n_buckets), size)]
+        sizes = np.array([len(chosen) for chosen in sets])
+        member = sp.csr_array(
+            sp.csc_array(
+                (np.ones(sizes.sum()), np.concatenate(sets), np.concatenate([[0], sizes.cumsum()])),
+                shape=(n_buckets, len(sets)),
+            )
+        )
+        of_q = sp.csr_array(release.n_qb @ member / release.n_q[:, None])
+        of_s = (release.n_sb @ member).toarray()
+        shares = of_s / of_s.sum(axis=0)
+        summands = [
+            sp.csr_array((of_q.data * share[of_q.indices], of_q.indices, of_q.indptr), of_q.shape) for share in shares
+        ]
+        allowed = np.ones(len(sets), dtype=bool)
+        for p in summands:
+            allowed[p.indices[p.data >= limit]] = False
+        # The most that P(s | q) can be: each bucket in the allowed set with the largest share of s.
+        largest = np.maximum.reduceat((shares * allowed)[:, member.indices], member.indptr[:-1], axis=1)
+        reached = (release.n_qb / release.n_q[:, None]) @ largest.T >= limit
+        rows = [p[:, allowed][reached[:, s]] for s, p in enumerate(summands)]
+        kept = np.empty(allowed.sum(), dtype=object)
+        kept[:] = [chosen for chosen, is_allowed in zip(sets, allowed, strict=True) if is_allowed]
+        return cls(kept, member[:, allowed], sp.csr_array(sp.vstack(rows)), limit)
+
+    def least(self, most_lost: int, end: float) -> tuple[np.ndarray | None, int, bool]:
+        """The first bucket of each set, or None; a lower bound of the loss; whether the program was solved in time."""
+        if not self.member.sum(axis=1).all():
+            return None, most_lost + 1, True
+        sizes = self.member.sum(axis=0)
+        whole = np.ones(len(sizes), dtype=int)
+        constraints = [
+            LinearConstraint(self.member, 1, 1),
+            LinearConstraint(sizes - 1, -np.inf, most_lost),
+            LinearConstraint(SCALE * self.limited, -np.inf, SCALE * self.limit),
+        ]
+        while True:
+            options: Any = {"mip_rel_gap": 0.0, "time_limit": max(end - time.monotonic(), 0.0)}
+            answer = milp(sizes - 1, integrality=whole, bounds=Bounds(0, 1), constraints=constraints, options=options)
+            if answer.status == 2:
+                return None, most_lost + 1, True
+            # Losses are whole numbers; the bound of HiGHS has its tolerance.
+            bound = 0 if answer.mip_dual_bound is None else max(math.ceil(answer.mip_dual_bound - 1e-6), 0)
+            if answer.x is None:
+                return None, bound, False
+            chosen = np.flatnonzero(answer.x > 0.5)
+            part = self.limited[:, chosen]
+            exposing = part[part.sum(axis=1) >= self.limit]
+            if not exposing.shape[0]:
+                first = np.zeros(len(self.member.indptr) - 1, dtype=int)
+                for number in chosen:
+                    first[list(self.sets[number])] = self.sets[number][0]
+                return first, bound, answer.status == 0
+            # HiGHS takes a limit for met that is exceeded by its tolerance. Sets that expose somebody together are excluded.
+            together = sp.csr_array((exposing > 0).astype(float))
+            excluded = sp.csr_array(
+                (together.data, chosen[together.indices], together.indptr), (together.shape[0], len(sizes))
+            )
+            constraints.append(LinearConstraint(excluded, -np.inf, together.sum(axis=1) - 1))
 
 
 def joined(release: Release, into: np.ndarray) -> Release:
@@ -166,14 +215,3 @@ def joined(release: Release, into: np.ndarray) -> Release:
     join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(parts)))
     n_qb, n_sb = (sp.csr_array(counts @ join) for counts in (release.n_qb, release.n_sb))
     return replace(release, buckets=release.buckets[parts], n_qb=n_qb, n_sb=n_sb, persons=None)
-
-
-def _exposing(summands: list[np.ndarray], chosen: np.ndarray, threshold: float) -> list[np.ndarray]:
-    """Of every P(s | q) that reaches the threshold, the chosen sets that it is a sum over; each list of sets once."""
-    found = {}
-    for p in summands:
-        part = p[:, chosen]
-        for q in np.flatnonzero(part.sum(axis=1) >= threshold - ROUNDING):
-            sets = chosen[part[q] > 0]
-            found[sets.tobytes()] = sets
-    return [*found.values()]

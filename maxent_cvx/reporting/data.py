@@ -24,8 +24,6 @@ from ..releases.release import Release
 Attack: TypeAlias = Callable[[Any], Any]
 #: Why some questions have no answer for a release in partitions.
 IN_MEMORY = "they are computed for releases in memory only, and this release is in partitions"
-#: The least merging of up to so many buckets into one is searched in releases of up to so many buckets.
-MOST_BUCKETS = {3: 30, 2: 100}
 #: The largest number of QI tuples times values, and the seconds, of that search.
 LARGEST_PROGRAM, MERGING_SECONDS = 2_000, 10.0
 
@@ -199,12 +197,10 @@ class ReportData:
 
 
 def least_merging(release: Release, threshold: float) -> np.ndarray | None:
-    """The bucket that each one joins in the least merging without knowledge, of two or three at a time; None if none is found."""
-    n = len(release.buckets)
+    """The bucket that each one joins in the least merging without knowledge; None if none is found in time."""
     if len(release.quasi_identifiers) * len(release.sensitive_values) > LARGEST_PROGRAM:
         return None
-    most = next((most for most, buckets in MOST_BUCKETS.items() if n <= buckets), 1)
-    merging = Attempt.of(lambda: merge_buckets(release, threshold, most, time_limit=MERGING_SECONDS)).value
+    merging = Attempt.of(lambda: merge_buckets(release, threshold, time_limit=MERGING_SECONDS)).value
     return None if merging is None else release.buckets.get_indexer(pd.Index(merging.buckets))
 
 

@@ -24,7 +24,7 @@ def partitions(n: int):
 
 def largest_inferred(q: np.ndarray, s: np.ndarray, bucket: np.ndarray) -> float:
     """The largest P(s | q) = sum_b P(b | q) P(s | b)."""
-    of_q, of_s = np.zeros((4, 5)), np.zeros((5, 5))
+    of_q, of_s = np.zeros((4, 6)), np.zeros((6, 5))
     np.add.at(of_q, (q, bucket), 1)
     np.add.at(of_s, (bucket, s), 1)
     inferred = of_q @ (of_s / np.maximum(of_s.sum(axis=1, keepdims=True), 1))
@@ -87,3 +87,21 @@ def test_too_many_sets():
     release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
     with refused(GroupTooLarge, "166750"):
         merge_buckets(release, most=3)
+
+
+def test_the_gap_is_true_where_not_all_sets_are_considered():
+    """With sets of at most two of six buckets, no partition loses fewer than lost - gap."""
+    gaps = set()
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        bucket = np.arange(30) % 6
+        q, s = rng.integers(0, 4, 30), (rng.integers(0, 2, 30) + bucket) % 5
+        release = mx.Release.from_buckets(pd.DataFrame({"q": q, "s": s, "b": bucket}), qi="q", sa="s", bucket="b")
+        try:
+            merging = merge_buckets(release, 0.32, most=2)
+        except Infeasible:
+            continue
+        safe = [max(sets) + 1 for sets in partitions(6) if largest_inferred(q, s, np.array(sets)[bucket]) < 0.32]
+        assert merging.lost - merging.gap <= 6 - max(safe) <= merging.lost
+        gaps.add(merging.gap)
+    assert gaps == {0, 1}
