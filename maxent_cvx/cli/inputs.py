@@ -82,7 +82,27 @@ def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
     if qi is None or sa is None:
         qi, sa = chosen_roles(table, _name(options.table), options, qi, sa)
     _check_cells(table, [*qi, *sa], options)
-    return Records(_without_gaps(table, options.table, list(qi), list(sa), options), list(qi), list(sa))
+    table = _with_iso_dates(_without_gaps(table, options.table, list(qi), list(sa), options), sa)
+    return Records(table, list(qi), list(sa))
+
+
+def dates_of(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """The columns of texts that are dates, as dates."""
+    dates = {}
+    for name, texts in table.items():
+        column = as_dates(texts)
+        if column.dtype != texts.dtype:
+            dates[str(name)] = column
+            first = texts.first_valid_index()
+            if texts[first] != (date := f"{column[first]:%Y-%m-%d}"):
+                say(f"{name} is read as dates: {texts[first]} as {date}")
+    return dates
+
+
+def _with_iso_dates(table: pd.DataFrame, sa: Sequence[str]) -> pd.DataFrame:
+    """The table with sensitive dates written as 2024-01-31, which measures read as dates."""
+    dates = dates_of(table[[name for name in sa if name in table.columns]])
+    return table.assign(**{name: column.dt.strftime("%Y-%m-%d") for name, column in dates.items()})
 
 
 def _check_cells(table: pd.DataFrame, roles: list[str], options: TableOptions) -> None:
@@ -249,7 +269,7 @@ def read_input(options: ExposureOptions) -> CommandInput:
     for name in (*source.qi, *source.sa):
         if name not in original.columns:
             raise unknown_name(f"column of {_name(options.original)} (given as --original)", name, original.columns)
-    original = _without_gaps(original, options.original, source.qi, source.sa, options)
+    original = _with_iso_dates(_without_gaps(original, options.original, source.qi, source.sa, options), source.sa)
     if (
         isinstance(source.view, Release)
         and source.view.generalized
@@ -305,10 +325,16 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
     if sa_table := next(iter(options.sa_table), None):
         if options.bucket is None:
             raise TableError("--sa-table needs --bucket")
+        values = _with_iso_dates(read_further(sa_table, options), records.sa)
         release = Release.from_tables(
-            table, read_further(sa_table, options), **roles, bucket=options.bucket, count=options.count,
-            counterfeits=options.counterfeits, **more,
-        )  # fmt: skip
+            table,
+            values,
+            **roles,
+            bucket=options.bucket,
+            count=options.count,
+            counterfeits=options.counterfeits,
+            **more,
+        )
         return release, table
     if options.is_generalized:
         return _read_generalized(records, options, more), table

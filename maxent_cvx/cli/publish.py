@@ -19,11 +19,11 @@ from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..sources.rules import PublishedRules
-from .files import as_dates
 from .inputs import (
     Records,
     anatomize,
     as_text,
+    dates_of,
     free_name,
     hierarchies_of,
     people_of,
@@ -85,7 +85,7 @@ def _anatomy(records: Records, options: PublishOptions, files: list[str]) -> Non
 
 def _search(records: Records, options: PublishOptions, files: list[str]) -> None:
     threshold, hierarchies = THRESHOLD if options.threshold is None else options.threshold, hierarchies_of(options)
-    dates = _dates(records.table[[name for name in records.qi if name not in hierarchies]])  # hierarchies have texts
+    dates = dates_of(records.table[[name for name in records.qi if name not in hierarchies]])  # hierarchies have texts
     among: Any = {} if options.methods is None else {"methods": options.methods}
     found = anonymize.search(
         records.table.assign(**dates), records.qi, records.sa, hierarchies, threshold, baseline="overall",
@@ -111,19 +111,6 @@ def _write_groups(release: Release, records: Records, path: str, threshold: floa
     _print_exposure(MaxEnt(release), threshold=threshold)
     more = [] if threshold == THRESHOLD else ["--threshold", f"{threshold:g}"]
     _print_command([path], ["--generalized", *_roles(records), *more])
-
-
-def _dates(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """The columns of texts that are dates, as dates."""
-    dates = {}
-    for name, texts in table.items():
-        column = as_dates(texts)
-        if column.dtype != texts.dtype:
-            dates[str(name)] = column
-            first = texts.first_valid_index()
-            if texts[first] != (date := f"{column[first]:%Y-%m-%d}"):
-                say(f"{name} is read as dates: {texts[first]} as {date}")
-    return dates
 
 
 def _similar_linkage(records: Records, options: PublishOptions, files: list[str]) -> None:
@@ -161,7 +148,7 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
 
 def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> None:
     table = anonymize.mondrian_table(
-        records.table.assign(**_dates(records.table[records.qi])),
+        records.table.assign(**dates_of(records.table[records.qi])),
         qi=records.qi,
         sa=records.sa,
         k=options.k,

@@ -66,7 +66,7 @@ PRINTED = (
 WHOLE = {"people", "records", "classes"}
 #: Options that --top does not use.
 NOT_SCORED = (
-    "know", "knowledge", "people", "original", "fail_above", "sensitive", "baseline", "within", "id", "qi_table", "report",
+    "know", "knowledge", "people", "fail_above", "sensitive", "baseline", "within", "id", "qi_table", "report",
 )  # fmt: skip
 #: Options that need a table in memory, and what to do instead for Parquet files.
 IN_MEMORY = {
@@ -86,8 +86,6 @@ def quantify(options: QuantifyOptions) -> int:
     check_buckets(options)
     if options.top and (unused := [f"--{name.replace('_', '-')}" for name in NOT_SCORED if getattr(options, name)]):
         raise TableError(f"--top scores adversaries who know associations only; leave out {' and '.join(unused)}")
-    if options.top and options.sa_table:
-        raise TableError("--top needs records to mine, but --sa-table separates the sensitive values from them")
     statements = statements_of(options)
     if _is_in_partitions(options):
         return _quantify_partitions(options, statements)
@@ -488,10 +486,15 @@ def _score(source: CommandInput, options: QuantifyOptions) -> int:
     """Print the paper's (bound, score), for three kinds of adversary."""
     if not isinstance(source.view, Release):
         raise TableError("--top scores one release; give one TABLE")
+    if source.original is None and (options.sa_table or options.population):
+        raise TableError(
+            "--top mines associations from original records, which TABLE does not contain; give --original"
+        )
+    records = source.records if source.original is None else source.original
     kinds = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "K/2 + K/2": lambda k: (k - k // 2, k // 2)}
     bounds = {(name, k): bound(k) for name, bound in kinds.items() for k in options.top}
     table = experiments.quantify(
-        source.view, source.records, list(bounds.values()), min_support=options.min_support, solver=options.solver
+        source.view, records, list(bounds.values()), min_support=options.min_support, solver=options.solver
     )
     table.insert(0, "K", [k for _, k in bounds])
     table.insert(0, "curve", [name for name, _ in bounds])
