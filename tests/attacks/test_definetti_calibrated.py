@@ -177,7 +177,7 @@ def test_large_buckets():
         _, release = random_release(np.random.default_rng(6), n_buckets=40, size=13, leaks=leaks)
         result = mx.attacks.definetti(release, classifier="logistic", calibrate=True, folds=2, progress=False)
         assert (result.evidence > 0.05) == leaks
-        assert (result.p_value < 0.01) == leaks
+        assert (result.p_value < 0.05) == leaks
 
 
 def test_tuples_that_other_folds_lack_have_no_numbers_without_smoothing():
