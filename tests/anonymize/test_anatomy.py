@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import TableError, UnknownName
+from maxent_cvx import TableError
 from maxent_cvx.anonymize.anatomy import anatomy, anatomy_buckets
-from support.helpers import refused
 
 ROLES = {"qi": ["A"], "sa": "S"}
 
@@ -47,16 +46,8 @@ def test_buckets(drawn, more, seed):
     ties = counts[counts == least].index  # of the values at the border as many repeat as are exempt
     twice = frame[frame["S"].isin(ties)].groupby([bucket, "S"]).size()
     assert twice[twice > 1].index.get_level_values("S").nunique() <= exempt - (counts > least).sum()
-
-
-@given(people(), st.integers(0, 10))
-def test_release(drawn, seed):
-    """What is published are those buckets, with every record in one of them."""
-    frame, l = drawn
-    options = {**ROLES, "l": l, "exempt": needed(frame, l), "seed": seed}
-    release = anatomy(frame, **options)
-    expected = mx.Release.from_buckets(frame.assign(K=anatomy_buckets(frame, **options)), **ROLES, bucket="K")
-    assert release.n_records == len(frame)
+    release = anatomy(frame, **ROLES, l=l, exempt=exempt, seed=seed)
+    expected = mx.Release.from_buckets(frame.assign(Bucket=bucket), **ROLES, bucket="Bucket")
     assert release.bucket == "Bucket"
     for name in ("n_qb", "n_sb"):
         assert np.array_equal(getattr(release, name).toarray(), getattr(expected, name).toarray())
@@ -64,30 +55,20 @@ def test_release(drawn, seed):
 
 @given(people())
 def test_eligibility(drawn):
-    """A table with a value in more than 1/l of it is refused, and what the message advises works."""
+    """A table with a value in more than 1/l of it is refused, unless the values that are too frequent are exempt."""
     frame, l = drawn
-    if not (k := needed(frame, l)):
-        assert len(anatomy_buckets(frame, **ROLES, l=l)) == len(frame)
-        return
+    k = needed(frame, l)
     for exempt in range(k):
-        with refused(TableError, f"({len(frame) // l} bucket", f"l = {l})", f"exempt the {k} ", "smaller l"):
+        with pytest.raises(TableError, match=f"exempt the {k} "):
             anatomy_buckets(frame, **ROLES, l=l, exempt=exempt)
     assert len(anatomy_buckets(frame, **ROLES, l=l, exempt=k)) == len(frame)
 
 
-@pytest.mark.parametrize("l", [0, -1, 9, 2.5])
-def test_l_out_of_range(l):
-    """An l is a whole number from 1 to the size of the table."""
-    with refused(TableError, "l must be", f"got {l}"):
-        anatomy(pd.DataFrame({"A": range(8), "S": list("aabbccdd")}), **ROLES, l=l)
-
-
-@pytest.mark.parametrize("options", [{"exempt": -1}, {"seed": -1}], ids=str)
-def test_counts_are_not_negative(options):
-    """No value is exempt less than never, and seeds count from 0."""
+@pytest.mark.parametrize("change", [{"l": 0}, {"l": 9}, {"l": 2.5}, {"exempt": -1}, {"seed": -1}], ids=str)
+def test_wrong_numbers(change):
     frame = pd.DataFrame({"A": range(8), "S": list("aabbccdd")})
-    with refused(TableError, "-1"):
-        anatomy(frame, **ROLES, l=2, **options)
+    with pytest.raises(TableError):
+        anatomy(frame, **{**ROLES, "l": 2, **change})
 
 
 def test_column_called_bucket(hospital):
@@ -98,14 +79,6 @@ def test_column_called_bucket(hospital):
     assert release.bucket not in {"Bucket", "Degree", "Disease"}
     assert sorted(release.quasi_identifiers.levels[0]) == ["female", "male"]
     assert mx.MaxEnt(release).solve().conditional().shape == (6, 5)
-
-
-def test_columns_are_checked(hospital):
-    """Unknown columns and missing values are refused before anything is assigned."""
-    with refused(UnknownName, "'Gendr'", "'Gender'"):
-        anatomy(hospital, qi="Gendr", sa="Disease", l=2)
-    with refused(TableError):
-        anatomy(hospital.assign(Disease=hospital["Disease"].where(hospital.index > 0)), qi="Gender", sa="Disease", l=2)
 
 
 def test_the_size_of_the_papers_experiment():

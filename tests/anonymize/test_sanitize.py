@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, PublishedRules, StatementError
-from maxent_cvx.anonymize import rules as gains
-from maxent_cvx.anonymize import rules as withholding
+from maxent_cvx.anonymize import rules as module
 from maxent_cvx.anonymize.rules import sanitize
-from support.helpers import refused
 from support.rules import EXAMPLE_1, QI, people_of, random_table
 
 seeds = st.integers(0, 10**6)
@@ -39,7 +37,6 @@ def test_example_1():
     assert found.measure <= 0.9 + 1e-6
     again = MaxEnt(table).add(PublishedRules(found.rules, non_rules=False)).solve()
     pd.testing.assert_frame_equal(again.conditional(), found.posterior.conditional(), atol=1e-5)
-    assert f"{len(found.rules)} of 5 rules are kept, no longer said to be all" in repr(found)
 
 
 def test_the_claim_goes_first():
@@ -111,7 +108,7 @@ def test_gains_are_derivatives():
     for limit in (0.4, 0.6):
         p = inside.conditional().to_numpy()
         above = p > limit
-        found = gains.pull(inside, rows, np.ones(len(rows)), limit)
+        found = module.pull(inside, rows, np.ones(len(rows)), limit)
         for i in range(len(rows)):
             step = 1e-6 * rows.matrix[[i]].toarray().ravel()
             moved = (inside.counts * np.exp(step)).reshape(p.shape)
@@ -120,23 +117,22 @@ def test_gains_are_derivatives():
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    "change",
     [
-        ({}, "one limit"),
-        ({"max_p": 0.9, "divergence": 0.1}, "one limit"),
-        ({"divergence": 0.1}, "original"),
-        ({"max_p": 0.9, "step": 0}, "step"),
-        ({"max_p": 0}, "above 0"),
+        {"max_p": None},
+        {"divergence": 0.1},
+        {"max_p": None, "divergence": 0.1},
+        {"step": 0},
+        {"max_p": 0},
+        {"view": EXAMPLE_1},
+        {"rules": mined().table},
     ],
+    ids=str,
 )
-def test_what_is_refused(options, says):
-    """Limits that are none."""
-    with refused(StatementError, says):
-        sanitize(mined(), people_of(EXAMPLE_1), **options)
-    with refused(StatementError, "view"):
-        sanitize(mined(), EXAMPLE_1, max_p=0.9)
-    with refused(StatementError, "RuleSet"):
-        sanitize(mined().table, people_of(EXAMPLE_1), max_p=0.9)
+def test_wrong_arguments(change):
+    arguments = {"rules": mined(), "view": people_of(EXAMPLE_1), "max_p": 0.9, **change}
+    with pytest.raises(StatementError):
+        sanitize(arguments.pop("rules"), arguments.pop("view"), **arguments)
 
 
 def test_only_the_scores_that_were_asked_for_are_published():
@@ -153,6 +149,6 @@ def test_only_the_scores_that_were_asked_for_are_published():
 def test_convex_knowledge():
     """Multipliers of linear rows do not tell what a convex constraint is worth: it is refused, and not passed over."""
     model = MaxEnt(people_of(EXAMPLE_1)).add(lambda space: [cp.sum_squares(space.counts) <= 1e6])
-    post = model.add(PublishedRules(mined(), non_rules=False), label=withholding.LABEL).solve(allow_inaccurate=True)
-    with refused(mx.SolverError, "linear knowledge"):
-        gains.multipliers_of(post, withholding.LABEL)
+    post = model.add(PublishedRules(mined(), non_rules=False), label=module.LABEL).solve(allow_inaccurate=True)
+    with pytest.raises(mx.SolverError):
+        module.multipliers_of(post, module.LABEL)

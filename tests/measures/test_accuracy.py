@@ -15,6 +15,7 @@ from maxent_cvx import BadProbability, MaxEnt, P, PublishedRules, StatementError
 from maxent_cvx.measures.accuracy import (
     estimation_accuracy,
     individual_divergence,
+    individual_entropy,
     overall_divergence,
     term_divergence,
     top_differences,
@@ -178,3 +179,12 @@ def test_other_people(inferred):
         top_differences(inferred[0], wider, EXAMPLE_2)
     with refused(StatementError):
         top_differences(*inferred, EXAMPLE_2, k=0)
+
+
+def test_individual_entropy(release):
+    """H(S | q) of every QI tuple, by definition; the mean over people is H(S | Q) (Re-publishing, Eq. (1))."""
+    post = mx.MaxEnt(release).solve()
+    p = post.conditional()
+    expected = -(p * np.log(p.where(p > 0, 1))).sum(axis=1)
+    pd.testing.assert_series_equal(individual_entropy(post), expected, check_names=False)
+    pd.testing.assert_series_equal(individual_entropy(post, base=2), expected / math.log(2), check_names=False)
