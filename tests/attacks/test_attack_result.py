@@ -53,9 +53,10 @@ def test_probabilities_that_mean_what_they_say_are_calibrated() -> None:
 def test_other_people_than_those_attacked_are_refused() -> None:
     """More records, a value that the table lacks, a column that is missing."""
     people, result = people_and_result(np.random.default_rng(1))
-    with pytest.raises(mx.TableError):
-        result.judge(people.iloc[1:])
-    with pytest.raises(mx.TableError):
-        result.judge(people.assign(S=["w", *people["S"].iloc[1:]]))
-    with pytest.raises(mx.UnknownName):
-        result.judge(people.drop(columns="B"))
+    for error, other in [
+        (mx.TableError, people.iloc[1:]),
+        (mx.TableError, people.assign(S=["w", *people["S"].iloc[1:]])),
+        (mx.UnknownName, people.drop(columns="B")),
+    ]:
+        with pytest.raises(error):
+            result.judge(other)

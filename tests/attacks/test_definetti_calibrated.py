@@ -11,8 +11,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.attacks.definetti import BucketWorlds as Worlds
-from maxent_cvx.attacks.definetti import HeldOut, Logistic, NaiveBayes, _buckets_of, _evidence, _pairs_of_buckets
-from support.helpers import refused
+from maxent_cvx.attacks.definetti import HeldOut, Logistic, NaiveBayes, _buckets_of, _evidence
 
 
 def random_release(rng, n_buckets=6, size=3, leaks=True):
@@ -34,15 +33,14 @@ def enumerated(people, values, p, t):
 @pytest.mark.parametrize(
     ("seed", "most_in_sets"),
     [
-        *((seed, 12) for seed in range(40)), *((seed, 0) for seed in range(10)),
-        *(pytest.param(seed, 12 * (seed % 2), marks=pytest.mark.slow) for seed in range(40, 200)),
+        *((seed, 12 * (seed % 2)) for seed in range(16)),
+        *(pytest.param(seed, 12 * (seed % 2), marks=pytest.mark.slow) for seed in range(16, 200)),
     ],
 )  # fmt: skip
 def test_evidence_is_that_of_enumeration(seed, most_in_sets, monkeypatch):
     """Mean over pairs of log2 of L_aa L_bb over the mean of it and L_ab L_ba, and t is where that is largest."""
-    monkeypatch.setattr(
-        sys.modules[HeldOut.__module__], "MOST_IN_SETS", most_in_sets
-    )  # larger buckets are summed in another way
+    # Larger buckets are summed in another way.
+    monkeypatch.setattr(sys.modules[HeldOut.__module__], "MOST_IN_SETS", most_in_sets)
     rng = np.random.default_rng(seed)
     sizes = [2, 3, 3, 2, 3]
     bucket = np.repeat(np.arange(len(sizes)), sizes)
@@ -70,14 +68,6 @@ def test_evidence_is_that_of_enumeration(seed, most_in_sets, monkeypatch):
     assert evidence == pytest.approx(bits(temperature), abs=1e-9)
     assert evidence >= max(bits(t) for t in np.linspace(0, 4, 81)) - 1e-4
     assert 0 < p_value <= 1
-
-
-def test_all_pairs_are_unordered_and_different():
-    rng = np.random.default_rng(0)
-    first, second = _pairs_of_buckets(5, rng)
-    assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == list(itertools.combinations(range(5), 2))
-    first, second = _pairs_of_buckets(2000, rng)
-    assert (first != second).all()
 
 
 def test_a_leak_is_found_and_noise_is_not():
@@ -113,7 +103,6 @@ def test_a_bucket_does_not_change_its_own_model():
     result = mx.attacks.definetti(release, folds=12, iterations=5, progress=False)
     for at in range(12):
         chosen = np.arange(12) == at
-        model = mx.attacks.definetti(_buckets_of(release, ~chosen), iterations=5, progress=False)
         one = HeldOut(Worlds(_buckets_of(release, chosen)), np.zeros(0))
         learnt = NaiveBayes(release, 1.0)
         # The model of the last iteration is fitted to the probabilities of the last but one.
@@ -122,7 +111,6 @@ def test_a_bucket_does_not_change_its_own_model():
         log_f = np.vstack([log_f, np.zeros(log_f.shape[1])])
         expected, _ = one.worlds.posterior(log_f, 1e7)
         np.testing.assert_allclose(result.table.loc[[release.buckets[at]]].to_numpy(), expected, atol=1e-9)
-        assert len(model.log) == 5
     assert result.temperature == 1.0
     assert result.evidence is None
 
@@ -142,19 +130,18 @@ def test_logistic_regression_is_scikit_learns():
     np.testing.assert_allclose(np.exp(log_p), other.predict_proba(model.features.toarray()), atol=1e-4)
 
 
-def test_what_cannot_be_calibrated_is_refused():
+def test_wrong_arguments():
     _, release = random_release(np.random.default_rng(5), 12)
-    with refused(mx.StatementError, "fewer folds"):
-        mx.attacks.definetti(release, calibrate=True, folds=12)
-    with refused(mx.StatementError, "start"):
-        start = mx.attacks.definetti(release, iterations=1).table
-        mx.attacks.definetti(release, folds=3, start=start)
-    with refused(mx.StatementError, "logistic"):
-        mx.attacks.definetti(release, classifier="trees")
-    with refused(mx.StatementError, "only one"):
-        mx.attacks.definetti(random_release(np.random.default_rng(5), 1)[1], calibrate=True)
-    with refused(mx.StatementError, "more buckets"):
-        mx.attacks.definetti(random_release(np.random.default_rng(5), 2)[1], calibrate=True)
+    start = mx.attacks.definetti(release, iterations=1).table
+    for change in [
+        {"calibrate": True, "folds": 12},
+        {"folds": 3, "start": start},
+        {"classifier": "trees"},
+        {"release": random_release(np.random.default_rng(5), 1)[1], "calibrate": True},
+        {"release": random_release(np.random.default_rng(5), 2)[1], "calibrate": True},
+    ]:
+        with pytest.raises(mx.StatementError):
+            mx.attacks.definetti(**{"release": release, **change})
 
 
 def test_a_model_that_is_sure_of_the_truth():

@@ -72,7 +72,7 @@ def some_tables(seed: int, how_many: int = 2, n: int = 4) -> list[pd.DataFrame] 
 def test_one_person_in_all_releases_is_judged_as_by_all_possible_worlds(how_many: int) -> None:
     """overlap=None equals enumeration, for two releases and for three; QI tuples that nobody can have are named."""
     checked = 0
-    for seed in range(40 if how_many == 2 else 15):
+    for seed in range(20 if how_many == 2 else 10):
         if (tables := some_tables(seed, how_many, 6 - how_many)) is None:
             continue
         result = mx.attacks.intersection([release(table) for table in tables], prior=PI)
@@ -85,7 +85,7 @@ def test_one_person_in_all_releases_is_judged_as_by_all_possible_worlds(how_many
         high = result.bounds["high"].unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
         assert ((high > 0).to_numpy() == (exact > 0).to_numpy()).all()
         checked += 1
-    assert checked >= (25 if how_many == 2 else 8)
+    assert checked >= (12 if how_many == 2 else 5)
 
 
 def by_cvxpy(
@@ -213,24 +213,20 @@ def test_generalised_releases_of_known_people_have_the_maximum_entropy_answer() 
     assert result.records.tolist() == [1, 1, 1]
 
 
-def test_what_cannot_be_said_is_refused() -> None:
+def test_wrong_arguments() -> None:
     """Overlaps that are no overlaps, releases that cannot be linked, and contradictions."""
     tables, people = overlapping(0, 6, 3)
     releases = [release(table) for table in tables]
-    for overlap in ("nobody", 0, 2.5, (3, 2), (1, 2, 3), 7):
-        with pytest.raises(mx.StatementError):
-            mx.attacks.intersection(releases, overlap)
-    with pytest.raises(mx.TableError):
-        mx.attacks.intersection(releases, pd.DataFrame({"Q": ["a", "a", "c", "b"]}))
-    with pytest.raises(mx.StatementError):
-        mx.attacks.intersection([*releases, releases[0]], 3)
-    with pytest.raises(mx.UnknownName):
-        mx.attacks.intersection(releases, prior={"x": 1.0})
     generalized = mx.anonymize.mondrian(people.assign(Q=[1, 2, 3]), qi="Q", sa="S", k=1)
-    with pytest.raises(mx.TableError, match="generalised"):
-        mx.attacks.intersection([generalized, generalized])
-    two = [release(pd.DataFrame({"Q": ["a"], "S": [s], "B": [1]})) for s in "xy"]
-    with pytest.raises(mx.Infeasible):
-        mx.attacks.intersection(two)
-    with pytest.raises(mx.Infeasible, match="1 people"):
-        mx.attacks.intersection(two, pd.DataFrame({"Q": ["a"]}))
+    contradictory = [release(pd.DataFrame({"Q": ["a"], "S": [s], "B": [1]})) for s in "xy"]
+    for error, published, options in [
+        *((mx.StatementError, releases, {"overlap": wrong}) for wrong in ("nobody", 0, 2.5, (3, 2), (1, 2, 3), 7)),
+        (mx.TableError, releases, {"overlap": pd.DataFrame({"Q": ["a", "a", "c", "b"]})}),
+        (mx.StatementError, [*releases, releases[0]], {"overlap": 3}),
+        (mx.UnknownName, releases, {"prior": {"x": 1.0}}),
+        (mx.TableError, [generalized, generalized], {}),
+        (mx.Infeasible, contradictory, {}),
+        (mx.Infeasible, contradictory, {"overlap": pd.DataFrame({"Q": ["a"]})}),
+    ]:
+        with pytest.raises(error):
+            mx.attacks.intersection(published, **options)

@@ -90,7 +90,7 @@ def certain(solutions: Iterable[tuple[Record, ...]]) -> tuple[Record, ...]:
 def test_all_solutions_are_those_of_enumeration() -> None:
     """On random tables with intervals, unknown counts and numbers of people: the same multisets, and the same core."""
     sizes = []
-    for seed in range(100):
+    for seed in range(50):
         problem = RandomTables(seed)
         expected = problem.enumerated()
         sizes.append(len(expected))
@@ -294,26 +294,22 @@ def test_nobody_and_people_who_cannot_be() -> None:
         reconstruct([Statistic({}, 2), Statistic({"sex": "F", "age": [2]}, (0, 2), median=2)], possible)
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_wrong_arguments() -> None:
     """No solution, no time, nothing that limits the people, a mean that nobody can have, a domain too large."""
     domain = {"age": range(5), "sex": ["F", "M"]}
-    with pytest.raises(mx.Infeasible):
-        reconstruct([Statistic({}, 2, mean=1), Statistic({"sex": "F"}, 2, mean=2)], domain)
-    with pytest.raises(mx.NotDecided):
-        reconstruct(Statistic({}, 2), domain, time_limit=0)
-    with pytest.raises(mx.StatementError):
-        reconstruct(Statistic({"sex": "F"}, 2), domain)
-    with pytest.raises(mx.StatementError):
-        reconstruct(Statistic({}, 3, mean=1.7), domain)
-    with pytest.raises(mx.StatementError):
-        reconstruct(Statistic({}, 2, median=1.7), domain)
-    with pytest.raises(mx.TableError, match="at most"):
-        reconstruct(Statistic({}, 3), {"x": range(1000), "y": range(1000)})
-    with pytest.raises(mx.TableError, match="twice"):
-        reconstruct(Statistic({}, 3), pd.DataFrame({"x": [1, 1]}))
-    with pytest.raises(mx.TableError):
-        reconstruct(Statistic({}, 10**6), domain)
+    women = Statistic({"sex": "F"}, 2, mean=2)
+    for error, tables, values, options in [
+        (mx.Infeasible, [Statistic({}, 2, mean=1), women], domain, {}),
+        (mx.NotDecided, Statistic({}, 2), domain, {"time_limit": 0}),
+        (mx.StatementError, Statistic({"sex": "F"}, 2), domain, {}),
+        (mx.StatementError, Statistic({}, 3, mean=1.7), domain, {}),
+        (mx.StatementError, Statistic({}, 2, median=1.7), domain, {}),
+        (mx.TableError, Statistic({}, 3), {"x": range(1000), "y": range(1000)}, {}),
+        (mx.TableError, Statistic({}, 3), pd.DataFrame({"x": [1, 1]}), {}),
+        (mx.TableError, Statistic({}, 10**6), domain, {}),
+        (mx.TableError, Statistic({}, 3, mean=1, of="sex"), domain, {}),
+    ]:
+        with pytest.raises(error):
+            reconstruct(tables, values, **options)
     with pytest.raises(mx.TableError):
         reconstruct(Statistic({}, 2), domain, limit=100).judge(pd.DataFrame({"age": [1] * 3, "sex": "F"}))
-    with pytest.raises(mx.TableError, match="not numbers"):
-        reconstruct(Statistic({}, 3, mean=1, of="sex"), domain)

@@ -12,7 +12,6 @@ import maxent_cvx as mx
 from maxent_cvx import GroupTooLarge, StatementError, UnknownName
 from maxent_cvx.releases.partitioned import divided
 from support.formulas import Worlds, random_worlds
-from support.helpers import refused
 from support.series import patients
 
 #: The introduction of Martin et al.: the diseases of five men and of five women.
@@ -35,7 +34,7 @@ def some_sensitive(rng: np.random.Generator, worlds: Worlds) -> list[str]:
     return [str(value) for value in rng.permutation(values)[: rng.integers(1, len(values) + 1)]]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_equal_to_all_formulas(seed: int) -> None:
     """No conjunction of k implications does more, of all that there are, nothing left out."""
     rng = np.random.default_rng(seed)
@@ -46,14 +45,9 @@ def test_equal_to_all_formulas(seed: int) -> None:
     check(worlds, mx.attacks.worst_case(worlds.release(), range(most), sensitive=sensitive), expected)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(1000, 1004))
 def test_equal_to_all_formulas_of_more_worlds(seed: int) -> None:
     """The same of up to 30 worlds, where formulas that are worse than another for a target are not combined."""
-    compare_larger(1000 + seed)
-
-
-def compare_larger(seed: int) -> None:
-    """Compare one random release of up to 30 worlds, of more than a world."""
     rng = np.random.default_rng(seed)
     worlds = random_worlds(rng, 6, 30)
     sensitive = some_sensitive(rng, worlds)
@@ -96,7 +90,7 @@ def odds_with_target(counts: list[int], s: int, m: int) -> Fraction:
     return min(found)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_many_buckets(seed: int) -> None:
     """Of releases with many buckets the same as trying all of them, and all sizes of sets of values."""
     rng = np.random.default_rng(seed)
@@ -159,35 +153,30 @@ def test_whom_it_is_about() -> None:
     assert mx.attacks.worst_case(mixed, 0)["quasi_identifiers"].item() is None
 
 
-def test_what_is_no_release_of_buckets() -> None:
-    """Series, pseudonyms, counterfeits, and values that are not there are refused in words."""
-    series = patients()
-    with refused(StatementError):
-        mx.attacks.worst_case(series)
-    parts = divided(Worlds(PAPER).release(), 2)
-    with refused(StatementError, "from_partitions"):
-        mx.attacks.worst_case(parts)
-    assert mx.attacks.worst_case(mx.Release.from_partitions(parts), 1)["disclosure"].item() == 2 / 3
-    with refused(StatementError, "pseudonyms"):
-        mx.attacks.worst_case(series.releases[0])
+def test_wrong_arguments() -> None:
+    """Series, partitions, pseudonyms, counterfeits, values that are not there, and too many sentences."""
+    release, series = Worlds(PAPER).release(), patients()
+    partitioned = divided(release, 2)
     qi_table = pd.DataFrame({"q": ["x", "x"], "b": [1, 1]})
     sa_table = pd.DataFrame({"s": ["a", "b", "c"], "b": [1, 1, 1]})
     fake = mx.Release.from_tables(qi_table, sa_table, qi="q", sa="s", bucket="b", counterfeits=True)
-    with refused(StatementError, "counterfeits"):
-        mx.attacks.worst_case(fake)
-    release = Worlds(PAPER).release()
-    with refused(UnknownName, "'fly'"):
-        mx.attacks.worst_case(release, sensitive=["fly"])
-    many = pd.DataFrame({"q": "x", "s": range(200), "b": 0})
-    with refused(GroupTooLarge):
-        mx.attacks.worst_case(mx.Release.from_buckets(many, qi="q", sa="s", bucket="b"), 150)
-    with refused(StatementError, "k must be"):
-        mx.attacks.worst_case(release, -1)
-    with refused(StatementError):
-        mx.attacks.worst_case(release, [])
+    many = mx.Release.from_buckets(pd.DataFrame({"q": "x", "s": range(200), "b": 0}), qi="q", sa="s", bucket="b")
+    for error, change in [
+        (StatementError, {"release": series}),
+        (StatementError, {"release": partitioned}),
+        (StatementError, {"release": series.releases[0]}),
+        (StatementError, {"release": fake}),
+        (UnknownName, {"sensitive": ["fly"]}),
+        (GroupTooLarge, {"release": many, "k": 150}),
+        (StatementError, {"k": -1}),
+        (StatementError, {"k": []}),
+    ]:
+        with pytest.raises(error):
+            mx.attacks.worst_case(**{"release": release, "k": 1, **change})
+    assert mx.attacks.worst_case(mx.Release.from_partitions(partitioned), 1)["disclosure"].item() == 2 / 3
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_worlds_that_know_the_sentences_disclose_as_much(seed):
     """Where a QI tuple says who is in which bucket, exact worlds with these sentences have that probability."""
     rng = np.random.default_rng(seed)
