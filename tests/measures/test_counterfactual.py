@@ -12,7 +12,7 @@ from scipy import stats
 import maxent_cvx as mx
 from maxent_cvx.measures.counterfactual import without_each
 
-SMALL, ALL = 40, 200
+SMALL, ALL = 20, 200
 
 
 def random_case(seed):
@@ -74,7 +74,7 @@ def published_without(table, statements, at):
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(SMALL), pytest.param(range(SMALL, ALL), marks=pytest.mark.slow)], ids=["40", "160 more"]
+    "seeds", [range(SMALL), pytest.param(range(SMALL, ALL), marks=pytest.mark.slow)], ids=["20", "180 more"]
 )
 def test_equals_removing_the_record_publishing_and_solving(seeds):
     how = set()
@@ -100,17 +100,6 @@ def test_equals_removing_the_record_publishing_and_solving(seeds):
             assert row["difference"] == pytest.approx(p[s] - expected[s], abs=2e-6)
             assert row["largest"] == pytest.approx(np.abs(p - expected).max(), abs=2e-6)
     assert how == {"closed form", "solved"}
-
-
-def test_closed_form_does_not_need_a_solve():
-    """All that is called closed form, without any solve, equals the brute force."""
-    for seed in range(SMALL):
-        table, statements = random_case(seed)
-        kinds = without_each(solved(table, statements), table, solves=0, progress=False)
-        for kind in np.flatnonzero(kinds.how == "closed form")[::2]:
-            expected = published_without(table, statements, kinds.first[kind])
-            if expected is not None:
-                np.testing.assert_allclose(kinds.without[kind], expected, atol=1e-7)
 
 
 def test_first_order_answer_is_wrong_by_the_second_order_only():
@@ -307,56 +296,20 @@ def test_exposed_without_her_agrees_with_the_table():
         assert exposure.who["people"].sum() == exposure.people
 
 
-def test_what_cannot_be_done_is_refused(people):
+def test_wrong_arguments(people):
     view = mx.QITable(people, qi=["sex", "age"], sa="ill", sa_values=["no", "yes"])
-    post = mx.MaxEnt(view).solve()
-    with pytest.raises(mx.TableError):
-        mx.measures.counterfactual(post, people.iloc[1:])
-    with pytest.raises(mx.StatementError):
-        mx.measures.counterfactual(post, people, publish="anatomy")
     median = mx.MaxEnt(mx.QITable(people, qi="sex", sa="age", sa_values=[20, 30, 40, 50])).add(
         mx.PublishedQuantile(30, q=0.5)
     )
-    with pytest.raises(mx.StatementError):
-        mx.measures.counterfactual(median.solve(), people)
-    named = mx.MaxEnt(view, people={"Ann": dict(people.loc[0, ["sex", "age"]])}).solve()
-    with pytest.raises(mx.StatementError):
-        mx.measures.counterfactual(named, people)
+    named = mx.MaxEnt(view, people={"Ann": dict(people.loc[0, ["sex", "age"]])})
     spread = people.assign(b=np.arange(len(people)) % 5)
     release = mx.Release.from_buckets(spread, qi=["sex", "age"], sa="ill", bucket="b")
-    post = mx.MaxEnt(release).solve()
-    with pytest.raises(mx.TableError):  # people with the same tuple are in several buckets
-        mx.measures.counterfactual(post, people)
-
-
-@pytest.mark.slow
-def test_adult_with_200_associations():
-    """30,162 records: all that is closed form, and the records that are solved, agree with the model without the record."""
-    adult = mx.datasets.load_adult(complete=True)
-    roles = {"qi": list(mx.datasets.ADULT_QI), "sa": "education"}
-    adult["Bucket"] = mx.anonymize.anatomy_buckets(adult, l=5, exempt=2, seed=0, **roles)
-    release = mx.Release.from_buckets(adult, bucket="Bucket", **roles)
-    post = mx.MaxEnt(release).add(mx.StrongestAssociations(adult, 100, 100)).solve()
-    answer = mx.measures.counterfactual(post, adult, solves=5, progress=False)
-    assert len(answer) == 30_162
-    mined = mx.StrongestAssociations(adult, 100, 100)
-    statements = [mx.P(v, given=g) == share for v, g, share in _statements(mined, adult)]
-    for at in answer.index[answer["how"] == "closed form"][::6000]:
-        rest = adult.drop(index=at)
-        again = mx.MaxEnt(mx.Release.from_buckets(rest, bucket="Bucket", **roles)).add(*statements).solve()
-        key = tuple(adult.loc[at, roles["qi"]])
-        if key in again.conditional().index:
-            p = again.conditional().loc[key, adult.loc[at, "education"]]
-            assert answer.loc[at, "without"] == pytest.approx(p, abs=1e-6)
-
-
-def _statements(source, adult):
-    """The mined associations as values, conditions and shares."""
-    mined = mx.mine_associations(adult, qi=list(mx.datasets.ADULT_QI), sa="education", min_support=3)
-    for rule, confidence in mined.table(source.positive, source.negative)[["rule", "confidence"]].itertuples(
-        index=False
-    ):
-        left, right = rule.split(" => ")
-        given = dict(part.replace('"', "").split("=", 1) for part in left.split(", "))
-        is_negative = right.startswith("not ")
-        yield right.removeprefix("not "), given, 1 - confidence if is_negative else confidence
+    for error, model, original, publish in [
+        (mx.TableError, mx.MaxEnt(view), people.iloc[1:], None),
+        (mx.StatementError, mx.MaxEnt(view), people, "anatomy"),
+        (mx.StatementError, median, people, None),
+        (mx.StatementError, named, people, None),
+        (mx.TableError, mx.MaxEnt(release), people, None),  # people with the same tuple are in several buckets
+    ]:
+        with pytest.raises(error):
+            mx.measures.counterfactual(model.solve(), original, publish=publish)

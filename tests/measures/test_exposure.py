@@ -16,34 +16,9 @@ import maxent_cvx as mx
 from maxent_cvx import BadProbability, StatementError, TableError, UnknownName
 from maxent_cvx.measures.exposure import exposed
 from maxent_cvx.releases.partitioned import divided
-from support.helpers import refused
 from support.parts import published, random_records, some_people
 from support.posteriors import chosen, made
 from support.series import patients
-
-
-@given(chosen(), st.floats(0, 1))
-def test_without_a_baseline(drawn, threshold):
-    """Exposed is whose likeliest value reaches the threshold; a guess is right as often as likeliest values are true."""
-    p, people = drawn
-    largest = [max(row) for row in p]
-    if any(0 < abs(most - threshold) < 1e-6 for most in largest):
-        return  # too near to call
-    post, frame = made(p, people, bound=1e-8)
-    found = exposed(post, threshold, original=frame)
-    expected = {f"q{i}": n for i, (n, most) in enumerate(zip(people, largest, strict=True)) if most >= threshold}
-    assert (found.people, found.who["people"].to_dict()) == (sum(expected.values()), expected)
-    tenths, chance = [0] * 10, 0.0
-    for most, n in zip(largest, people, strict=True):
-        tenths[min(math.floor(most * 10 + 1e-6), 9)] += n
-    assert found.histogram.tolist() == tenths
-    assert [round(tenth.left * 10) for tenth in found.histogram.index] == list(range(10))
-    for q, s in zip(frame["Q"], frame["S"], strict=True):
-        row = p[int(q[1:])]
-        likeliest = [f"s{j}" for j, x in enumerate(row) if x > max(row) - 1e-6]
-        chance += (s in likeliest) / len(likeliest)
-    assert found.attack_success == pytest.approx(chance / len(frame))
-    assert exposed(post, threshold).attack_success is None
 
 
 @pytest.mark.parametrize("share", [0.1 + 0.2, 0.9])
@@ -55,13 +30,6 @@ def test_at_the_threshold(share):
     post, at = made([[0.95, 0.05]], [5], bound=1e-9)[0], round(share, 10)
     baseline = pd.Series({"s0": share, "s1": 1 - share})
     assert [exposed(post, at + step, baseline=baseline).people for step in (0, 1e-6)] == [0, 5]
-
-
-@pytest.mark.parametrize("threshold", [80, math.nan])
-def test_bad_threshold(release, threshold):
-    """A threshold is a probability; 80 is not 80 %."""
-    with refused(BadProbability):
-        exposed(mx.MaxEnt(release).solve(), threshold)
 
 
 @pytest.fixture
@@ -78,14 +46,8 @@ def test_what_everybody_knows_exposes_nobody(survey):
     assert exposed(post).people == 2000
     found = exposed(post, baseline="overall")
     assert (found.people, found.total, len(found.who), found.histogram.iloc[8:].sum()) == (0, 2000, 0, 0)
-    assert found.values.loc["no"].to_dict() == {
-        "baseline": 0.84, "exposed": 0, "certain": 0, "not_counted": 2000, "anyway": 2000,
-    }  # fmt: skip
+    assert found.values.loc["no"].to_list() == [0.84, 0, 0, 2000, 2000]
     assert exposed(post, sensitive=["yes"]).people == 0
-    assert str(found).splitlines() == [
-        "0 of 2,000 people exposed: no value with P < 0.8 overall is inferred with P >= 0.8.",
-        "'no' is excluded (baseline probability 0.84); 2,000 people have P('no') >= 0.8.",
-    ]
 
 
 def test_knowledge_that_exposes(survey):
@@ -98,40 +60,47 @@ def test_knowledge_that_exposes(survey):
     assert found.statements["without"].to_list() == [0, 50]
     before = mx.MaxEnt(survey).add("P(yes | age=31) <= 0.5").solve().prob("yes", {"age": 30})
     assert found.statements["raises"].iloc[0] == pytest.approx(0.9 - before, abs=1e-6)
-    assert "None of them is exposed by the release alone; all are exposed once the 2 statements are known." in str(
-        found
-    )
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[list[list[float]], list[int], list[float], list[str], float]:
+def cases(draw: st.DrawFn) -> tuple[list[list[float]], list[int], list[float] | None, list[str], float]:
     """Draw what is inferred, of how many people, a baseline in tenths, values that are sensitive, and a threshold."""
     p, people = draw(chosen())
     size = len(p[0])
     cuts = sorted(draw(st.lists(st.integers(0, 10), min_size=size - 1, max_size=size - 1)))
     before = [(b - a) / 10 for a, b in zip([0, *cuts], [*cuts, 10], strict=True)]
-    values = [f"s{j}" for j in range(size)]
-    some = draw(st.lists(st.sampled_from(values), min_size=1, unique=True))
-    return p, people, before, some, draw(st.sampled_from([0.2, 0.3, 0.5, 0.55, 0.7, 0.8, 1.0]))
+    some = draw(st.lists(st.sampled_from([f"s{j}" for j in range(size)]), min_size=1, unique=True))
+    threshold = draw(st.sampled_from([0.2, 0.3, 0.5, 0.55, 0.7, 0.8, 1.0]))
+    return p, people, draw(st.sampled_from([before, before, None])), some, threshold
 
 
 @given(cases())
 def test_the_rule(case):
-    """Exposed is who has a sensitive value at or above the threshold and a baseline below it; others who are certain are told."""
+    """Exposed is who has a sensitive value at or above the threshold and a baseline below it; others who are certain are told.
+
+    A guess is right as often as likeliest values are true.
+    """
     p, people, before, some, threshold = case
-    post = made(p, people, bound=1e-9)[0]
-    values = [f"s{j}" for j in range(len(before))]
-    found = exposed(post, threshold, sensitive=some, baseline=pd.Series(before, values))
+    post, frame = made(p, people, bound=1e-9)
+    values = [f"s{j}" for j in range(len(p[0]))]
+    baseline = None if before is None else pd.Series(before, values)
+    found = exposed(post, threshold, frame, sensitive=some, baseline=baseline)
+    unlikely = {s for s, b in zip(values, before or [0] * len(values), strict=True) if b < threshold - 1e-6}
     expected, tenths, anyway, by_value = {}, [0] * 10, dict.fromkeys(some, 0), dict.fromkeys(some, 0)
+    uncounted: dict[str, int] = {}
+    chance = 0.0
     for i, (row, n) in enumerate(zip(p, people, strict=True)):
-        count = {s: x for s, x, b in zip(values, row, before, strict=True) if s in some and b < threshold - 1e-6}
-        largest = max(count.values(), default=0.0)
+        largest = max((x for s, x in zip(values, row, strict=True) if s in some and s in unlikely), default=0.0)
         if largest >= threshold - 1e-6:
             expected[f"q{i}"] = n
         tenths[min(math.floor(largest * 10 + 1e-6), 9)] += n
         for s, x in zip(values, row, strict=True):
             if s in some and x >= threshold - 1e-6:
-                (by_value if s in count else anyway)[s] += n
+                (by_value if s in unlikely else anyway)[s] += n
+            if x > 1 - 1e-6 and not (s in some and s in unlikely):
+                uncounted[s] = uncounted.get(s, 0) + n
+        likeliest = {s for s, x in zip(values, row, strict=True) if x > max(row) - 1e-6}
+        chance += frame.loc[frame["Q"] == f"q{i}", "S"].isin(likeliest).sum() / len(likeliest)
     assert found.people == sum(expected.values())
     assert found.who["people"].to_dict() == expected
     assert found.histogram.to_list() == tenths
@@ -139,17 +108,10 @@ def test_the_rule(case):
     assert found.values["exposed"].to_dict() == by_value
     for q, s in found.who["S"].items():
         assert p[int(q[1:])][values.index(s)] >= threshold - 1e-6
-        assert before[values.index(s)] < threshold
-    uncounted: dict[str, int] = {}
-    for row, n in zip(p, people, strict=True):
-        (sure,) = [s for s, x in zip(values, row, strict=True) if x > 1 - 1e-6] or [None]
-        if sure is not None and not (sure in some and before[values.index(sure)] < threshold - 1e-6):
-            uncounted[sure] = uncounted.get(sure, 0) + n
+        assert s in unlikely
     assert found.uncounted["people"].to_dict() == uncounted
     assert len(found.warnings) == len(uncounted)
-    for s, n in uncounted.items():
-        why = "its baseline reaches the threshold" if s in some else "it is not among the sensitive values"
-        assert f"'{s}' is certain (P = 1) for {n} people who are not counted: {why}." in found.warnings
+    assert found.attack_success == pytest.approx(chance / len(frame))
 
 
 def test_the_bound_decides_for_exposure():
@@ -157,7 +119,7 @@ def test_the_bound_decides_for_exposure():
     close = made([[0.795, 0.205]], [5], bound=0.01)[0]
     found = exposed(close, 0.8, baseline=pd.Series({"s0": 0.5, "s1": 0.5}))
     assert found.people == 5
-    assert any("counted only because the certified error (0.01)" in one for one in found.warnings)
+    assert len(found.warnings) == 1
     sure = made([[0.9, 0.1]], [5], bound=1e-9)[0]
     assert exposed(sure, 0.8, baseline=made([[0.805, 0.195]], [5], bound=0.01)[0]).people == 5
     assert exposed(sure, 0.8, baseline=made([[0.805, 0.195]], [5], bound=1e-3)[0]).people == 0
@@ -198,9 +160,6 @@ def test_a_baseline_by_group(hospital, release):
     # Half of the women have breast cancer: of Grace, and of the two college women, it is no news.
     assert found.people == 0
     assert found.values.loc["Breast Cancer", ["not_counted", "anyway"]].to_list() == [4, 3]
-    assert (
-        "'Breast Cancer' is certain (P = 1) for 1 person who is not counted: its baseline reaches" in found.warnings[0]
-    )
     assert exposed(post, 0.5, baseline=mx.QIDistribution(table)).people == 0
     assert exposed(post, 0.6, baseline=table).people == 1
     census = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=list(release.sensitive_values))
@@ -212,35 +171,44 @@ def test_a_baseline_by_group(hospital, release):
 
 
 def test_values_that_the_release_has_not():
-    """A baseline may be of more values; it must speak of those that are judged, and of probabilities."""
-    post = made([[0.9, 0.1]], [5])[0]
-    assert exposed(post, 0.8, baseline=pd.Series({"s0": 0.3, "s1": 0.3, "s2": 0.4})).people == 5
-    assert exposed(post, 0.8, sensitive="s0", baseline=pd.Series({"s0": 0.3})).people == 5
-    with refused(TableError):
-        exposed(post, 0.8, baseline=pd.Series({"s0": 0.3}))
-    with refused(TableError):
-        exposed(post, 0.8, baseline=pd.Series([0.3, 0.3], ["s0", "s0"]))
-    for wrong in ({"s0": 30, "s1": 70}, {"s0": 0.7, "s1": 0.7}, {"s0": -0.1, "s1": 0.5}, {"s0": math.nan, "s1": 0.5}):
-        with refused(BadProbability):
-            exposed(post, 0.8, baseline=pd.Series(wrong))
-    with refused(BadProbability):
-        exposed(post, 0.8, baseline=pd.Series({"s0": "few", "s1": "many"}))
-    for wrong in ("everybody", 0.3, {"s0": 0.3}, ["s0"]):
-        with refused(StatementError):
-            exposed(post, 0.8, baseline=wrong)
-
-
-def test_sensitive_values_that_are_none():
-    """Values are called as they are in the release."""
+    """A baseline may be of more values, and needs those only that are judged; a value may be named several times."""
     post = made([[0.9, 0.1]], [5], ["no", "yes"])[0]
-    for error, call in [
-        (UnknownName, lambda: exposed(post, sensitive="Yes")),
-        (StatementError, lambda: exposed(post, sensitive=[])),
-        (StatementError, lambda: exposed(post, sensitive=("no", "yes"))),
-    ]:
-        with refused(error):
-            call()
+    assert exposed(post, 0.8, baseline=pd.Series({"no": 0.3, "yes": 0.3, "unknown": 0.4})).people == 5
+    assert exposed(post, 0.8, sensitive="no", baseline=pd.Series({"no": 0.3})).people == 5
     assert exposed(post, sensitive={"S": "no"}).people == exposed(post, sensitive=["no", "no"]).people == 5
+
+
+@pytest.mark.parametrize(
+    ("error", "options"),
+    [
+        (BadProbability, {"threshold": 80}),
+        (BadProbability, {"threshold": math.nan}),
+        (UnknownName, {"sensitive": "No"}),
+        (StatementError, {"sensitive": []}),
+        (StatementError, {"sensitive": ("s0", "s1")}),
+        (StatementError, {"baseline": "everybody"}),
+        (StatementError, {"baseline": 0.3}),
+        (StatementError, {"baseline": {"s0": 0.3}}),
+        (StatementError, {"baseline": "without her"}),
+        (TableError, {"baseline": pd.Series({"s0": 0.3})}),
+        (TableError, {"baseline": pd.Series([0.3, 0.3], ["s0", "s0"])}),
+        (BadProbability, {"baseline": pd.Series({"s0": 30, "s1": 70})}),
+        (BadProbability, {"baseline": pd.Series({"s0": 0.7, "s1": 0.7})}),
+        (BadProbability, {"baseline": pd.Series({"s0": -0.1, "s1": 0.5})}),
+        (BadProbability, {"baseline": pd.Series({"s0": math.nan, "s1": 0.5})}),
+        (BadProbability, {"baseline": pd.Series({"s0": "few", "s1": "many"})}),
+        (StatementError, {"within": 1}),
+    ],
+)
+def test_wrong_arguments(error, options):
+    with pytest.raises(error):
+        exposed(made([[0.9, 0.1]], [5])[0], **options)
+
+
+@pytest.mark.parametrize("within", [-1, np.nan, "x", [1], True, pd.Timedelta(1)])
+def test_distances_that_are_none(within):
+    with pytest.raises(StatementError):
+        exposed(solved(salaries()), within=within)
 
 
 @pytest.fixture
@@ -273,14 +241,14 @@ def test_several_sensitive_attributes(two):
     assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline="overall").people == 3
     assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline=pd.Series({"Flu": 0.8, "HIV": 0.2})).people == 3
     assert found.uncounted["people"].to_dict() == {"disease=Flu": 3, "salary=low": 3}
-    for error, call in [
-        (StatementError, lambda: exposed(post, sensitive="Flu")),
-        (UnknownName, lambda: exposed(post, sensitive=("HIV", "high"))),
-        (StatementError, lambda: exposed(post, sensitive={"disease": "HIV", "salary": "high"})),
-        (UnknownName, lambda: exposed(post, sensitive={"illness": "HIV"})),
+    for error, wrong in [
+        (StatementError, "Flu"),
+        (UnknownName, ("HIV", "high")),
+        (StatementError, {"disease": "HIV", "salary": "high"}),
+        (UnknownName, {"illness": "HIV"}),
     ]:
-        with refused(error):
-            call()
+        with pytest.raises(error):
+            exposed(post, sensitive=wrong)
 
 
 def test_people_by_name(hospital, release):
@@ -293,7 +261,7 @@ def test_people_by_name(hospital, release):
     assert found.statements["people"].to_dict() == {"P(Flu | Allen) = 0.9": 1}
     assert exposed(post, 0.8, baseline=post).people == 0
     assert exposed(post, 0.8, baseline=mx.MaxEnt(release).solve()).people == 1
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         exposed(mx.MaxEnt(release).solve(), baseline=post)
 
 
@@ -301,7 +269,7 @@ def test_a_series_needs_a_baseline_by_value():
     """How many of all people have each value is not published by several releases; it can be given."""
     series = patients()
     post = mx.MaxEnt(series).solve()
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         exposed(post, baseline="overall")
     few = pd.Series(0.2, series.sensitive_values)
     assert exposed(post, 0.9, baseline=few).people == exposed(post, 0.9).people > 0
@@ -327,27 +295,21 @@ def test_in_partitions(seed, n, named):
         assert list(one.who.columns) == list(other.who.columns)
         assert one.warnings == other.warnings
         pd.testing.assert_frame_equal(one.values, other.values)
-        assert str(one).splitlines()[0] == str(other).splitlines()[0]
     for wrong in (posts[0], posts[0].conditional()):
-        with refused(StatementError):
+        with pytest.raises(StatementError):
             exposed(posts[1], baseline=wrong)
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         _ = exposed(posts[1]).statements
 
 
 def test_exempt_values_are_warned_of():
     """Anatomy may leave buckets in which everybody has the exempt value: known for certain, and said."""
     table = pd.DataFrame({"age": np.arange(100), "illness": np.where(np.arange(100) % 10, "no", "yes")})
-    release = mx.anonymize.anatomy(table, qi=["age"], sa="illness", l=2, exempt=1)
-    post = mx.MaxEnt(release).solve()
+    post = mx.MaxEnt(mx.anonymize.anatomy(table, qi=["age"], sa="illness", l=2, exempt=1)).solve()
     found = exposed(post, baseline="overall")
-    sure = int((post.conditional()["no"] > 1 - 1e-9).sum())
     assert found.people == 0
-    assert sure > 0
-    assert found.uncounted.loc["no", "people"] == sure
-    assert str(found).endswith(
-        f"Warning: 'no' is certain (P = 1) for {sure} people who are not counted: its baseline reaches the threshold."
-    )
+    assert found.uncounted.loc["no", "people"] == (post.conditional()["no"] > 1 - 1e-9).sum() > 0
+    assert len(found.warnings) == 1
 
 
 def test_what_cannot_be_said_of_a_saved_posterior(tmp_path, release):
@@ -356,8 +318,7 @@ def test_what_cannot_be_said_of_a_saved_posterior(tmp_path, release):
     post.save(tmp_path / "post.parquet")
     found = exposed(mx.load_posterior(tmp_path / "post.parquet"), baseline="overall")
     assert found.people == 1
-    assert "1 of 10 people (10.0%) exposed" in str(found)
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         _ = found.statements
 
 
@@ -371,7 +332,6 @@ def test_necessary_and_sufficient(release):
     both = exposed(mx.MaxEnt(release).add(one, other).solve(), 0.8, baseline="overall")
     assert both.who.index.to_list() == [("female", "junior")]  # HIV in her bucket can be hers only
     assert both.statements[["people", "alone", "without"]].to_numpy().tolist() == [[1, 0, 0]] * 2
-    assert "all are exposed once the 2 statements are known." in str(both)
 
 
 def test_rows_of_a_source(release):
@@ -397,7 +357,6 @@ def test_a_prior_is_no_statement(hospital, release):
     post = mx.MaxEnt(release, prior=prior).add("P(HIV | Gender=female) = 0.25").solve()
     found = exposed(post, 0.8, baseline="overall")
     assert found.people == found.published_alone == 2
-    assert "All of them are exposed by the release and the prior alone." in str(found)
     assert list(found.statements.index) == ["P(HIV | Gender=female) = 0.25"]
 
 
@@ -418,7 +377,7 @@ def test_labels_of_a_baseline_are_read_by_their_names():
         other,
     ):
         assert exposed(post, 0.8, baseline=baseline).people == 0
-    with pytest.raises(TableError, match="the baseline is indexed by 'B'"):
+    with pytest.raises(TableError):
         exposed(post, 0.8, sensitive={"A": ["y"]}, baseline=table["B"].value_counts(normalize=True))
 
 
@@ -428,7 +387,7 @@ def test_another_value_is_not_the_same_exposure():
     release = mx.Release.from_buckets(table, qi=["q"], sa="S", bucket="b")
     base = pd.Series({"F": 0.1, "H": 0.1})
     post = mx.MaxEnt(release).add("P(H | q=a) = 1").solve()
-    assert ("a",) in exposed(post, 0.6, baseline=base).who.index or "a" in exposed(post, 0.6, baseline=base).who.index
+    assert "a" in exposed(post, 0.6, baseline=base).who.index
     assert exposed(post, 0.6, sensitive=["H"], baseline=base).published_alone == 0
     assert exposed(post, 0.6, baseline=base).statements.loc["P(H | q=a) = 1", "people"] >= 2
 
@@ -441,7 +400,7 @@ def test_attributes_that_are_called_as_a_column(name):
         renamed = table.rename(columns={old: name})
         qi, sa = (name, "S") if old == "q" else ("q", name)
         post = mx.MaxEnt(mx.Release.from_buckets(renamed, qi=[qi], sa=sa, bucket="b")).solve()
-        with pytest.raises(TableError, match=f"called '{name}'"):
+        with pytest.raises(TableError):
             exposed(post, 0.5)
 
 
@@ -526,10 +485,8 @@ def _known_closer(values, p, p0, centres, radius, threshold) -> bool:
     "written",
     [
         lambda pay: [f"${x:,.0f}" for x in pay],
-        lambda pay: [f"{x / 1000:.3f}k EUR" for x in pay],
         lambda pay: [f"{x:,.0f} €".replace(",", ".") for x in pay],
         lambda pay: [f"USD{x:.0f}" for x in pay],
-        lambda pay: [f"about {x:.0f}" for x in pay],
         lambda pay: [f"{x:.0f}-{x + 9:.0f} years" for x in pay],
         lambda pay: (pd.Timestamp("2000-01-01") + pd.to_timedelta(pay, unit="h")).strftime("%d/%m/%Y %H:00"),
         lambda pay: [f"{x:.0f}" for x in pay],
@@ -544,7 +501,6 @@ def test_labels_that_hide_numbers_are_not_safe_in_silence(written):
     assert found.people == 0
     assert found.undecided
     assert {*found.undecided} <= {*found.warnings}
-    assert all(one in str(found) and one in repr(found) for one in found.undecided)
     assert not exposed(post, baseline="overall", within=0).undecided
 
 
@@ -574,7 +530,7 @@ def test_dates_are_numbers(dates):
     assert exposed(post, baseline="overall").people == 1000
     assert [exposed(post, within=w).people for w in ("4 days", pd.Timedelta(days=2), "1 day", 0)] == [1000, 1000, 0, 0]
     assert exposed(post).expected_error == pd.Timedelta("28:48:00")
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         exposed(post, within=4)
 
 
@@ -622,19 +578,9 @@ def test_a_hierarchy_of_values():
         found = exposed(post, baseline="overall", within=hierarchy)
         assert (found.people, set(found.who["pay"])) == (1000, {"stomach", "lungs"})
         assert exposed(post, sensitive=["Ulcer"], within=hierarchy).people == 250
-    with refused(TableError):
-        exposed(post, within={"Flu": ["Cold", "Ulcer"]})
-    with refused(StatementError):
-        exposed(post, within={"lungs": ["flu", "cold"]})
-
-
-@pytest.mark.parametrize("within", [-1, np.nan, "x", [1], True, pd.Timedelta(1)])
-def test_distances_that_are_none(within):
-    """What is not a distance is refused, and so is one of labels."""
-    with refused(StatementError):
-        exposed(solved(salaries()), within=within)
-    with refused(StatementError):
-        exposed(solved(np.resize(["Flu", "Cold"], 1000)), within=within)
+    for error, wrong in ((TableError, {"Flu": ["Cold", "Ulcer"]}), (StatementError, {"lungs": ["flu", "cold"]})):
+        with pytest.raises(error):
+            exposed(post, within=wrong)
 
 
 def test_several_attributes_with_a_number():
@@ -647,7 +593,7 @@ def test_several_attributes_with_a_number():
     assert exposed(post, baseline="overall", sensitive={"pay": None}).people == 1000
     assert exposed(post, baseline="overall", sensitive={"pay": None}, within=0).people == 0
     assert not exposed(post, within=0).undecided
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         exposed(post, within=500)
 
 

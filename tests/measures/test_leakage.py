@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName
 from maxent_cvx.measures.leakage import leakage
-from support.helpers import refused
 from support.posteriors import chosen, made
 from support.series import patients
 
@@ -199,8 +198,7 @@ def test_named_people_and_series(release):
         found = leakage(prior, after).loc["beta"]
         assert found["q"] == ("Iris", "female", "graduate")
         assert found["value"] == pytest.approx(0.8 / (1 / 3) - 1)
-        assert found["says"].startswith("P(HIV | who=Iris, Gender=female, Degree=graduate) was 0.333, is 0.8")
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         leakage(before, mx.MaxEnt(release).solve())
     series = patients()
     again = mx.MaxEnt(series).solve()
@@ -208,122 +206,73 @@ def test_named_people_and_series(release):
     assert found[["min-entropy leakage", "additive g-leakage", "beta", "delta", "t"]].abs().max() < 1e-9
 
 
+SHARES = mx.datasets.load_hospital()["Disease"].value_counts(normalize=True)
+WIDER = pd.concat([SHARES, pd.Series({"Gout": 0.0})])
+GENDERS = pd.Index(["male", "female"], name="Gender")
+GUESS = pd.DataFrame(1.0, index=["guess"], columns=sorted(SHARES.index))
+
+
 @pytest.mark.parametrize(
-    ("prior", "error"),
+    ("error", "options"),
     [
-        ("everything", StatementError), (0.5, StatementError), ({"Flu": 1.0}, StatementError),
-        (pd.Series({"Flu": 1.0}), TableError),
-        (pd.DataFrame({"Flu": [1.0, 1.0]}, index=pd.Index(["male", "female"], name="Gender")), UnknownName),
+        *((StatementError, {"prior": wrong}) for wrong in ("everything", 0.5, {"Flu": 1.0})),
+        (TableError, {"prior": pd.Series({"Flu": 1.0})}),
+        (UnknownName, {"prior": pd.DataFrame({"Flu": [1.0, 1.0]}, index=GENDERS)}),
+        (BadProbability, {"prior": SHARES / 2}),
+        (BadProbability, {"prior": SHARES.replace(0.1, np.nan)}),
+        (BadProbability, {"prior": SHARES + 0.5j}),
+        (TableError, {"prior": WIDER}),
+        (StatementError, {"prior": pd.DataFrame([WIDER, WIDER], index=GENDERS)}),
+        (BadProbability, {"rho1": 2}),
+        (TableError, {"gain": pd.DataFrame({"Flu": [1.0]})}),
+        (TableError, {"gain": pd.concat([GUESS, GUESS[["Flu"]]], axis=1)}),
+        (TableError, {"gain": GUESS.iloc[:0]}),
+        (StatementError, {"gain": GUESS * 1j}),
+        (StatementError, {"gain": GUESS * 1e300}),
+        (StatementError, {"gain": lambda w, s: 1e308}),
+        (BadProbability, {"gain": lambda w, s: "much"}),
     ],
-)  # fmt: skip
-def test_what_is_no_prior(release, prior, error):
-    """A prior of another kind, or that lacks a value, is refused."""
-    with refused(error):
-        leakage(prior, mx.MaxEnt(release).solve())
+)
+def test_wrong_arguments(release, error, options):
+    with pytest.raises(error):
+        leakage(**{"prior": "overall", "post": mx.MaxEnt(release).solve(), **options})
 
 
-def test_wrong_arguments(release, hospital):
-    """What cannot be measured is told."""
-    post, shares = mx.MaxEnt(release).solve(), hospital["Disease"].value_counts(normalize=True)
-    for error, call in [
-        (StatementError, lambda: leakage("overall", post.conditional())),
-        (BadProbability, lambda: leakage("overall", post, rho1=2)),
-        (BadProbability, lambda: leakage(shares / 2, post)),
-        (BadProbability, lambda: leakage(shares.replace(0.1, np.nan), post)),
-    ]:
-        with refused(error):
-            call()
-    extra = pd.concat([shares, pd.Series({"Gout": 0.0})])
-    for error, call in [
-        (TableError, lambda: leakage(extra, post)),
-        (
-            StatementError,
-            lambda: leakage(pd.DataFrame([extra, extra], index=pd.Index(["male", "female"], name="Gender")), post),
-        ),
-        (TableError, lambda: leakage("overall", post, gain=pd.DataFrame({"Flu": [1.0]}))),
-    ]:
-        with refused(error):
-            call()
-    once = pd.DataFrame(1.0, index=["guess"], columns=sorted(shares.index))
-    for error, call in [
-        (TableError, lambda: leakage("overall", post, gain=pd.concat([once, once[["Flu"]]], axis=1))),
-        (TableError, lambda: leakage("overall", post, gain=once.iloc[:0])),
-        (StatementError, lambda: leakage("overall", post, gain=once * 1j)),
-        (BadProbability, lambda: leakage(shares + 0.5j, post)),
-    ]:
-        with refused(error):
-            call()
-    for huge in (lambda w, s: 1e308, once * 1e300):
-        with refused(StatementError):
-            leakage("overall", post, gain=huge)
+def test_posteriors_of_other_values_are_refused(release, hospital):
+    post = mx.MaxEnt(release).solve()
+    other = mx.MaxEnt(mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "Gout"])).solve()
+    for prior, after in (("overall", other), (other, post), ("overall", post.conditional())):
+        with pytest.raises(StatementError):
+            leakage(prior, after)
+
+
+def test_large_gains(release):
+    """A gain of 1e270 neither overflows nor changes ratios."""
+    post = mx.MaxEnt(release).solve()
     large = leakage("overall", post, gain=lambda w, s: 1e270 * (w == s))
     same = leakage("overall", post, gain=lambda w, s: 1.0 * (w == s))
     assert np.isfinite(large.loc["additive g-leakage", ["value", "low", "high"]].to_numpy(dtype=float)).all()
     ratio = "multiplicative g-leakage", "value"
     assert large.loc[ratio] == pytest.approx(same.loc[ratio])
-    with refused(BadProbability):
-        leakage("overall", post, gain=lambda w, s: "much")
-    others = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "Gout"])
-    with refused(StatementError):
-        leakage("overall", mx.MaxEnt(others).solve())
-    with refused(StatementError):
-        leakage(mx.MaxEnt(others).solve(), post)
 
 
-SEEDS = range(10)
-
-
-def classes(seed: int) -> pd.DataFrame:
-    """Two to six classes of two to twelve people, of up to five values."""
+@pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")
+@pytest.mark.parametrize("seed", range(3))
+def test_pycanon(seed):
+    """Beta and t are pyCANON's, on two to six classes of two to twelve people; delta is, where no share is 0."""
+    anonymity = pytest.importorskip("pycanon.anonymity")
     rng = np.random.default_rng(seed)
     sizes = rng.integers(2, 13, rng.integers(2, 7))
     of_class = np.repeat(np.arange(len(sizes)), sizes)
     frame = pd.DataFrame({"Zone": [f"zone {i}" for i in of_class], "S": rng.choice(list("vwxyz"), len(of_class))})
-    return frame.assign(Bucket=frame["Zone"])
-
-
-def solved(frame: pd.DataFrame) -> mx.Posterior:
-    return mx.MaxEnt(mx.Release.from_buckets(frame, qi="Zone", sa="S", bucket="Bucket")).solve()
-
-
-@pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_pycanon(seed):
-    """Beta and t agree; delta does where every value occurs in every class, and is infinite otherwise.
-
-    The peer's enhanced beta is another measure: the largest over s of min(beta, -ln P(s)).
-    """
-    anonymity = pytest.importorskip("pycanon.anonymity")
-    frame = classes(seed)
-    found = mx.measures.leakage("overall", solved(frame))["value"]
+    release = mx.Release.from_buckets(frame.assign(Bucket=frame["Zone"]), qi="Zone", sa="S", bucket="Bucket")
+    found = leakage("overall", mx.MaxEnt(release).solve())["value"]
     assert found["beta"] == pytest.approx(anonymity.basic_beta_likeness(frame, ["Zone"], ["S"]))
     assert found["t"] == pytest.approx(anonymity.t_closeness(frame, ["Zone"], ["S"]))
-    shares = pd.crosstab(frame["Zone"], frame["S"], normalize="index")
-    log = np.abs(np.log(shares[shares > 0] / frame["S"].value_counts(normalize=True)))
-    assert anonymity.delta_disclosure(frame, ["Zone"], ["S"]) == pytest.approx(log.max(axis=None))  # zeros left out
-    expected = log.max(axis=None) if (shares > 0).all(axis=None) else math.inf
-    assert found["delta"] == pytest.approx(expected)
-    rarest = -math.log(frame["S"].value_counts(normalize=True).min())
-    enhanced = anonymity.enhanced_beta_likeness(frame, ["Zone"], ["S"])
-    assert enhanced == pytest.approx(min(found["beta"], rarest))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_qif(seed):
-    """Vulnerabilities and leakages are those of the channel from the value to the class, for any gains."""
-    measure = pytest.importorskip("qif").measure
-    frame = classes(seed)
-    joint = pd.crosstab(frame["S"], frame["Zone"], normalize="all")
-    prior = joint.sum(axis=1)
-    pi, channel = prior.to_numpy(), joint.div(prior, axis=0).to_numpy()
-    gain = np.random.default_rng(seed).random((4, len(prior)))
-    found = mx.measures.leakage("overall", solved(frame), gain=pd.DataFrame(gain, columns=prior.index))["value"]
-    bayes, g = measure.bayes_vuln, measure.g_vuln
-    assert found["prior Bayes vulnerability"] == pytest.approx(bayes.prior(pi))
-    assert found["posterior Bayes vulnerability"] == pytest.approx(bayes.posterior(pi, channel))
-    assert found["min-entropy leakage"] == pytest.approx(bayes.min_entropy_leakage(pi, channel), abs=1e-9)
-    assert found["multiplicative g-leakage"] == pytest.approx(g.mult_leakage(gain, pi, channel))
-    assert found["additive g-leakage"] == pytest.approx(g.add_leakage(gain, pi, channel), abs=1e-9)
+    if (pd.crosstab(frame["Zone"], frame["S"]) > 0).all(axis=None):
+        assert found["delta"] == pytest.approx(anonymity.delta_disclosure(frame, ["Zone"], ["S"]))
+    else:
+        assert found["delta"] == math.inf
 
 
 @pytest.mark.parametrize("values", [("no", "yes"), (False, True)])

@@ -24,11 +24,7 @@ from maxent_cvx.measures.reidentification import (
     still_unique,
 )
 from maxent_cvx.releases.partitioned import divided
-from support.helpers import refused
 from support.series import patients
-
-pytestmark = pytest.mark.filterwarnings("ignore:In a future version, the keys of:Warning")  # pandas, to pycanon
-
 
 PEOPLE = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=40)
 
@@ -54,9 +50,6 @@ def test_of_a_sample(people, k):
     assert value["marketer risk"] == pytest.approx(mean)
     assert found.classes["records"].to_dict() == dict(alike)
     assert found.classes["risk"].is_monotonic_decreasing
-    assert f"{sum(n < k for n in f)} of {len(f)} records in classes of fewer than {k}, {f.count(1)} unique" in str(
-        found
-    )
 
 
 @given(PEOPLE, PEOPLE, st.integers(1, 6))
@@ -105,7 +98,7 @@ def test_generalised_groups():
     assert value["journalist risk"] == pytest.approx((1 + 2 / 3) / 3)
     alone = mx.Release.from_generalized(records, qi="Age", sa="Disease")
     assert reidentification(alone).classes["records"].to_list() == [1, 2]
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         reidentification(release, population=voters)
 
 
@@ -240,33 +233,26 @@ def test_what_nothing_is_learnt_of(people):
 
 
 def test_wrong_arguments(hospital, release):
-    """What has no classes, or no such columns, is told what is expected."""
+    """What has no classes, no such columns, or no such population."""
     qi = ["Gender", "Degree"]
-    for error, call in [
-        (StatementError, lambda: reidentification(hospital)),
-        (StatementError, lambda: reidentification(release, qi)),
-        (UnknownName, lambda: reidentification(hospital, ["Sex"])),
-        (TableError, lambda: reidentification(hospital.assign(Gender=None), qi)),
-        (TableError, lambda: reidentification(hospital.assign(count=3), qi)),
-        (StatementError, lambda: reidentification("hospital")),
-        (TableError, lambda: reidentification(hospital, qi, population=hospital[hospital["Degree"] != "graduate"])),
-        (UnknownName, lambda: reidentification(hospital, qi, population=hospital[["Gender"]])),
+    census = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+    for error, change in [
+        (StatementError, {"published": "hospital"}),
+        (StatementError, {"published": patients(), "qi": None}),
+        (StatementError, {"published": release}),
+        (StatementError, {"qi": None}),
+        (UnknownName, {"qi": ["Sex"]}),
+        (TableError, {"published": hospital.assign(Gender=None)}),
+        (TableError, {"published": hospital.assign(count=3)}),
+        (TableError, {"population": hospital[hospital["Degree"] != "graduate"]}),
+        (UnknownName, {"population": hospital[["Gender"]]}),
+        (StatementError, {"population": census}),
+        (StatementError, {"population": 9}),
+        (StatementError, {"population": 100.5}),
+        (StatementError, {"k": 0}),
     ]:
-        with refused(error):
-            call()
-    with refused(StatementError):
-        census = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
-        reidentification(hospital, qi, population=census)
-    for error, call in [
-        (StatementError, lambda: reidentification(hospital, qi, population=9)),
-        (StatementError, lambda: reidentification(hospital, qi, population=100.5)),
-        (StatementError, lambda: reidentification(hospital, qi, k=0)),
-    ]:
-        with refused(error):
-            call()
-    series = patients()
-    with refused(StatementError):
-        reidentification(series)
+        with pytest.raises(error):
+            reidentification(**{"published": hospital, "qi": qi, **change})
 
 
 def test_a_generalised_release_of_a_whole_population():
@@ -283,7 +269,7 @@ def test_a_generalised_release_of_a_whole_population():
         found = [reidentification(release).measures["value"][name] for release in (alone, whole, larger)]
         assert found[0] == pytest.approx(found[1])
         assert found[2] == pytest.approx(found[1] if name != "marketer risk" else (3 / 4 + 2 / 2) / 5)
-    with refused(StatementError, "population"):
+    with pytest.raises(StatementError):
         reidentification(whole, population=people)
     again = mx.Release.from_frames(whole.to_frames())
     assert reidentification(again).measures.equals(reidentification(whole).measures)

@@ -14,7 +14,6 @@ import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName, measures
 from maxent_cvx.measures.utility import marginal_distance, query_error
 from maxent_cvx.releases.partitioned import divided
-from support.helpers import refused
 from support.series import patients
 
 
@@ -71,17 +70,24 @@ def test_of_a_population():
 
 
 def test_wrong_arguments(hospital, release):
-    """What cannot be compared is told."""
-    for error, call in [
-        (StatementError, lambda: marginal_distance(hospital, hospital)),
-        (TableError, lambda: marginal_distance(release, hospital.head(9))),
-        (TableError, lambda: marginal_distance(release, hospital.assign(Disease="Gout"))),
-        (StatementError, lambda: marginal_distance(release, hospital, attributes="Name")),
-        (UnknownName, lambda: marginal_distance(release, hospital.drop(columns="Degree"))),
-        (TableError, lambda: marginal_distance(release, hospital.assign(Degree="college"))),
+    gout = np.where(hospital["Disease"] == "Flu", "Gout", hospital["Disease"])
+    for error, measure, change in [
+        (StatementError, marginal_distance, {"release": hospital}),
+        (TableError, marginal_distance, {"original": hospital.head(9)}),
+        (TableError, marginal_distance, {"original": hospital.assign(Disease="Gout")}),
+        (TableError, marginal_distance, {"original": hospital.assign(Degree="college")}),
+        (UnknownName, marginal_distance, {"original": hospital.drop(columns="Degree")}),
+        (StatementError, marginal_distance, {"attributes": "Name"}),
+        (StatementError, query_error, {"release": hospital}),
+        (TableError, query_error, {"original": hospital.head(5)}),
+        (TableError, query_error, {"original": hospital.assign(Disease=gout)}),
+        (StatementError, query_error, {"attributes": "Bucket"}),
+        (BadProbability, query_error, {"selectivity": 2}),
+        (StatementError, query_error, {"dimensions": 3}),
     ]:
-        with refused(error):
-            call()
+        arguments = {"release": release, "original": hospital, **change}
+        with pytest.raises(error):
+            measure(arguments.pop("release"), arguments.pop("original"), **arguments)
 
 
 def test_one_bucket(hospital):
@@ -128,25 +134,6 @@ def test_generalised_values():
     assert same["error"].max() < 1e-12
 
 
-def test_wrong_arguments_of_query_error(release, hospital):
-    """What cannot be asked is told."""
-    for error, call in [
-        (StatementError, lambda: query_error(hospital, hospital)),
-        (BadProbability, lambda: query_error(release, hospital, selectivity=2)),
-        (StatementError, lambda: query_error(release, hospital, dimensions=3)),
-        (TableError, lambda: query_error(release, hospital.head(5))),
-        (StatementError, lambda: query_error(release, hospital, attributes="Bucket")),
-        (
-            TableError,
-            lambda: query_error(
-                release, hospital.assign(Disease=np.where(hospital["Disease"] == "Flu", "Gout", hospital["Disease"]))
-            ),
-        ),
-    ]:
-        with refused(error):
-            call()
-
-
 @pytest.fixture
 def post(release) -> mx.Posterior:
     """Somebody knows that no man has breast cancer."""
@@ -186,7 +173,7 @@ def test_in_partitions(release):
     one, other = (measures.risk_utility(mx.MaxEnt(view).solve()) for view in (release, divided(release, 2)))
     assert {name for _, name in set(one.index) - set(other.index)} == {"best guess", "best guess without the release"}
     np.testing.assert_allclose(other["value"], one.loc[other.index, "value"], atol=1e-6)
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         measures.risk_utility(mx.MaxEnt(divided(release, 2)).solve(), mx.datasets.load_hospital())
 
 
@@ -197,7 +184,7 @@ def test_of_a_series():
     found = measures.risk_utility(post, baseline=None)
     assert set(found.index.get_level_values("kind")) == {"inference risk"}
     assert found["value"]["inference risk", "exposed people"] == measures.exposed(post).people
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         measures.risk_utility(post)
 
 
@@ -212,12 +199,12 @@ def test_generalised_with_hierarchies():
     far = measures.marginal_distance(release, frame, hierarchies=nodes)
     assert found["utility", "total variation, attribute"] == far.loc["Age", "total_variation"]
     assert ("inference risk", "attack success") not in found.index  # of exact ages nothing is inferred
-    with refused(mx.TableError):
+    with pytest.raises(mx.TableError):
         measures.risk_utility(mx.MaxEnt(release).solve(), frame)
 
 
 def test_of_a_population_of_risk_utility():
-    """Of groups of a voter list its own people are the population; small shares are written with their digits."""
+    """Of groups of a voter list its own people are the population."""
     records = pd.DataFrame({"Age": ["[20, 29]"] * 2 + ["[40, 49]"], "S": ["x", "x", "y"]})
     voters = pd.DataFrame({"Age": [*range(20, 30)] * 100 + [45, 46]})
     release = mx.Release.from_generalized(records, qi="Age", sa="S", population=voters)
@@ -226,11 +213,7 @@ def test_of_a_population_of_risk_utility():
     expected = measures.reidentification(release, k=3).measures
     pd.testing.assert_frame_equal(finding, expected, check_names=False)
     assert finding["value"]["population k"] == 2
-    assert finding["says"]["marketer risk"] == "16.7% of all records would be linked correctly"
     assert "utility" not in found.index.get_level_values("kind")
-    frame = pd.DataFrame({"q": [*"aabb"]})
-    says = measures.reidentification(frame, "q", population=10**6).measures["says"]["marketer risk"]
-    assert says.startswith("0.000")
 
 
 def test_somebody_of_whom_much_is_certain_is_one_person():
