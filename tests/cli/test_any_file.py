@@ -85,17 +85,6 @@ def test_further_tables_in_any_format(ending, capsys):
     assert json.loads(capsys.readouterr().out)["knowledge"]
 
 
-@pytest.mark.parametrize(("encoding", "word"), [("cp932", "インフルエンザ"), ("cp1251", "грипп"), ("utf-8", "flu")])
-def test_other_scripts(encoding, word):
-    """A file from Japan, or from Bulgaria, in the encoding of its Windows."""
-    column, other = {"cp932": ("病気", "喘息"), "cp1251": ("болезнь", "астма"), "utf-8": ("disease", "asthma")}[
-        encoding
-    ]
-    table = pd.DataFrame({"n": range(40), column: [word, other] * 20})
-    table.to_csv("people.csv", index=False, encoding=encoding)
-    pd.testing.assert_frame_equal(read_table("people.csv"), table, check_dtype=False)
-
-
 #: Words in many languages, by the encoding of their Windows or, for the other ones, of their Unix or Macintosh.
 WORDS = {
     "cp1252": {
@@ -145,20 +134,17 @@ def test_encodings_are_detected_by_words(encoding, words):
         assert read_csv("people.csv")["disease"].to_list()[::2] == group
 
 
-@pytest.mark.parametrize("text", ["don’t", "38 °C", "«à»", "m²", "½", "µg", "1ª", "£5", "ÅØ", "cm³", "¿Qué?", "Žižek"])
-def test_signs_of_western_europe(text):
-    """Signs say nothing about the encoding."""
+SIGNS = ["don’t", "38 °C", "«à»", "m²", "½", "µg", "1ª", "£5", "ÅØ", "cm³", "¿Qué?", "Žižek"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [*(("cp1252", text) for text in SIGNS), ("utf-16-le", "grypą"), ("utf-16-be", "grypą")]
+)
+def test_encodings_are_detected_without_words(encoding, text):
+    """Signs of Western Europe say nothing about the encoding; UTF-16 needs no mark."""
     with open("people.csv", "wb") as file:
-        file.write(f"age;disease\n30;{text}\n31;flu\n".encode("cp1252"))
+        file.write(f"age;disease\n30;{text}\n31;flu\n".encode(encoding))
     assert read_csv("people.csv")["disease"][0] == text
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_without_a_mark(encoding):
-    """Every other byte of most texts is zero."""
-    with open("people.csv", "wb") as file:
-        file.write("age;disease\n30;grypą\n".encode(encoding))
-    assert read_csv("people.csv")["disease"].to_list() == ["grypą"]
 
 
 def test_an_encoding_that_is_wrong(capsys):
@@ -179,28 +165,10 @@ def test_ends_of_lines(end):
     assert read_table("people.csv").to_dict("list") == {"age": [30, 31], "sex": ["f", "m"]}
 
 
-def test_what_is_detected_is_said_in_a_line(people, capsys):
-    people.to_csv("people.csv", index=False, sep=";", decimal=",", encoding="cp1252")
-    read_table("people.csv")
-    said = capsys.readouterr().out
-    assert len(said.splitlines()) == 1
-    assert all(option in said for option in ("--sep", "--decimal", "--encoding"))
-    read_table("people.csv", Format(";", "cp1252", ","))
-    assert capsys.readouterr().out == ""
-
-
-def test_thousands_beside_a_decimal_comma():
-    """A number such as 1.234,5 has both signs; without a comma anywhere 1.234 has three decimals."""
-    with open("pay.csv", "w", encoding="utf-8") as file:
-        file.write("pay;sex\n1.234,5;f\n987,0;m\n12.000,25;f\n")
-    assert read_csv("pay.csv")["pay"].to_list() == [1234.5, 987.0, 12000.25]
-    with open("pay.csv", "w", encoding="utf-8") as file:
-        file.write("pay;sex\n1.234;f\n0.987;m\n")
-    assert read_csv("pay.csv")["pay"].to_list() == [1.234, 0.987]
-
-
 GROUPED = {
     "German dates": ("pay;born;zip\n1.234,5;10.01.1941;01067\n987,0;31.12.1980;10115\n", [1234.5, 987.0]),
+    "German, without dates": ("pay;sex\n1.234,5;f\n987,0;m\n12.000,25;f\n", [1234.5, 987.0, 12000.25]),
+    "decimals, without a comma": ("pay;sex\n1.234;f\n0.987;m\n", [1.234, 0.987]),
     "German whole numbers": ("pay;share\n1.234;0,5\n12.000.000;0,25\n", [1234, 12_000_000]),
     "German, in quotes": ('age,pay\n30,"1.234,5"\n31,"30,25"\n', [1234.5, 30.25]),
     "American": ('age,pay\n30,"1,234.50"\n31,"30,000"\n32,7\n', [1234.5, 30_000, 7]),
@@ -415,21 +383,10 @@ def test_a_search_with_a_hierarchy_of_texts_of_dates():
     pd.DataFrame({0: days, 1: ["early"] * 15 + ["late"] * 15, 2: "*"}).to_csv(
         "born.csv", sep=";", header=False, index=False
     )
-    search = [
-        "publish",
-        "people.csv",
-        "--qi",
-        "born",
-        "--sa",
-        "disease",
-        "--method",
-        "search",
-        "--loss",
-        "discernibility",
-    ]
+    search = ["publish", "people.csv", "--qi", "born", "--sa", "disease", "--method", "search"]
     assert main([*search, "--hierarchy", "born=born.csv"]) == 0
     assert main([*search, "--hierarchy", "born=born.csv", "--hierarchy", "born=born.csv"]) == 2
-    assert main([*search[:-2], "--k", "3"]) == 2
+    assert main([*search, "--k", "3"]) == 2
 
 
 def test_original_records_are_never_ignored(people, capsys):
@@ -463,20 +420,6 @@ def test_original_records_of_published_tables(people, capsys):
     people.drop(columns="PLZ").to_csv("less.csv", index=False)
     assert main([*command, "--original", "less.csv"]) == 2
     assert "'PLZ'" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_million_rows(capsys):
-    """The verdict of a large file is that of its groups' shares."""
-    rng = np.random.default_rng(0)
-    n = 1_000_000
-    table = pd.DataFrame(
-        {"age": rng.integers(18, 90, n), "zip": rng.integers(10_000, 10_400, n), "disease": rng.choice(list("abcd"), n)}
-    )
-    table.to_csv("people.csv", index=False)
-    assert main(["quantify", "people.csv", "--qi", "age,zip", "--sa", "disease", "--json"]) == 0
-    largest = table.groupby(["age", "zip"])["disease"].value_counts(normalize=True).max()
-    assert json.loads(capsys.readouterr().out)["worst_disclosure"]["max_p"] == pytest.approx(largest, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -556,7 +499,6 @@ def test_one_of_several_sheets(people, capsys):
     assert len(read_table("people.xlsx")) == 60
     said = capsys.readouterr().out
     assert len(said.splitlines()) == 1
-    assert all(name in said for name in ("'Cover' has one row or one column", "'North'", "'South'", "--sheet"))
     assert len(read_table("people.xlsx", Format(sheet="South"))) == 40
     assert capsys.readouterr().out == ""
     roles = ["--qi", "PLZ", "--sa", "Krankheit"]
@@ -594,20 +536,6 @@ def test_missing_cells_of_a_population(capsys):
     assert "--missing drop" in capsys.readouterr().err
     assert main([*command, "--missing", "drop"]) == 0
     assert "dropped 1 of 5 rows of population.csv" in capsys.readouterr().out
-
-
-def test_numbers_of_one(capsys):
-    """One row, record, group and bucket."""
-    pd.DataFrame({"born": ["1960-01-13"], "disease": ["flu"]}).to_csv("one.csv", index=False)
-    roles = ["--qi", "born", "--sa", "disease"]
-    assert main(["quantify", "one.csv"]) == 2
-    assert main(["quantify", "one.csv", *roles]) == 0
-    assert main(["publish", "one.csv", *roles, "--method", "mondrian", "--k", "1"]) == 0
-    said = capsys.readouterr().out
-    assert all(words in said for words in ("1 row and", "1 group of", "1 record in 1 bucket;", "1 record in 1 group\n"))
-    assert "read as dates" not in said
-    assert main(["publish", "one.csv", *roles, "--method", "mondrian", "--k", "2"]) == 2
-    assert "at most 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("methods", ["full-domain", "mondrian", "anatomy"])
