@@ -38,22 +38,3 @@ def random_group(rng: np.random.Generator, most: int = 7, zeros: bool = True) ->
     distinct = n <= k and rng.random() < 0.5
     values = rng.permutation(k)[:n] if distinct else rng.integers(0, k, n)
     return pd.DataFrame(f), [int(x) for x in values]
-
-
-def of_people(
-    records: pd.DataFrame, qi: list[str], sa: str, bucket: str, people: Mapping[str, Mapping[str, object]]
-) -> pd.DataFrame:
-    """What named people have, a row a world: which records they are, and who of a bucket has which of its values.
-
-    All rows are equally likely before anything is known: a dealing of values is met as often as any other.
-    """
-    at = {name: np.flatnonzero((records[qi] == pd.Series(of)[qi]).all(axis=1)) for name, of in people.items()}
-    who = [one for one in itertools.product(*at.values()) if len(set(one)) == len(one)]
-    places = [np.flatnonzero(records[bucket] == b) for b in records[bucket].unique()]
-    dealt = []
-    for hands in itertools.product(*(set(itertools.permutations(records[sa].to_numpy()[place])) for place in places)):
-        values = np.empty(len(records), dtype=object)
-        for place, hand in zip(places, hands, strict=True):
-            values[place] = hand
-        dealt += [values[list(one)] for one in who]
-    return pd.DataFrame(dealt, columns=list(people))

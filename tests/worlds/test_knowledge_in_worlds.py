@@ -13,7 +13,6 @@ from maxent_cvx import GroupTooLarge, Inaccurate, Infeasible, QIDistribution, St
 from maxent_cvx.worlds.conditioning import ResidualGroup
 from maxent_cvx.worlds.sentences import exactly, has
 from support.fig_4 import FIG_4
-from support.helpers import refused
 from support.sentences import group_by_enumeration, people_by_enumeration, random_family, random_sentence
 from support.worlds import random_group
 
@@ -192,7 +191,7 @@ def test_contradictions_are_named(group, release):
     with pytest.raises(Infeasible) as caught:
         mx.worlds.posterior(group, values, knowledge=known)
     assert caught.value.conflict.index.to_list() == ["Bob=HIV", "Ann=HIV or Eve=HIV"]
-    with refused(Infeasible):
+    with pytest.raises(Infeasible):
         mx.worlds.posterior(group, values, knowledge=["at least 2 of (Ann=HIV, Bob=HIV, Eve=HIV)"])
     known = ["Alice=HIV or Alice=Flu", "Bob=Flu", "not (Bob=HIV or Bob=Flu)", "Charlie=HIV"]
     with pytest.raises(Infeasible) as caught:
@@ -200,26 +199,25 @@ def test_contradictions_are_named(group, release):
     assert caught.value.conflict.index.to_list() == ["Bob=Flu", "not (Bob=HIV or Bob=Flu)"]
 
 
-def test_unknown_names(group, release):
-    """Who or what a sentence names and there is not, is told with what comes near."""
-    values = ["HIV", "Flu", "Flu"]
-    with refused(UnknownName):
-        mx.worlds.posterior(group, values, knowledge=["Anne=HIV"])
-    with refused(UnknownName):
-        mx.worlds.posterior(group, values, knowledge=["Ann=Flue"])
-    with refused(UnknownName):
-        mx.worlds.linkage(release, people=FIG_4, knowledge=["Eve=HIV"])
-    with refused(StatementError):
-        mx.worlds.linkage(release, knowledge=["Eve=HIV"])
-    with refused(StatementError):
-        mx.worlds.posterior(group.rename(index={"Eve": "Ann"}), values, knowledge=["Ann=HIV"])
-    with refused(StatementError, "attributes must be omitted"):
-        mx.worlds.linkage(release, attributes="Gender")
-    with refused(StatementError):
-        square = pd.DataFrame(0.25, index=["HIV", "Flu"], columns=["HIV", "Flu"])
-        mx.worlds.posterior(group, values, ties={("Ann", "Bob"): square}, knowledge=["Ann=HIV"])
-    with refused(TableError):
-        mx.worlds.posterior([[0.5]], ["x"], knowledge=["Ann=HIV"])
+def test_wrong_arguments(group, release):
+    """Who or what a sentence names and there is not, ties beside sentences, attributes without a prior."""
+    square = pd.DataFrame(0.25, index=["HIV", "Flu"], columns=["HIV", "Flu"])
+    for error, change in [
+        (UnknownName, {"knowledge": ["Anne=HIV"]}),
+        (UnknownName, {"knowledge": ["Ann=Flue"]}),
+        (StatementError, {"group": group.rename(index={"Eve": "Ann"})}),
+        (StatementError, {"ties": {("Ann", "Bob"): square}}),
+        (TableError, {"group": [[0.5]], "values": ["x"]}),
+    ]:
+        with pytest.raises(error):
+            mx.worlds.posterior(**{"group": group, "values": ["HIV", "Flu", "Flu"], "knowledge": ["Ann=HIV"], **change})
+    for error, options in [
+        (UnknownName, {"people": FIG_4, "knowledge": ["Eve=HIV"]}),
+        (StatementError, {"knowledge": ["Eve=HIV"]}),
+        (StatementError, {"attributes": "Gender"}),
+    ]:
+        with pytest.raises(error):
+            mx.worlds.linkage(release, **options)
 
 
 def test_several_sensitive_attributes():
@@ -230,16 +228,16 @@ def test_several_sensitive_attributes():
     assert mx.worlds.linkage(release, people=people, knowledge=[has("Ann", ("flu", "high"))]).to_numpy().tolist() == [
         [1.0, 0.0]
     ]
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         mx.worlds.linkage(release, people=people, knowledge=["Ann=flu"])
 
 
 def test_too_much(release):
     """What takes too long is refused, with its cost, before it is done."""
-    with refused(GroupTooLarge, "steps", "limit="):
+    with pytest.raises(GroupTooLarge):
         mx.worlds.linkage(release, people=FIG_4, knowledge=["exactly 2 of (Alice=HIV, Bob=HIV, Charlie=HIV)"], limit=50)
     wide = pd.DataFrame(np.random.default_rng(0).random((60, 60)))
-    with refused(GroupTooLarge, "steps", "worlds.sample"):
+    with pytest.raises(GroupTooLarge):
         mx.worlds.posterior(wide, range(60), knowledge=["0=1 or 1=2"])
 
 
@@ -249,7 +247,7 @@ def test_too_much(release):
 def test_samples_with_sentences():
     """Sampled worlds with sentences are the exact ones within standard errors, also where the sentences are rare."""
     errors = []
-    for seed in range(60):
+    for seed in range(25):
         rng = np.random.default_rng(seed)
         group, values = random_named(rng, most=8)
         drawn = [random_sentence(rng, list(group.index), list(group.columns))[0] for _ in range(2)]
@@ -274,7 +272,7 @@ def test_a_large_group_is_sampled():
     rng = np.random.default_rng(1)
     group, values = pd.DataFrame(rng.random((300, 12)) ** 3), [11, *(rng.integers(0, 11, 299))]
     known = ["exactly 1 of (5=11, 7=11)", "5=11 -> 6=0"]
-    with refused(GroupTooLarge, "worlds.sample"):
+    with pytest.raises(GroupTooLarge):
         mx.worlds.posterior(group, values, knowledge=known)
     found = mx.worlds.sample(group, values, 1_000, knowledge=known)
     assert found.posterior.loc[[5, 7], 11].sum() == pytest.approx(1)
