@@ -25,17 +25,18 @@ mpl.use("Agg")
 LINE = pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})
 
 
-@pytest.fixture(scope="module", params=PICTURES)
-def picture(request):
-    """A plot as its caller gets it, laid out."""
-    ax = PICTURES[request.param]()
-    ax.figure.draw_without_rendering()
-    yield ax
-    plt.close(ax.figure)
+@pytest.mark.parametrize("name", PICTURES)
+def test_layout(name) -> None:
+    """All text is on the canvas; neighbours on an axis, texts among the data, and a legend and the data are apart."""
+    picture = PICTURES[name]()
+    picture.figure.draw_without_rendering()
+    check_texts(picture)
+    if picture.get_legend() is not None:
+        check_legend(picture)
+    plt.close(picture.figure)
 
 
-def test_text_is_there_and_apart(picture) -> None:
-    """All text is on the canvas; neighbours on an axis, and texts among the data, do not overlap."""
+def check_texts(picture) -> None:
     for text in texts(picture.figure):
         assert on_canvas(text.get_window_extent(), picture.figure), text.get_text()
     boxes = [Text.get_window_extent(t) for t in picture.texts if t.get_text()]
@@ -53,12 +54,9 @@ def test_text_is_there_and_apart(picture) -> None:
     assert picture.get_window_extent().size.min() / picture.figure.dpi >= 0.45
 
 
-def test_legends(picture) -> None:
-    """A legend is beside the data; what it names differs in style, marker, form or hatch, without any colour."""
-    legend = picture.get_legend()
-    if legend is None:
-        return
-    box = legend.get_window_extent()
+def check_legend(picture) -> None:
+    """What a legend names differs in style, marker, form or hatch, without any colour."""
+    box = picture.get_legend().get_window_extent()
     assert not overlap(box, picture.get_window_extent())
     assert on_canvas(box, picture.figure)
     handles, _ = picture.get_legend_handles_labels()

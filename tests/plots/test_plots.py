@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError, UnknownName, plots
 from maxent_cvx.plots.risk import _efficient, _steps
-from support.helpers import refused
 from support.posteriors import chosen, made
 
 mpl.use("Agg")
@@ -79,12 +78,6 @@ def test_quantification():
     assert "bits" in ax.get_ylabel()
 
 
-def test_nothing_to_draw():
-    """No curve is no plot."""
-    with refused(StatementError):
-        plots.quantification({})
-
-
 def test_own_axes(post):
     """With ax= nothing else is drawn on, and no figure is made."""
     figure, (left, right) = plt.subplots(1, 2)
@@ -104,8 +97,6 @@ def test_prices(release):
     assert [text.get_text() for text in ax.texts] == ["no limit: forces zeros"]
     assert sum(bar.get_width() > 0 for bar in ax.patches) == 2
     assert "the 1 largest prices of 3" in mx.plots.prices(table, max_rows=1).get_title()
-    with refused(mx.StatementError):
-        mx.plots.prices(mx.MaxEnt(release).solve().prices())
 
 
 def test_sweep(release):
@@ -118,11 +109,6 @@ def test_sweep(release):
     assert ax.get_ylabel() == "entropy, nats"
     other = mx.plots.sweep(mx.sweep(mx.MaxEnt(release), asked, value=[0.1, 0.2, 0.3, 0.9]))
     assert other.get_xlabel() == "the value that is known"
-    with refused(mx.UnknownName):
-        mx.plots.sweep(table, "entrpy")
-
-
-mpl.use("Agg")
 
 
 def counted(line, threshold: float) -> float:
@@ -145,16 +131,6 @@ def test_the_curve_is_what_is_counted_at_each_threshold(drawn, baseline, some) -
             assert counted(line, min(t, 1)) == found.people
 
 
-@pytest.mark.parametrize("nothing", [{}, None, []])
-def test_nothing_to_draw_of_exposure_steps(nothing) -> None:
-    """Without a posterior there is no line."""
-    with refused(StatementError):
-        mx.plots.exposure(nothing)
-
-
-mpl.use("Agg")
-
-
 def test_the_line_is_the_share_of_records_at_or_above_each_probability() -> None:
     """Three rows of 1, 2 and 5 records."""
     table = pd.DataFrame({"x": [0.9, 0.5, 0.3], "y": [0.1, 0.5, 0.7]})
@@ -164,8 +140,6 @@ def test_the_line_is_the_share_of_records_at_or_above_each_probability() -> None
         expected = np.array([1, 2, 5])[table.max(axis=1) >= t].sum() / 8
         assert share[np.searchsorted(at, t)] == pytest.approx(expected)  # steps fall just after a probability
 
-
-mpl.use("Agg")
 
 MEN = {"Gender": "male"}
 
@@ -209,19 +183,6 @@ def test_two_sensitive_attributes_are_drawn_as_combinations() -> None:
     np.testing.assert_allclose(points(ax)[0], 0.25, atol=1e-6)
 
 
-def test_what_cannot_be_compared_is_refused(release) -> None:
-    """Other attributes, nobody of that kind, no two labels."""
-    post = mx.MaxEnt(release).solve()
-    other, _ = made([[0.5, 0.5]], [4])
-    for error, call in [
-        (StatementError, lambda: plots.before_and_after(other, post, MEN)),
-        (UnknownName, lambda: plots.before_and_after(post, post, {"Gendr": "male"})),
-        (StatementError, lambda: plots.before_and_after(post, post, MEN, labels=("one",))),
-    ]:
-        with refused(error):
-            call()
-
-
 def test_intervals_hold_the_estimates(release) -> None:
     """Lines go from low to high, and each point, P(s | q) of the posterior, is on its line."""
     model = mx.MaxEnt(release)
@@ -245,13 +206,6 @@ def test_intervals_of_what_was_asked(release) -> None:
         ax = plots.intervals(bounds, estimates, Figure().subplots())
         np.testing.assert_allclose(points(ax)[-1], expected)
         assert ax.get_xlim()[0] < 0  # a difference of probabilities can be negative
-    for error, call in [
-        (TableError, lambda: plots.intervals(bounds, pd.Series([0.5], index=[bounds.index[0]]))),
-        (TableError, lambda: plots.intervals(bounds.iloc[:0])),
-        (TableError, lambda: plots.intervals(bounds.rename(columns={"low": "high", "high": "low"}))),
-    ]:
-        with refused(error):
-            call()
 
 
 def test_channels_are_drawn_by_their_change() -> None:
@@ -268,10 +222,6 @@ def test_channels_are_drawn_by_their_change() -> None:
     ax = plots.inference_channels(table, Figure().subplots())
     assert rows(ax) == ["2: y, 1 (release 1)", "3: z (release 1)", "1: x (release 1)"]
     assert [one.tolist() for one in points(ax)] == [[0.9, 0.2, 0.5], [0.1, 0.5, 0.4]]
-    with refused(StatementError):
-        plots.inference_channels(table.iloc[:0])
-    with refused(TableError):
-        plots.inference_channels(table.assign(alone=2.0))
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8), st.booleans())
@@ -292,21 +242,6 @@ def test_a_release_is_efficient_if_no_other_is_preferable(pairs, loss) -> None:
         assert not any((r < y) and (c < (x if loss else -x)) for r, c in zip(risk, cost, strict=True))
         assert any((r <= y) and (c <= (x if loss else -x)) for r, c in zip(risk, cost, strict=True))
 
-
-def test_releases_that_cannot_be_placed_are_refused() -> None:
-    """Without rows, columns or numbers."""
-    table = pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, np.nan]}, index=["a", "b"])
-    for error, call in [
-        (TableError, lambda: plots.risk_utility(table)),
-        (TableError, lambda: plots.risk_utility(table, "exposed")),
-        (TableError, lambda: plots.risk_utility(table.iloc[:0])),
-        (TableError, lambda: plots.risk_utility(table.assign(utility="much"))),
-    ]:
-        with refused(error):
-            call()
-
-
-mpl.use("Agg")
 
 TABLE = pd.DataFrame(
     {
@@ -330,16 +265,6 @@ def test_lines_are_the_rates_and_legends_the_areas() -> None:
     assert first.get_marker() != second.get_marker()
 
 
-def test_what_are_no_rates_is_refused() -> None:
-    """No rows, texts, and shares above 1."""
-    for bad in (TABLE.iloc[:0], TABLE.assign(true_positive="much"), TABLE.assign(false_positive=1.5)):
-        with pytest.raises(mx.TableError):
-            mx.plots.roc(bad, Figure().subplots())
-
-
-mpl.use("Agg")
-
-
 def test_lines_are_the_tables_by_k() -> None:
     """Points are in the order of k, and no two of twenty lines have the same marker and style."""
     tables = {f"release {i}": pd.DataFrame({"k": [2, 0, 1], "disclosure": [1, i / 20, 0.98]}) for i in range(20)}
@@ -352,24 +277,6 @@ def test_lines_are_the_tables_by_k() -> None:
     assert mx.plots.worst_case(tables["release 3"], Figure().subplots()).get_legend() is None
 
 
-@pytest.mark.parametrize("empty", [{}, None, [pd.DataFrame()]])
-def test_nothing_to_draw_of_worst_case_lines(empty: object) -> None:
-    """Without a table there is no picture."""
-    with refused(StatementError):
-        mx.plots.worst_case(empty)
-
-
-def test_tables_of_something_else() -> None:
-    """A column, or a number, that is missing is told."""
-    with refused(TableError):
-        mx.plots.worst_case({"a": pd.DataFrame({"disclosure": [0.5]})})
-    for bad in ({"k": [0], "disclosure": [np.nan]}, {"k": [], "disclosure": []}):
-        with refused(TableError):
-            mx.plots.worst_case({"a": pd.DataFrame(bad)})
-    with refused(TableError):
-        mx.plots.worst_case({"a": pd.DataFrame({"k": ["two"], "disclosure": [0.5]})})
-
-
 def test_uncertain_knowledge_is_the_probability_of_so_many_or_more() -> None:
     hospital = mx.datasets.load_hospital()
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
@@ -377,8 +284,6 @@ def test_uncertain_knowledge_is_the_probability_of_so_many_or_more() -> None:
     line, mean = mx.plots.uncertain_knowledge(result, Figure().subplots()).get_lines()
     np.testing.assert_allclose(line.get_ydata(), [1, 1, 0.1, 0])
     assert mean.get_xdata()[0] == pytest.approx(0.1)
-    with pytest.raises(StatementError):
-        mx.plots.uncertain_knowledge(result.distribution)
 
 
 def test_values_that_are_true_and_false():
@@ -388,3 +293,45 @@ def test_values_that_are_true_and_false():
     for sensitive, drawn in (([True, False], ["True", "False"]), (True, ["True"])):
         ax = mx.plots.posterior(post, ax=Figure().subplots(), sensitive=sensitive)
         assert [label.get_text() for label in ax.get_xticklabels()] == drawn
+
+
+LINE = pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})
+CHANNELS = pd.DataFrame({"person": [1], "value": "x", "release": 1, "alone": [0.5], "together": [0.4]})
+BOUNDS = pd.DataFrame({"low": [0.1, 0.2], "high": [0.5, 0.6]}, index=["P(a)", "P(b)"])
+RISKS = pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, np.nan]}, index=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("error", "draw"),
+    [
+        (StatementError, lambda post: plots.quantification({})),
+        *((StatementError, lambda post, given=given: plots.exposure(given)) for given in ({}, None, [])),
+        *((StatementError, lambda post, given=given: plots.worst_case(given)) for given in ({}, None, [LINE])),
+        (StatementError, lambda post: plots.prices(post.prices())),
+        (StatementError, lambda post: plots.uncertain_knowledge(LINE)),
+        (StatementError, lambda post: plots.before_and_after(made([[0.5, 0.5]], [4])[0], post, MEN)),
+        (UnknownName, lambda post: plots.before_and_after(post, post, {"Gendr": "male"})),
+        (StatementError, lambda post: plots.before_and_after(post, post, MEN, labels=("one",))),
+        (TableError, lambda post: plots.intervals(BOUNDS, pd.Series([0.5], index=["P(a)"]))),
+        (TableError, lambda post: plots.intervals(BOUNDS.iloc[:0])),
+        (TableError, lambda post: plots.intervals(BOUNDS.rename(columns={"low": "high", "high": "low"}))),
+        (StatementError, lambda post: plots.inference_channels(CHANNELS.iloc[:0])),
+        (TableError, lambda post: plots.inference_channels(CHANNELS.assign(alone=2.0))),
+        (TableError, lambda post: plots.risk_utility(RISKS)),
+        (TableError, lambda post: plots.risk_utility(RISKS, "exposed")),
+        (TableError, lambda post: plots.risk_utility(RISKS.iloc[:0])),
+        (TableError, lambda post: plots.risk_utility(RISKS.assign(utility="much"))),
+        (TableError, lambda post: plots.roc(TABLE.iloc[:0])),
+        (TableError, lambda post: plots.roc(TABLE.assign(true_positive="much"))),
+        (TableError, lambda post: plots.roc(TABLE.assign(false_positive=1.5))),
+        (TableError, lambda post: plots.worst_case({"a": LINE[["disclosure"]]})),
+        (TableError, lambda post: plots.worst_case({"a": LINE.iloc[:0]})),
+        (TableError, lambda post: plots.worst_case({"a": LINE.assign(disclosure=np.nan)})),
+        (TableError, lambda post: plots.worst_case({"a": LINE.assign(k="two")})),
+        (UnknownName, lambda post: plots.sweep(pd.DataFrame({"value": [0.1], "eps": 0.0, "entropy": 1.0}), "entrpy")),
+    ],
+)
+def test_wrong_arguments(post, error, draw):
+    """Nothing to draw, and tables of something else."""
+    with pytest.raises(error):
+        draw(post)
