@@ -14,19 +14,16 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, MaxEntError, P, StatementError, StrongestAssociations
-from support.helpers import refused
 from support.patience import PATIENT_DASK
 from support.random_models import random_event, random_model
 from support.series import patients
 from support.solving import examples
 from support.strategies import microdata, publish, quasi
-
-PROPERTY = settings(deadline=None, max_examples=20)
 
 KINDS = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "both": lambda k: (k, k)}
 
@@ -35,15 +32,6 @@ def never_rises(values: pd.Series) -> bool:
     return bool((values.diff().dropna() <= 1e-6).all())
 
 
-@pytest.fixture(scope="module")
-def adult() -> pd.DataFrame:
-    """A thousand people of Adult in Anatomy's buckets."""
-    frame = mx.datasets.load_adult().iloc[::30].head(1000)
-    roles = {"qi": mx.datasets.ADULT_QI, "sa": "education"}
-    return frame.assign(Bucket=mx.anonymize.anatomy_buckets(frame, **roles, l=5, exempt=2))
-
-
-@PROPERTY
 @given(microdata())
 def test_more_knowledge_never_leaves_more_entropy(frame):
     """The first K associations are among the first K + 1: entropy and divergence over terms never rise with K."""
@@ -96,30 +84,15 @@ def test_several_scores(hospital, release):
     )
     share = pd.Series(release.n_q / 10, [f"score[{', '.join(q)}]" for q in release.quasi_identifiers])
     assert each[share.index].iloc[0] @ share == pytest.approx(default["score"][0])
-    with refused(StatementError):
+    with pytest.raises(StatementError):
         mx.quantify(release, hospital, [(0, 0)], measure={"entropy": lambda post: 1.0})
-
-
-def of_two(post, table):
-    return len(table) * post.entropy
-
-
-def with_default(post, original=None):
-    return -1.0 if original is None else len(original) * post.entropy
-
-
-class OfTwo:
-    """An object of two arguments."""
-
-    def __call__(self, post, original):
-        return len(original) * post.entropy
 
 
 @pytest.mark.parametrize("bound", [(0, 0), (1, 1)])
 def test_other_people(hospital, release, bound):
     """Records of other people are refused: what was mined from them is not knowledge of these."""
     others = hospital.assign(Disease=hospital["Disease"].replace("Lung Cancer", "HIV"))
-    with pytest.raises(MaxEntError, match="pass the table that was published"):
+    with pytest.raises(MaxEntError):
         mx.quantify(release, others, [bound], min_support=1)
 
 
@@ -181,19 +154,19 @@ def test_the_models_own_statement(release):
     pd.testing.assert_frame_equal(found, mx.sweep(model, "P(Flu | Gender=male)", value=0.4, eps=[0, 0.1]))
 
 
-def test_arguments(release):
-    """What cannot be swept or measured is refused by name."""
+def test_wrong_arguments(release):
+    """What cannot be swept or measured; a statement may be called as a result is."""
     model, asked = MaxEnt(release), P("Flu", given=MEN)
-    for error, call in [
-        (StatementError, lambda: mx.sweep(release, asked, value=0.3)),
-        (mx.BadProbability, lambda: mx.sweep(model, asked, value="a")),
-        (mx.BadProbability, lambda: mx.sweep(model, asked, value=0.3, eps=[[0, 0.1]])),
-        (StatementError, lambda: mx.sweep(model, asked, value=0.3, warm_start=model.solve())),
-        (StatementError, lambda: mx.sweep(model, asked, value=0.3, measure={"entropy": lambda post: 1})),
-        (StatementError, lambda: mx.sweep(model, asked, value=0.3, measure={"x": 3})),
+    for error, change in [
+        (StatementError, {"model": release}),
+        (mx.BadProbability, {"value": "a"}),
+        (mx.BadProbability, {"eps": [[0, 0.1]]}),
+        (StatementError, {"warm_start": model.solve()}),
+        (StatementError, {"measure": {"entropy": lambda post: 1}}),
+        (StatementError, {"measure": {"x": 3}}),
     ]:
-        with refused(error):
-            call()
+        with pytest.raises(error):
+            mx.sweep(**{"model": model, "probability": asked, "value": 0.3, **change})
     assert len(mx.sweep(model.copy().add(P("HIV") <= 0.5, label="swept"), asked, value=0.3)) == 1
 
 
@@ -318,14 +291,11 @@ def test_who_cannot_work(hospital, release, client, who):
 
     if who.get("client") == "both":
         who = {**who, "client": client}
-    for error, call in [
-        (StatementError, lambda: mx.quantify(release, hospital, BOUNDS, measure=never, **who)),
-        (StatementError, lambda: mx.sweep(mx.MaxEnt(release), "P(Flu)", value=0.3, measure=never, **who)),
-        (StatementError, lambda: mx.inference_channels(patients(), **who)),
-        (
-            StatementError,
-            lambda: mx.sdc.experiment(hospital.assign(Age=range(10)), "Age", {mx.sdc.Sampling: [0.5]}, **who),
-        ),
+    for call in [
+        lambda: mx.quantify(release, hospital, BOUNDS, measure=never, **who),
+        lambda: mx.sweep(mx.MaxEnt(release), "P(Flu)", value=0.3, measure=never, **who),
+        lambda: mx.inference_channels(patients(), **who),
+        lambda: mx.sdc.experiment(hospital.assign(Age=range(10)), "Age", {mx.sdc.Sampling: [0.5]}, **who),
     ]:
-        with refused(error):
+        with pytest.raises(StatementError):
             call()

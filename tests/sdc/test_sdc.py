@@ -8,7 +8,6 @@ import pytest
 
 from maxent_cvx import BadProbability, GroupTooLarge, StatementError, TableError, UnknownName, sdc
 from maxent_cvx.testing import check_technique
-from support.helpers import refused
 from support.techniques import Rounded, people
 
 TECHNIQUES = [
@@ -31,36 +30,42 @@ def test_techniques_keep_the_contract(technique):
     assert isinstance(technique, sdc.Technique)
 
 
-def test_what_breaks_the_contract():
-    """The check says what is broken."""
+def broken(name, change):
+    """A technique that changes what is inferred, or its arguments."""
 
-    class Half(Rounded):
-        def infer(self, published, known, population):
-            return super().infer(published, known, population) / 2
+    def infer(self, published, known, population):
+        return change(super(technique, self).infer(published, known, population), population)
 
-    class Mute:
-        def publish(self, table, confidential):
-            return table
+    technique = type(name, (Rounded,), {"infer": infer})
+    return technique("Sex")
 
-    class Careless(Rounded):
-        def infer(self, published, known, population):
-            population.iloc[:, 0] = 0
-            return super().infer(published, known, population)
 
-    class Nothing(Rounded):
-        def infer(self, published, known, population):
-            return super().infer(published, known, population) * np.nan
+def zeroed(p, population):
+    population.iloc[:, 0] = 0
+    return p
 
-    with pytest.raises(AssertionError, match="population"):
-        check_technique(Careless("Sex"), people(), "Salary")
-    with pytest.raises(AssertionError, match="NaN"):
-        check_technique(Nothing("Sex"), people(), "Salary")
+
+class Mute:
+    """It publishes, and infers nothing."""
+
+    def publish(self, table, confidential):
+        return table
+
+
+@pytest.mark.parametrize(
+    "technique",
+    [
+        broken("Half", lambda p, _: p / 2),
+        broken("Nothing", lambda p, _: p * np.nan),
+        broken("Careless", zeroed),
+        Mute(),
+        sdc.Sampling,
+    ],
+    ids=repr,
+)
+def test_what_breaks_the_contract(technique):
     with pytest.raises(AssertionError):
-        check_technique(sdc.Sampling, people(), "Salary")
-    with pytest.raises(AssertionError):
-        check_technique(Half("Sex"), people(), "Salary")
-    with pytest.raises(AssertionError):
-        check_technique(Mute(), people(), "Salary")
+        check_technique(technique, people(), "Salary")
 
 
 def wide():
@@ -68,58 +73,51 @@ def wide():
     return sdc.RangeQueries(2).publish(pd.DataFrame({"C": range(12_000)}), "C")
 
 
-def test_strengths_out_of_range():
-    """Each error says what is expected."""
-    for make, error, says in [
-        (lambda: sdc.Sampling(0), BadProbability, "a share"),
-        (lambda: sdc.Sampling(2), BadProbability, "a share"),
-        (lambda: sdc.Sampling(0.5, seed=-1), StatementError, "seed must be"),
-        (lambda: sdc.RangeQueries(3), StatementError, "even"),
-        (lambda: sdc.RangeQueries(0), StatementError, "size must be"),
-        (lambda: sdc.RangeQueries(2, distribution="normal"), StatementError, "'uniform' or 'maxent'"),
-        (lambda: sdc.RangeQueries(2, distribution=np.array(["uniform"])), StatementError, "'uniform' or 'maxent'"),
-        (lambda: sdc.BinomialNoise(101), BadProbability, "percent"),
-        (lambda: sdc.BinomialNoise(10, prior={1: 1}), StatementError, "Series"),
-        (lambda: sdc.noise_limit(-50, 10), BadProbability, "percent"),
-        (lambda: sdc.noise_limit("a", 10), BadProbability, "finite number"),
-        (lambda: sdc.Channel(5, 3), StatementError, "even"),
-        (lambda: sdc.Channel(5, -2), StatementError, "limit must be"),
-        (lambda: sdc.Channel(100_000, 10_000).matrix, GroupTooLarge, "round the values"),
-        (lambda: wide().maxent, GroupTooLarge, "round the values"),
-    ]:
-        with refused(error, says):
-            make()
+@pytest.mark.parametrize(
+    ("error", "make"),
+    [
+        (BadProbability, lambda: sdc.Sampling(0)),
+        (BadProbability, lambda: sdc.Sampling(2)),
+        (StatementError, lambda: sdc.Sampling(0.5, seed=-1)),
+        (StatementError, lambda: sdc.RangeQueries(3)),
+        (StatementError, lambda: sdc.RangeQueries(0)),
+        (StatementError, lambda: sdc.RangeQueries(2, distribution="normal")),
+        (StatementError, lambda: sdc.RangeQueries(2, distribution=np.array(["uniform"]))),
+        (BadProbability, lambda: sdc.BinomialNoise(101)),
+        (StatementError, lambda: sdc.BinomialNoise(10, prior={1: 1})),
+        (BadProbability, lambda: sdc.noise_limit(-50, 10)),
+        (BadProbability, lambda: sdc.noise_limit("a", 10)),
+        (StatementError, lambda: sdc.Channel(5, 3)),
+        (StatementError, lambda: sdc.Channel(5, -2)),
+        (GroupTooLarge, lambda: sdc.Channel(100_000, 10_000).matrix),
+        (GroupTooLarge, lambda: wide().maxent),
+    ],
+)
+def test_wrong_strengths(error, make):
+    with pytest.raises(error):
+        make()
 
 
 @pytest.mark.parametrize("technique", [sdc.Sampling(0.5), sdc.RangeQueries(4), sdc.BinomialNoise(20)], ids=repr)
-def test_knowledge_that_cannot_be(technique):
+def test_wrong_knowledge(technique):
     """Unknown attributes and values, nobody, the confidential attribute, and what something else published."""
     table = people()
     published = technique.publish(table, "Salary")
-    with refused(UnknownName, "Agee", "Age"):
-        technique.infer(published, {"Agee": 20}, table)
-    with refused(UnknownName, "99"):
-        technique.infer(published, {"Age": 99}, table)
-    with refused(StatementError):
-        technique.infer(published, {"Salary": 50}, table)
-    with refused(StatementError, "dictionary"):
-        technique.infer(published, ["Age"], table)
-    with refused(TableError, "population"):
-        technique.infer(published, {}, table.head(0))
-    with refused(TableError):
-        technique.infer(published, {"Age": 20}, None)
-    with refused(StatementError, "infer"):
-        technique.infer(table, {}, table)
-    nobody = next(
-        {"Age": a, "Sex": s, "Education": e}
-        for a in set(table["Age"])
-        for s in "FM"
-        for e in set(table["Education"])
-        if not ((table["Age"] == a) & (table["Sex"] == s) & (table["Education"] == e)).any()
-    )
-    with refused(StatementError):
-        technique.infer(published, nobody, table)
-    with refused(TableError, "missing values"):
+    present = set(table[["Age", "Sex"]].itertuples(index=False, name=None))
+    nobody = next({"Age": a, "Sex": s} for a in set(table["Age"]) for s in "FM" if (a, s) not in present)
+    for error, output, known, population in [
+        (UnknownName, published, {"Agee": 20}, table),
+        (UnknownName, published, {"Age": 99}, table),
+        (StatementError, published, {"Salary": 50}, table),
+        (StatementError, published, ["Age"], table),
+        (StatementError, published, nobody, table),
+        (TableError, published, {}, table.head(0)),
+        (TableError, published, {"Age": 20}, None),
+        (StatementError, table, {}, table),
+    ]:
+        with pytest.raises(error):
+            technique.infer(output, known, population)
+    with pytest.raises(TableError):
         technique.publish(table.assign(Age=np.nan), "Salary")
-    with refused(UnknownName, "Salery"):
+    with pytest.raises(UnknownName):
         technique.publish(table, "Salery")
