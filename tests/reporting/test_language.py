@@ -14,7 +14,6 @@ import maxent_cvx as mx
 from maxent_cvx._utils.formatting import Message
 from maxent_cvx.reporting.language import NUMBER, languages, speaking, text
 from maxent_cvx.reporting.tables import percent
-from support.helpers import refused
 from support.messages import messages
 from support.reports import read
 
@@ -105,8 +104,3 @@ def test_values_are_not_translated():
     release = mx.Release.from_buckets(table, **ROLES)
     page = mx.report(mx.MaxEnt(release).solve(), language="de", progress=False).html
     assert re.search(r">\s*People\s*<", page)
-
-
-def test_unknown_languages_are_refused(post):
-    with refused(mx.StatementError, "'xx'", "'de'"):
-        mx.report(post, language="xx")
