@@ -119,22 +119,6 @@ def test_a_minimal_release_tells_what_trying_all_refinements_tells(n: int, k: in
         assert found.table.iloc[0].to_dict() == pytest.approx({value: one / total for value, one in held[of].items()})
 
 
-def test_a_rare_child_is_found_by_minimality_and_equal_children_are_not() -> None:
-    """Not all five are below the frequent child: the rare one is likelier; of two that are alike nothing is learnt."""
-    nodes = {"Z": {"*": ["a", "b"]}}
-    release = mx.Release.from_generalized(
-        pd.DataFrame({"Z": ["*"] * 5, "S": list("xyxyx")}), qi="Z", sa="S", hierarchies=nodes
-    )
-    assert isinstance(release, mx.Release)
-    result = downcoding(release, Minimal(3), hierarchies=nodes, domain={"Z": pd.Series({"a": 0.9, "b": 0.1})})
-    all_a, all_b = 0.9**5, 0.1**5
-    assert result.table["b"].to_numpy() == pytest.approx((0.1 - all_b) / (1 - all_a - all_b))
-    alike = downcoding(release, Minimal(3), hierarchies=nodes)
-    pd.testing.assert_frame_equal(alike.table, alike.baseline)
-    with pytest.raises(mx.Infeasible):
-        downcoding(release, Minimal(1), hierarchies=nodes)
-
-
 def test_chains_agree_with_all_tables() -> None:
     """Mondrian's condition, as a faster function, within some standard errors."""
     algorithm = partial(mx.anonymize.mondrian, qi="A", sa="S", k=2)

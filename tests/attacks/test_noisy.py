@@ -107,15 +107,6 @@ def test_tied_people(tied, noise):
     assert result.bayes_factors.iloc[tied:].to_numpy() == pytest.approx(np.full(8 - tied, 0.3))
 
 
-def test_histogram_is_two_moves():
-    """A changed value moves two cells of a histogram, and a total over both none."""
-    names, noise = list("ab"), scipy.stats.laplace(scale=2)
-    answers = pd.DataFrame({"who": [names] * 3, "values": [["x"], ["y"], ["x", "y"]], "answer": [5.0, -5.0, 9.0]})
-    result = mx.attacks.noisy(answers, names, noise=noise)
-    assert result.epsilon == pytest.approx(1.0)
-    assert result.bayes_factors.to_numpy() == pytest.approx([1.0, 1.0])
-
-
 def test_answers_far_from_all_counts():
     """An answer a million scales away, and almost no noise, neither overflow nor underflow."""
     names = [f"p{i}" for i in range(40)]

@@ -174,20 +174,3 @@ def test_wrong_arguments() -> None:
         with pytest.raises(error):
             mx.attacks.worst_case(**{"release": release, "k": 1, **change})
     assert mx.attacks.worst_case(mx.Release.from_partitions(partitioned), 1)["disclosure"].item() == 2 / 3
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_worlds_that_know_the_sentences_disclose_as_much(seed):
-    """Where a QI tuple says who is in which bucket, exact worlds with these sentences have that probability."""
-    rng = np.random.default_rng(seed)
-    wards = np.repeat(np.arange(3), rng.integers(2, 6, 3))
-    people = pd.DataFrame({"Ward": wards, "Q": wards, "S": rng.choice(list("uvwx"), len(wards))})
-    release = mx.Release.from_buckets(people, qi="Q", sa="S", bucket="Ward")
-    who = {
-        f"person {i + 1} of bucket {ward}": {"Q": ward}
-        for ward, size in enumerate(np.bincount(wards))
-        for i in range(size)
-    }
-    for row in mx.attacks.worst_case(release, k=range(4)).itertuples():
-        exact = mx.worlds.linkage(release, people=who, knowledge=list(row.sentences))
-        assert exact.loc[row.person, row.value] == pytest.approx(row.disclosure)

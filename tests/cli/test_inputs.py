@@ -80,15 +80,6 @@ CELLS = pd.DataFrame(
 OPEN = ["open.csv", "--generalized", "--qi", "age,city", "--sa", "disease"]
 
 
-def test_generalised_cells(answer):
-    """Intervals, ranges, sets, stars and gaps are groups, as of Release.from_generalized."""
-    CELLS.to_csv("open.csv", index=False)
-    release = mx.Release.from_generalized(CELLS, qi=["age", "city"], sa="disease")
-    found = answer(*OPEN)
-    assert found["release"]["buckets"] == len(release.buckets) == 3
-    assert found["entropy_nats"] == pytest.approx(mx.MaxEnt(release).solve().entropy)
-
-
 def test_a_population_is_who_may_be_meant(answer):
     """With a voter list P(s | q) is of its people, as of the library."""
     CELLS.to_csv("open.csv", index=False)
@@ -332,10 +323,6 @@ def test_a_folder_is_written_whole_under_a_new_name(run, files, tmp_path):
 )  # fmt: skip
 def test_what_is_not_for_partitions_is_refused_before_any_work(run, files, more):
     assert f"{more[0]}" in run("quantify", *files, *BUCKET, *more, status=2)
-
-
-def test_a_cluster_is_for_parquet_files(run):
-    assert "--workers" in run("quantify", "hospital", "--workers", "2", status=2)
 
 
 def test_partitions_are_judged_as_the_table_in_memory(files, capsys):

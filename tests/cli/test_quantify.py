@@ -124,26 +124,6 @@ def test_quantify_scores(run, hospital, release):
     assert f"At K = 3 the curve {lowest} is lowest" in text
 
 
-def test_quantify_adult(run):
-    """Adult is there by name, with its eight quasi-identifiers (section 7)."""
-    text = run("quantify", "adult", "--rows", "500", "--top", "0,5")
-    assert "500 records in 100 buckets" in text
-    assert f"{mx.datasets.load_adult().head(500)['education'].nunique()} values of 'education'" in text
-
-
-def test_compare(run, release, hospital, folder):
-    """Every installed solver is a line, and it is said whose answer the others differ from."""
-    text = run("compare", "hospital", "--known", "3", "--min-support", "1")
-    knowledge = mx.StrongestAssociations(hospital, 2, 1, min_support=1)
-    table = mx.compare_solvers(mx.MaxEnt(release).add(knowledge))
-    for name in table.index:
-        line = next(line for line in text.splitlines() if line.startswith(name))
-        assert line.split()[1:3] == ["optimal", "yes"]
-        assert float(line.split()[5]) == pytest.approx(table.loc[name, "objective"], abs=1e-6)
-    assert f"from the answer of {table.attrs['reference']}" in text
-    assert new_files(folder) == set()
-
-
 def test_compare_some_and_write(run, folder):
     """With --solvers some are compared, with --out and --plot the table and the plot are written."""
     written = ["--out", "c.csv", "--plot", "c.png"]

@@ -59,15 +59,6 @@ def test_a_bound_is_that_knowledge(hospital, release):
     assert len(set(found["score"].round(6))) == 3
 
 
-def test_measure(hospital, release):
-    """Any function of the posterior can be the score; one that compares with the original has it bound."""
-    found = mx.quantify(release, hospital, [(0, 0), (0, 5)], min_support=1, measure=lambda post: 10 * post.entropy)
-    assert found["score"].tolist() == pytest.approx((10 * found["entropy"]).tolist())
-    bound = partial(mx.measures.term_divergence, original=hospital)
-    bits = mx.quantify(release, hospital, [(0, 0)], measure=bound)
-    assert bits["score"].item() == pytest.approx(bits["term_divergence"].item())
-
-
 def test_several_scores(hospital, release):
     """Several measures have a column each, and several numbers of one have one each."""
     measures = {
