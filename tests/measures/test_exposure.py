@@ -104,6 +104,7 @@ def test_the_rule(case):
     assert found.people == sum(expected.values())
     assert found.who["people"].to_dict() == expected
     assert found.histogram.to_list() == tenths
+    assert [round(tenth.left * 10) for tenth in found.histogram.index] == list(range(10))
     assert found.values["anyway"].to_dict() == anyway
     assert found.values["exposed"].to_dict() == by_value
     for q, s in found.who["S"].items():
