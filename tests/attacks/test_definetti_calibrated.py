@@ -158,15 +158,6 @@ def test_a_model_that_is_sure_of_the_truth():
     assert p_value == 0.002  # twice the least p-value of a fold
 
 
-def test_large_buckets():
-    """Buckets of 13 people: a leak is found, noise is not."""
-    for leaks in (True, False):
-        _, release = random_release(np.random.default_rng(6), n_buckets=40, size=13, leaks=leaks)
-        result = mx.attacks.definetti(release, classifier="logistic", calibrate=True, folds=2, progress=False)
-        assert (result.evidence > 0.05) == leaks
-        assert (result.p_value < 0.05) == leaks
-
-
 def test_tuples_that_other_folds_lack_have_no_numbers_without_smoothing():
     """A model without smoothing rules out what it has not seen: an error says so, and no probability is NaN."""
     table = pd.DataFrame(

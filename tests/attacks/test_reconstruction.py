@@ -224,21 +224,6 @@ def test_published_tables_are_read_in_their_own_words() -> None:
     assert sizes == {2, 3, 4}
 
 
-def test_a_thousand_tables_are_listed_and_the_limit_that_ended_the_search_is_said() -> None:
-    """Of 12 people of 5 kinds there are 1,820; of more than the limit only so many are listed."""
-    kinds = {"kind": list("abcde")}
-    every = reconstruct(Statistic({}, 12), kinds, limit=2_000)
-    assert every.complete
-    assert every.stopped == ""
-    assert len(multisets(every.solutions)) == len(every.solutions) == 1_820
-    some = reconstruct(Statistic({}, 12), kinds, limit=1_000)
-    assert not some.complete
-    assert "limit=1000" in str(some)
-    assert len(multisets(some.solutions)) == 1_000
-    assert some.decided
-    assert not len(some.certain)
-
-
 @pytest.mark.parametrize("kept", [0, 1, 30])
 def test_integer_programs_find_what_is_enumerated(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     """Where the enumeration does not end in its time, programs do the rest, or it goes on after them."""

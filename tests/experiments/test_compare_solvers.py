@@ -114,27 +114,6 @@ def test_difference_by_hand(square, add):
     assert not table.loc["FAKE", "certified"]
 
 
-@pytest.mark.parametrize(
-    ("fake", "status"),
-    [
-        (Fake(raises=mx.SolverError("out of memory")), "failed"),
-        (Fake(raises=mx.StatementError("cannot be")), "failed"),
-        (Fake(installed=False), "not installed"),
-    ],
-    ids=["solver error", "other error", "not installed"],
-)
-def test_failures(square, add, fake, status):
-    """A solver that fails is a row that says why, and the others are compared all the same."""
-    add(fake)
-    table = mx.compare_solvers(square, ["FAKE", DEFAULT])
-    row = table.loc["FAKE"]
-    assert row["word"] == status
-    assert not row["certified"]
-    assert row[NUMBERS].isna().all()
-    assert table.loc[DEFAULT, "certified"]
-    assert table.columns.to_list() == COLUMNS
-
-
 @dataclass
 class Own:
     """A solver from outside the package, without a time limit: the default's answer, changed or not returned."""

@@ -167,23 +167,6 @@ def test_equal_records_are_equal_and_generalised_groups_need_no_bucket():
     pd.testing.assert_frame_equal(published[["with", "without", "largest"]], answer[["with", "without", "largest"]])
 
 
-def test_publish_gives_the_view_of_any_method():
-    """Anatomy forms other buckets without her, with whom she shares nothing."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"q": rng.integers(0, 3, 24), "s": rng.choice(list("xyz"), 24, p=[0.4, 0.3, 0.3])})
-
-    def publish(rest):
-        buckets = mx.anonymize.anatomy_buckets(rest, qi="q", sa="s", l=2, seed=0)
-        return mx.Release.from_buckets(rest.assign(b=buckets), qi="q", sa="s", bucket="b")
-
-    original = table.assign(b=mx.anonymize.anatomy_buckets(table, qi="q", sa="s", l=2, seed=0))
-    answer = mx.measures.counterfactual(mx.MaxEnt(publish(table)).solve(), original, publish, progress=False)
-    at = 5
-    rest = original.drop(index=at)
-    p = mx.MaxEnt(publish(rest)).solve().conditional().loc[original.loc[at, "q"], original.loc[at, "s"]]
-    assert answer.loc[at, "without"] == pytest.approx(p)
-
-
 @pytest.fixture
 def people():
     rng = np.random.default_rng(7)

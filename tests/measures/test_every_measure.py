@@ -85,39 +85,3 @@ def test_the_earlier_protocol(name, release):
         assert found["score"].item() == pytest.approx(expected)
     else:
         assert expected.equals(found["score"].iloc[0])
-
-
-def most_certain(post):
-    """The largest P(s | q) of anybody."""
-    return post.conditional().max(axis=None)
-
-
-def guessed(post, original, threshold=0.5):
-    """The share of the records whose value is inferred with at least that probability."""
-    p = post.conditional().stack().rename("p").reset_index()
-    p.columns = [*original[["Gender", "Degree", "Disease"]], "p"]
-    return float((original.merge(p, how="left")["p"] >= threshold - 1e-9).mean())
-
-
-def by_value(post):
-    """P(s) of every value."""
-    return post.joint().groupby("Disease", observed=True).sum()
-
-
-def test_in_quantify(release, hospital):
-    """It scores bounds on what is known, alone or beside others, with the original bound where it needs that."""
-    bounds = [(0, 0), (2, 2), (4, 8)]
-    found = mx.quantify(release, hospital, bounds, min_support=2, measure=most_certain)
-    assert found["score"].tolist() == pytest.approx([0.417, 1, 1], abs=1e-3)
-    found = mx.quantify(
-        release, hospital, bounds, min_support=2, measure=[most_certain, partial(guessed, original=hospital)]
-    )
-    assert list(found)[2:4] == ["most_certain", "guessed"]
-    assert found["guessed"].iloc[0] < found["guessed"].iloc[-1]
-
-
-def test_several_numbers(release):
-    """A Series is a column for each of its labels; what is published does not change."""
-    found = mx.sweep(mx.MaxEnt(release), "P(Flu | Gender=male)", value=[0.3, 0.4], measure=by_value)
-    assert found["by_value[Flu]"].tolist() == pytest.approx([0.3, 0.3])
-    assert found.filter(like="by_value[").sum(axis=1).tolist() == pytest.approx([1, 1])

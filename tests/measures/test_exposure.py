@@ -40,16 +40,6 @@ def survey() -> mx.Release:
     return mx.Release.from_buckets(table, qi="age", sa="answer", bucket="bucket")
 
 
-def test_what_everybody_knows_exposes_nobody(survey):
-    """A value that 84 % have anyway, inferred of everybody with 84 %, is not what the release has betrayed."""
-    post = mx.MaxEnt(survey).solve()
-    assert exposed(post).people == 2000
-    found = exposed(post, baseline="overall")
-    assert (found.people, found.total, len(found.who), found.histogram.iloc[8:].sum()) == (0, 2000, 0, 0)
-    assert found.values.loc["no"].to_list() == [0.84, 0, 0, 2000, 2000]
-    assert exposed(post, sensitive=["yes"]).people == 0
-
-
 def test_knowledge_that_exposes(survey):
     """Who knows more of the people of one age infers the answer that few have; through what, and how much, is said."""
     post = mx.MaxEnt(survey).add("P(yes | age=30) = 0.9", "P(yes | age=31) <= 0.5").solve()
@@ -505,11 +495,10 @@ def test_labels_that_hide_numbers_are_not_safe_in_silence(written):
     assert not exposed(post, baseline="overall", within=0).undecided
 
 
-@pytest.mark.parametrize("labels", [["A01", "A02", "B20.1", "B20.2"], ["s1", "s2", "s3"], ["<=50K", ">50K"], ["Flu"]])
-def test_codes_are_labels(labels):
+def test_codes_are_labels():
     """A digit in a code, and a split in two, does not make labels numbers."""
-    post = solved(np.resize(labels, 1000))
-    assert not exposed(post, baseline="overall").undecided
+    for codes in (["A01", "A02", "B20.1", "B20.2"], ["s1", "s2", "s3"], ["<=50K", ">50K"], ["Flu"]):
+        assert not exposed(solved(np.resize(codes, 1000)), baseline="overall").undecided
 
 
 @pytest.mark.parametrize(
