@@ -26,6 +26,9 @@ from maxent_cvx.explorer.state import (
 )
 
 MEN = P("Flu", given={"Gender": "male"})
+HOSPITAL = mx.datasets.load_hospital()
+RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+IRIS = {"Iris": {"Gender": "female", "Degree": "graduate"}}
 
 
 def of(said):
@@ -89,13 +92,6 @@ def test_what_has_no_value_has_no_slider():
     assert of(MEN.anything()) is None
     assert of(mx.E("income") == 4) is None
     assert adjustable("fair", mx.StrongestAssociations(mx.datasets.load_hospital(), 1, 1)) is None
-
-
-HOSPITAL = mx.datasets.load_hospital()
-
-RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-
-IRIS = {"Iris": {"Gender": "female", "Degree": "graduate"}}
 
 
 def test_intervals_are_the_bounds_of_the_model():
@@ -208,11 +204,6 @@ def test_only_zero_and_one_look_like_it(p, text):
     assert short(p) == text
 
 
-def release():
-    """Ten patients in three buckets."""
-    return mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-
-
 def taken_apart(model, original=HOSPITAL, chosen=None):
     """The assumptions of a model."""
     return assumptions_of(model, original, 0.8, 2, chosen)
@@ -225,7 +216,7 @@ def same(first, second):
 
 def test_at_the_start_it_is_the_model():
     """Controls that nobody has moved say what the model says, with K and functions in it."""
-    model = mx.MaxEnt(release()).add(MEN == 0.3).add(lambda space: space.prob("HIV") <= 0.5, label="own")
+    model = mx.MaxEnt(RELEASE).add(MEN == 0.3).add(lambda space: space.prob("HIV") <= 0.5, label="own")
     model.add(mx.StrongestAssociations(HOSPITAL, 0, 2))
     parts = taken_apart(model)
     assert list(parts.model_at(parts.start).knowledge) == list(model.knowledge)
@@ -236,17 +227,17 @@ def test_at_the_start_it_is_the_model():
 
 def test_moved_it_is_the_model_that_would_be_typed():
     """Values, K and what is known elsewhere make the model that somebody would type; the given one is left alone."""
-    model = mx.MaxEnt(release()).add(MEN == 0.3).add("P(HIV) <= 0.5", label="own")
+    model = mx.MaxEnt(RELEASE).add(MEN == 0.3).add("P(HIV) <= 0.5", label="own")
     parts, before = taken_apart(model), list(model.knowledge)
     state = parts.start.moved("P(Flu | Gender=male) = 0.3", value=0.4, vagueness=0.05).moved("own", known=False)
-    typed = mx.MaxEnt(release()).add(MEN.about(0.4, eps=0.05), mx.StrongestAssociations(HOSPITAL, 0, 3, min_support=2))
+    typed = mx.MaxEnt(RELEASE).add(MEN.about(0.4, eps=0.05), mx.StrongestAssociations(HOSPITAL, 0, 3, min_support=2))
     assert same(parts.model_at(replace(state, negative=3)), typed)
     assert list(model.knowledge) == before
 
 
 def test_who_chooses_the_statements_with_sliders():
     """The first twenty by default, or those that are named; the others can be known or not."""
-    model = mx.MaxEnt(release()).add(*(MEN.between(0, 0.5 + i / 100) for i in range(MOST_STATEMENTS + 1)))
+    model = mx.MaxEnt(RELEASE).add(*(MEN.between(0, 0.5 + i / 100) for i in range(MOST_STATEMENTS + 1)))
     last = list(model.knowledge)[-1]
     assert last in taken_apart(model).others
     assert list(taken_apart(model, chosen=[last]).adjustable) == [last]
