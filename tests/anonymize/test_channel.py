@@ -122,7 +122,7 @@ def test_limited_information_is_rate_distortion(seed: int):
     assert best.gap < 1e-7
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2, 8))
 def test_limited_information_of_two_adversaries(seed: int):
     """The gap is a theorem, small, and no adversary gains more than the limit for any q."""
     joints, loss, rng = random_case(seed)
@@ -172,7 +172,7 @@ def test_price_is_the_slope_of_the_loss(per: str):
 def test_rare_values_are_within_the_limit(per: str):
     """Whatever is published: values of 1e-12 of the people, and limits that leave next to nothing, are no exception."""
     refused_by_solver = 0
-    for seed in range(30):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         n_q, n_s, n_y = rng.integers(1, 4), rng.integers(2, 5), rng.integers(2, 5)
         joint = rng.dirichlet(np.ones(n_q * n_s) * 10.0 ** rng.uniform(-1.5, 1)).reshape(n_q, n_s)

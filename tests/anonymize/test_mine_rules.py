@@ -93,6 +93,7 @@ def test_rules_that_mlxtend_finds_and_that_are_not_read():
 def test_mlxtend_by_its_defaults():
     """Tables that were encoded and mined as in mlxtend's manual are read, with sets, lists or tuples of items."""
     frequent = pytest.importorskip("mlxtend.frequent_patterns")
+    encoder = pytest.importorskip("mlxtend.preprocessing").TransactionEncoder()
 
     def mined(table: pd.DataFrame, **options) -> pd.DataFrame:
         """Take the defaults, but for few records."""
@@ -113,14 +114,15 @@ def test_mlxtend_by_its_defaults():
     for sets in (list, tuple, set):
         assert len(read(named.assign(antecedents=named["antecedents"].map(sets)))) == len(rules)
     assert read(named, support=0.3, confidence=0.8, complete=True).complete
-    spaced = pd.DataFrame({f"{c} {v}": EXAMPLE_1[c] == v for c in EXAMPLE_1 for v in EXAMPLE_1[c].unique()})
+    records = EXAMPLE_1.to_numpy().tolist()
+    transactions = pd.DataFrame(encoder.fit(records).transform(records), columns=encoder.columns_)
     for table, options in [
         (named, {"complete": True}),
         (named, {"strict": True}),
         (named.head(0), {"confidence": 0.8}),
         (mined(pd.get_dummies(EXAMPLE_1)), {}),
         (mined(pd.get_dummies(EXAMPLE_1, prefix_sep="="), use_colnames=True), {}),
-        (mined(spaced, use_colnames=True), {}),
+        (mined(transactions, use_colnames=True), {}),
     ]:
         with pytest.raises(StatementError):
             read(table, **options)

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import maxent_cvx as mx
 from maxent_cvx.anonymize.search import _made_levels
@@ -160,6 +161,15 @@ def test_wrong_arguments():
     ]:
         with pytest.raises(error):
             mx.anonymize.search(**{"table": table, "qi": "age", "sa": "S", "progress": False, **change})
+
+
+def test_every_release_is_in_the_picture():
+    found = mx.anonymize.search(
+        random_table(np.random.default_rng(5)), ["age", "sex"], "S", LEVELS, 0.9, progress=False
+    )
+    ax = found.plot(Figure().subplots())
+    points = sum(len(line.get_xdata()) for line in ax.get_lines() if line.get_linestyle() == "None")
+    assert points == len(found.candidates.dropna(subset=["loss", "largest"]))
 
 
 def test_dates_lose_the_share_of_the_dates_in_their_range():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import QIDistribution, StatementError, TableError, UnknownName
-from maxent_cvx.anonymize.similar_linkage import similar_linkage, similar_linkage_groups
+from maxent_cvx.anonymize.similar_linkage import nested, similar_linkage, similar_linkage_groups
 
 
 def town(n: int, seed: int, n_values: int = 8) -> pd.DataFrame:
@@ -142,3 +142,17 @@ def test_wrong_arguments():
     ]:
         with pytest.raises(error):
             similar_linkage(frame, **{"qi": ["A", "B"], "sa": "S", "prior": prior, "r": 2, **change})
+
+
+def test_tree_of_signatures():
+    """Every part but the smallest is two parts before it; similar signatures stand next to each other."""
+    log_prior = np.log(np.random.default_rng(4).dirichlet(np.ones(5), 40))
+    order, parts = nested(np.concatenate([log_prior, log_prior[:1]]))
+    assert sorted(order) == list(range(41))
+    assert parts[-1] == (0, 41)
+    seen = set()
+    for low, high in parts:
+        if high - low > 1:
+            assert any((low, m) in seen and (m, high) in seen for m in range(low + 1, high))
+        seen.add((low, high))
+    assert abs(np.flatnonzero(order == 0)[0] - np.flatnonzero(order == 40)[0]) == 1

@@ -105,9 +105,9 @@ def test_wrong_arguments() -> None:
         (mx.UnknownName, {"target": {"ill": 3}}),
         (mx.UnknownName, {"target": {"sick": True}}),
         (mx.StatementError, {"target": {}}),
-        (mx.TableError, {"population": people.assign(inside=False)}),
-        (mx.TableError, {"population": people.assign(inside=1)}),
+        (mx.TableError, {"population": people.assign(inside=False), "members": "inside"}),
+        (mx.TableError, {"population": people.assign(inside=1), "members": "inside"}),
     ]:
-        arguments = {"answers": answers, "population": people, "target": {"ill": True}, "members": "inside", **change}
+        arguments = {"answers": answers, "population": people, "target": {"ill": True}, **change}
         with pytest.raises(error):
             mx.attacks.aggregates(**arguments)

@@ -11,7 +11,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.attacks.definetti import BucketWorlds as Worlds
-from maxent_cvx.attacks.definetti import HeldOut, Logistic, NaiveBayes, _buckets_of, _evidence
+from maxent_cvx.attacks.definetti import HeldOut, Logistic, NaiveBayes, _buckets_of, _evidence, _pairs_of_buckets
 
 
 def random_release(rng, n_buckets=6, size=3, leaks=True):
@@ -68,6 +68,14 @@ def test_evidence_is_that_of_enumeration(seed, most_in_sets, monkeypatch):
     assert evidence == pytest.approx(bits(temperature), abs=1e-9)
     assert evidence >= max(bits(t) for t in np.linspace(0, 4, 81)) - 1e-4
     assert 0 < p_value <= 1
+
+
+def test_pairs_of_buckets_are_unordered_and_different():
+    rng = np.random.default_rng(0)
+    first, second = _pairs_of_buckets(5, rng)
+    assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == list(itertools.combinations(range(5), 2))
+    first, second = _pairs_of_buckets(2000, rng)  # too many for all
+    assert (first != second).all()
 
 
 def test_a_leak_is_found_and_noise_is_not():

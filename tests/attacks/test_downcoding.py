@@ -13,6 +13,8 @@ import maxent_cvx as mx
 from maxent_cvx.attacks.minimality import Minimal, downcoding
 
 QI = ["A", "B"]
+#: A hierarchy of two values.
+NODES = {"Z": {"*": ["a", "b"]}}
 
 
 def test_posterior_is_that_of_the_tables_that_give_the_release() -> None:
@@ -167,5 +169,10 @@ def test_wrong_arguments() -> None:
     ]:
         with pytest.raises(error):
             downcoding(**(good | change))
+    groups = mx.Release.from_generalized(
+        pd.DataFrame({"Z": "*", "S": list("xyxyx")}), qi="Z", sa="S", hierarchies=NODES
+    )
+    with pytest.raises(mx.Infeasible):  # no group need be so large
+        downcoding(groups, Minimal(1), hierarchies=NODES)
     with pytest.raises(mx.TableError):
         downcoding(**good).judge(people.assign(A=99))

@@ -193,6 +193,7 @@ def tables(folder, hospital):
     hospital[["Disease", "Bucket"]].head(9).to_csv("sa.csv", index=False)
     hospital.assign(Count=1.5).to_csv("half.csv", index=False)
     Path("empty.csv").touch()
+    Path("other.csv").write_text("x,y\n1,2\n")
     Path("ragged.csv").write_text("Gender,Degree\nmale,college\nmale,college,Flu\n")
     Path("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     Path("folder.csv").mkdir()
@@ -224,7 +225,7 @@ BAD = {
     "count of records": ["quantify", "half.csv", *BUCKET, "--count", "Count"],
     "sa table scored": ["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv", "--top", "1"],
     "sa table misfits": ["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv"],
-    "baseline of something else": ["quantify", "hospital", "--baseline", "qi.csv"],
+    "baseline of something else": ["quantify", "hospital", "--baseline", "other.csv"],
     "population too small": ["quantify", "good.csv", *BUCKET, "--population-size", "5"],
     "unknown solver": ["quantify", "hospital", "--solver", "CLARABELL"],
     "out of no kind": ["quantify", "hospital", "--out", "p.txt"],

@@ -22,6 +22,7 @@ from maxent_cvx.measures.accuracy import (
 )
 from support.rules import EXAMPLE_2, people_of
 from support.rules import QI as RULE_QI
+from support.series import patients
 from support.strategies import microdata, publish, quasi, tally
 
 QI = ["Gender", "Degree"]
@@ -167,3 +168,5 @@ def test_individual_entropy(release):
     expected = -(p * np.log(p.where(p > 0, 1))).sum(axis=1)
     pd.testing.assert_series_equal(individual_entropy(post), expected, check_names=False)
     pd.testing.assert_series_equal(individual_entropy(post, base=2), expected / math.log(2), check_names=False)
+    series = mx.MaxEnt(patients()).solve()  # of everybody, by pseudonym
+    assert individual_entropy(series).mean() == pytest.approx(series.entropy)
