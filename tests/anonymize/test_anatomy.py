@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import TableError
+from maxent_cvx import TableError, UnknownName
 from maxent_cvx.anonymize.anatomy import anatomy, anatomy_buckets
 
 ROLES = {"qi": ["A"], "sa": "S"}
@@ -64,10 +64,18 @@ def test_eligibility(drawn):
     assert len(anatomy_buckets(frame, **ROLES, l=l, exempt=k)) == len(frame)
 
 
-@pytest.mark.parametrize("change", [{"l": 0}, {"l": 9}, {"l": 2.5}, {"exempt": -1}, {"seed": -1}], ids=str)
-def test_wrong_numbers(change):
+@pytest.mark.parametrize(
+    ("error", "change"),
+    [
+        *((TableError, {"l": wrong}) for wrong in (0, 9, 2.5)),
+        (TableError, {"exempt": -1}),
+        (TableError, {"seed": -1}),
+        (UnknownName, {"qi": "B"}),
+    ],
+)
+def test_wrong_arguments(error, change):
     frame = pd.DataFrame({"A": range(8), "S": list("aabbccdd")})
-    with pytest.raises(TableError):
+    with pytest.raises(error):
         anatomy(frame, **{**ROLES, "l": 2, **change})
 
 

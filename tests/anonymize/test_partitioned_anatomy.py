@@ -66,7 +66,13 @@ def _of(*tables: pd.DataFrame):
 
 @pytest.mark.parametrize(
     ("change", "error"),
-    [({"l": 0}, mx.TableError), ({"qi": "wage"}, mx.UnknownName), ({"sa": "sex"}, mx.TableError)],
+    [
+        ({"l": 0}, mx.TableError),
+        ({"exempt": -1}, mx.TableError),
+        ({"seed": "x"}, mx.TableError),
+        ({"qi": "wage"}, mx.UnknownName),
+        ({"sa": "sex"}, mx.TableError),
+    ],
 )
 def test_wrong_arguments(change, error):
     """They are refused with the errors of a table in memory; a column like counts, because each row is a person."""

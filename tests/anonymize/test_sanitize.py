@@ -37,6 +37,7 @@ def test_example_1():
     assert found.measure <= 0.9 + 1e-6
     again = MaxEnt(table).add(PublishedRules(found.rules, non_rules=False)).solve()
     pd.testing.assert_frame_equal(again.conditional(), found.posterior.conditional(), atol=1e-5)
+    assert f"{len(found.rules)} of 5 rules" in repr(found)
 
 
 def test_the_claim_goes_first():
