@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx import Monotone, P, StatementError, UnknownName
@@ -16,12 +17,6 @@ from support.helpers import refused
 from support.strategies import publish, tables_and_assignments
 
 STEPS = ["high school", "junior", "college", "graduate"]
-
-
-def ill_of(smoke, n_yes=2) -> mx.QITable:
-    """People who smoke so much, of whom so many are ill."""
-    counts = pd.Series({"no": len(smoke) - n_yes, "yes": n_yes})
-    return mx.QITable(pd.DataFrame({"smoke": smoke}), qi="smoke", sa="ill", sa_distribution=counts)
 
 
 def test_order_of_categories_and_of_groups(hospital):
@@ -58,10 +53,9 @@ def test_true_of_records_that_rise(drawn, increasing):
 
 def test_all_worlds_of_a_small_table():
     """The bounds are those of all distributions that rise: the vertices of an LP that is written by hand."""
-    from scipy.optimize import linprog
-
-    smoke, n_yes = [0, 10, 10, 20, 40], 2
-    model = mx.MaxEnt(ill_of(smoke, n_yes)).add(Monotone(P("yes"), along="smoke"))
+    smoke, n_yes, counts = [0, 10, 10, 20, 40], 2, pd.Series({"no": 3, "yes": 2})
+    view = mx.QITable(pd.DataFrame({"smoke": smoke}), qi="smoke", sa="ill", sa_distribution=counts)
+    model = mx.MaxEnt(view).add(Monotone(P("yes"), along="smoke"))
     for i, value in enumerate([0, 10, 20, 40]):
         ends = [
             sign * linprog(sign * np.eye(4)[i], A_eq=[[1, 2, 1, 1]], b_eq=[n_yes], bounds=(0, 1),
@@ -80,26 +74,22 @@ def test_all_worlds_of_a_small_table():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "error", "says"),
+    ("wrong", "error"),
     [
-        (lambda: Monotone("Flu", "Degree"), StatementError, ["P('yes')"]),
-        (lambda: Monotone(P("Flu"), "Degree"), StatementError, ["order=["]),
-        (lambda: Monotone(P("Flu"), "Degre", order=STEPS), UnknownName, []),
-        (lambda: Monotone(P("Flu"), "Degree", order=["college", "Graduate"]), UnknownName, ["'graduate'"]),
-        (lambda: Monotone(P("Flu"), "Degree", order=["college"]), StatementError, []),
-        (lambda: Monotone(P("Flu"), "Degree", order=["college", ["junior", "college"]]), StatementError, ["twice"]),
-        (lambda: Monotone(P("Flu", given={"Degree": "college"}), "Degree"), StatementError, []),
-        (lambda: Monotone(P("Flu"), "Degree", given={"Degree": "college"}), StatementError, []),
-        (lambda: Monotone(P("Flu", who="Ann"), "Degree"), StatementError, []),
-        (lambda: Monotone(P("Fluu"), "Degree", order=STEPS), UnknownName, []),
-        (
-            lambda: Monotone(P("Flu"), "Gender", order=["male", "female"], given={"Degree": "junior"}),
-            StatementError,
-            [],
-        ),
+        (lambda: Monotone("Flu", "Degree"), StatementError),
+        (lambda: Monotone(P("Flu"), "Degree"), StatementError),
+        (lambda: Monotone(P("Flu"), "Degre", order=STEPS), UnknownName),
+        (lambda: Monotone(P("Flu"), "Degree", order=["college", "Graduate"]), UnknownName),
+        (lambda: Monotone(P("Flu"), "Degree", order=["college"]), StatementError),
+        (lambda: Monotone(P("Flu"), "Degree", order=["college", ["junior", "college"]]), StatementError),
+        (lambda: Monotone(P("Flu", given={"Degree": "college"}), "Degree"), StatementError),
+        (lambda: Monotone(P("Flu"), "Degree", given={"Degree": "college"}), StatementError),
+        (lambda: Monotone(P("Flu", who="Ann"), "Degree"), StatementError),
+        (lambda: Monotone(P("Fluu"), "Degree", order=STEPS), UnknownName),
+        (lambda: Monotone(P("Flu"), "Gender", order=["male", "female"], given={"Degree": "junior"}), StatementError),
     ],
-)  # fmt: skip
-def test_errors(release, wrong, error, says):
-    """What is wrong is told."""
-    with refused(error, *says):
+)
+def test_wrong_arguments(release, wrong, error):
+    """A wrong argument is refused, at the latest when a model gets it."""
+    with refused(error):
         mx.MaxEnt(release).add(wrong())

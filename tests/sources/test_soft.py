@@ -1,67 +1,52 @@
-"""Soft statements: how they are written, and what can be soft, of which views, among which other knowledge."""
+"""Soft statements: how they are said, of which views; answers against CVXPY, other solvers and hard statements."""
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEnt, P, Release, SolverError
-from maxent_cvx.sources.parser import read_statement
-from maxent_cvx.terms.rows import Rows
+from maxent_cvx import MaxEnt, P, SolverError
 from support.helpers import refused
-from support.softly import FEMALE, FLU, HIV, MALE, QI, hospital
+from support.solving import INSTALLED
 
-# -- written and read ------------------------------------------------------------------------------------------------
-
-awkward = st.sampled_from(
-    ["a = b", "x ~ y", "Flu, weight 3", "it's", 'say "so"', "a) ~ 0.3 +- 1", "(b", "c <= d", "~", "+- 1", "delta 2", "or"]
-)  # fmt: skip
-costs = st.floats(1e-9, 1e9)
+MALE, FEMALE = {"Gender": "male"}, {"Gender": "female"}
+FLU, HIV = P("Flu", given=MALE), P("HIV", given=MALE)
 
 
-@given(
-    value=awkward, other=awkward, low=st.floats(-1e3, 1e3), width=st.sampled_from([0.0, 0.1, np.inf]),
-    downwards=st.booleans(), kind=st.sampled_from(["sd", "weight", "delta"]), cost=costs, delta=costs,
-    against=st.booleans(),
-)  # fmt: skip
-def test_what_is_written_is_read_as_the_same(value, other, low, width, downwards, kind, cost, delta, against):
-    """str(statement) is read as the same statement, whatever its values are called."""
-    left = P(value, given={other: [value, "z"]})
-    left = left - 2.5 * P("z", who=other) if against else left
-    sides = (-np.inf, low) if downwards and width else (low, low + width)
-    penalty = mx.soft(P("a") == 1, **{kind: cost} if kind != "delta" else {"sd": cost, "delta": delta}).penalty
-    said = left.missable(*sides, penalty)
-    again = read_statement(str(said))
-    assert again == said
-    assert str(again) == str(said)
+@pytest.fixture(scope="module")
+def published() -> mx.Release:
+    """The ten patients."""
+    table = mx.datasets.load_hospital()
+    return mx.Release.from_buckets(table, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{}, {"sd": 1, "weight": 1}, {"weight": 1, "delta": 1}, {"sd": -1}, {"sd": "0.1"}, {"sd": np.array(1.0)}],
-)
-def test_wrong_costs(wrong: dict[str, object]):
+@pytest.fixture
+def model(published) -> MaxEnt:
+    """A model that knows nothing yet."""
+    return MaxEnt(published)
+
+
+def test_wrong_costs():
     """There is one cost, a number above 0."""
-    with pytest.raises((mx.StatementError, mx.BadProbability)):
-        mx.soft(FLU == 0.3, **wrong)
-    with pytest.raises((mx.StatementError, mx.BadProbability)):
-        FLU.softly(0.3, **wrong)
+    for wrong in (
+        {},
+        {"sd": 1, "weight": 1},
+        {"weight": 1, "delta": 1},
+        {"sd": -1},
+        {"sd": "0.1"},
+        {"sd": np.array(1.0)},
+    ):
+        for write in (lambda cost: mx.soft(FLU == 0.3, **cost), lambda cost: FLU.softly(0.3, **cost)):
+            with pytest.raises((mx.StatementError, mx.BadProbability)):
+                write(wrong)
 
 
-def own(space: mx.Space) -> Rows:
-    return space.conditional("Disease", given="Gender")["Flu"] <= 0.25
-
-
-# -- the same thing, however it is said --------------------------------------------------------------------------------
-
-
-def test_however_it_is_said():
+def test_however_it_is_said(published):
     """A statement, its text, a block, rows with a Series of costs, a function and a source have one answer."""
-    models = [hospital() for _ in range(5)]
+    models = [MaxEnt(published) for _ in range(5)]
     blocks = [model.space.conditional("Disease", given="Gender")["Flu"] for model in models]
     sd = pd.Series({"male": 0.05, "female": 0.02}).rename_axis("Gender")
     ways = [
@@ -78,71 +63,59 @@ def test_however_it_is_said():
         assert sorted(post.penalties) == pytest.approx(sorted(posts[0].penalties), abs=1e-9)
 
 
-def test_a_source_is_softened_row_by_row():
+def test_a_source_is_softened_row_by_row(model):
     """Names stay in prices and penalties; inequalities are missed on their wrong side only."""
-    source = mx.soft(own, weight=2)
-    post = hospital().add(source, label="own").solve()
+
+    def own(space):
+        return space.conditional("Disease", given="Gender")["Flu"] <= 0.25
+
+    post = model.add(mx.soft(own, weight=2), label="own").solve()
     assert list(post.penalties.index) == ["own: female", "own: male"]
     assert set(post.prices().index) == set(post.penalties.index)
-    share = [post.prob("Flu", given={"Gender": g}) for g in ("female", "male")]
+    share = [post.prob("Flu", given=group) for group in (FEMALE, MALE)]
     assert post.penalties.tolist() == pytest.approx([2 * max(p - 0.25, 0) for p in share], abs=1e-9)
     assert (post.prices()["side"] == "~").all()
 
 
-# -- other views -------------------------------------------------------------------------------------------------------
-
-
-def miss(post: mx.Posterior, value: float, has: float, sd: float) -> None:
-    assert post.penalties.sum() == pytest.approx((value - has) ** 2 / (2 * sd**2), rel=1e-6)
-    assert post.certificate.bound < 1e-6
-
-
-def test_a_prior():
+def test_a_prior(published):
     """N D(p || prior) plus costs is least; `objective` is minus that."""
-    table = mx.datasets.load_hospital()
-    release = Release.from_buckets(table, qi=QI, sa="Disease", bucket="Bucket")
-    believed = pd.DataFrame(0.2, index=pd.Index(["female", "male"], name="Gender"), columns=sorted(set(table.Disease)))
+    believed = pd.DataFrame(0.2, pd.Index(["female", "male"], name="Gender"), list(published.sensitive_values))
     believed.loc["male", ["Flu", "HIV"]] = [0.35, 0.05]
     prior = mx.QIDistribution(believed)
-    post = MaxEnt(release, prior=prior).add(FLU.softly(0.1, sd=0.1)).solve()
-    miss(post, 0.1, post.prob(FLU), 0.1)
+    post = MaxEnt(published, prior=prior).add(FLU.softly(0.1, sd=0.1)).solve()
+    assert post.penalties.sum() == pytest.approx((0.1 - post.prob(FLU)) ** 2 / 0.02, rel=1e-6)
+    assert post.certificate.bound < 1e-6
     assert post.objective == pytest.approx(-10 * post.relative_entropy - post.penalties.sum(), abs=1e-9)
     for other in (
-        MaxEnt(release, prior=prior).solve(),
-        MaxEnt(release, prior=prior).add(post.prob(FLU) + 0.01 == FLU).solve(),
+        MaxEnt(published, prior=prior).solve(),
+        MaxEnt(published, prior=prior).add(post.prob(FLU) + 0.01 == FLU).solve(),
     ):
         cost = (other.prob(FLU) - 0.1) ** 2 / 0.02
         assert -10 * other.relative_entropy - cost < post.objective
 
 
-# -- models ------------------------------------------------------------------------------------------------------------
-
-
-def test_two_measurements():
+def test_two_measurements(published):
     """The same again under its own text is a repetition; under another label it is a second measurement."""
     said = FLU.softly(0.45, sd=0.1)
     with pytest.warns(mx.RepeatedStatement):
-        once = hospital().add(said).add(said)
+        once = MaxEnt(published).add(said).add(said)
     assert len(once.knowledge) == 1
-    twice = hospital().add(said).add(said, label="again").solve()
-    better = hospital().add(FLU.softly(0.45, sd=0.1 / np.sqrt(2))).solve()
+    twice = MaxEnt(published).add(said).add(said, label="again").solve()
+    better = MaxEnt(published).add(FLU.softly(0.45, sd=0.1 / np.sqrt(2))).solve()
     np.testing.assert_allclose(twice.conditional(), better.conditional(), atol=1e-9)
-    removed = hospital().add(said).add(said, label="again").remove("again")
-    np.testing.assert_allclose(removed.solve().conditional(), once.solve().conditional(), atol=1e-12)
 
 
-def test_what_is_of_the_hard_rows_alone():
+def test_what_is_of_the_hard_rows_alone(published):
     """Bounds, certainties, diagnoses and relaxations do not see what is soft."""
     soft = [FLU.softly(0.1, weight=1e3), mx.soft(FLU >= 0.9, sd=0.01), P("HIV", given=FEMALE).softly(0, sd=1e-3)]
-    plain, model = hospital().add(HIV <= 0.1), hospital().add(*soft).add(HIV <= 0.1)
+    plain, model = MaxEnt(published).add(HIV <= 0.1), MaxEnt(published).add(*soft).add(HIV <= 0.1)
     asked = ["P(Flu | Gender=male)", "P(HIV | Gender=female)"]
     pd.testing.assert_frame_equal(model.bounds(asked), plain.bounds(asked))
     assert model.bounds(asked[0], integer=True) == plain.bounds(asked[0], integer=True)
     assert model.diagnose().empty
-    post = model.solve()
-    assert post.certain(progress=False).empty == plain.solve().certain(progress=False).empty
+    assert model.solve().certain(progress=False).empty == plain.solve().certain(progress=False).empty
     assert model.relax().changes.empty
-    wrong = hospital().add(*soft).add(FLU >= 0.7, FLU <= 0.6)
+    wrong = MaxEnt(published).add(*soft).add(FLU >= 0.7, FLU <= 0.6)
     assert set(wrong.diagnose().index) <= {str(FLU >= 0.7), str(FLU <= 0.6)}
     relaxed = wrong.relax()
     assert set(relaxed.changes.index) <= {str(FLU >= 0.7), str(FLU <= 0.6)}
@@ -152,8 +125,8 @@ def test_what_is_of_the_hard_rows_alone():
         wrong.solve()
 
 
-def test_a_backend_that_takes_no_soft_rows():
-    """One of your own is asked by `takes_soft_rows`; the refusal names others."""
+def test_a_backend_that_takes_no_soft_rows(model):
+    """A backend of one's own is refused unless it declares `takes_soft_rows`."""
 
     class Hard:
         name = "HARD"
@@ -161,5 +134,126 @@ def test_a_backend_that_takes_no_soft_rows():
         def solve(self, form, start=None):
             raise AssertionError
 
-    with refused(SolverError, "HARD", str(FLU.softly(0.4, sd=0.1)), "DUAL_NEWTON"):
-        hospital().add(FLU.softly(0.4, sd=0.1)).solve(Hard())
+    with refused(SolverError):
+        model.add(FLU.softly(0.4, sd=0.1)).solve(Hard())
+
+
+# Answers.
+
+
+@pytest.mark.parametrize("solver", INSTALLED)
+def test_every_solver(solver: str, published):
+    """All costs at once have the answer of the dual solver, from every solver."""
+    said = [
+        FLU.softly(0.6, sd=0.05), FLU.softly(0.1, weight=1), HIV.softly(0.5, sd=0.05, delta=0.02),
+        mx.soft(P("HIV", given=FEMALE) <= 0.1, weight=30), P("Pneumonia", given={"Degree": "college"}) >= 0.2,
+    ]  # fmt: skip
+    exact = MaxEnt(published).add(*said).solve()
+    assert exact.model.certify(exact.counts).bound <= 1e-6
+    assert exact.model.certify(exact.counts, exact.multipliers).bound <= 1e-6
+    again = exact.model.copy().add(FLU.softly(0.3, sd=1))
+    assert again.solve(warm_start=exact).certificate.bound <= 1e-6
+    for options in ({}, {"presolve": False}, {"polish": True}):
+        post = MaxEnt(published).add(*said).solve(solver, **options)
+        apart = np.abs(exact.conditional() - post.conditional()).to_numpy().max()
+        assert apart <= exact.certificate.bound + post.certificate.bound
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_against_cvxpy(seed: int, model):
+    """Random costs, written anew: max N H(p) less |x|, x^2 / (2 sd^2) or half of cvxpy.huber of what is missed."""
+    rng, space = np.random.default_rng(seed), model.space
+    p = cp.Variable(len(space), nonneg=True)
+    constraints = [rows.matrix @ p == rows.low for fact in model.facts for rows in fact.rows(space)]
+    objective = 10 * cp.sum(cp.entr(p))
+    for i, of in enumerate((FLU, HIV, FLU + HIV, P("Flu", given=FEMALE), P("HIV", given={"Degree": "college"}))):
+        low, width = rng.uniform(0, 0.7), float(rng.choice([0.0, 0.1, np.inf]))
+        sd, weight, delta = 10.0 ** rng.uniform(-2, 0), 10.0 ** rng.uniform(-1, 2), 10.0 ** rng.uniform(-2, -1)
+        kind = rng.choice(["sd", "weight", "delta"])
+        costs = {"sd": {"sd": sd}, "weight": {"weight": weight}, "delta": {"sd": sd, "delta": delta}}[kind]
+        model.add(of.missable(low, low + width, mx.soft(P("a") == 1, **costs).penalty), label=str(i))
+        value = sum(a * (event.row(space) @ p) for event, a in of.terms.items())
+        missed = cp.maximum(low - value, *([value - low - width] if np.isfinite(width) else []), 0.0)
+        squared = cp.square(missed / sd) / 2 if kind == "sd" else cp.huber(missed / sd, delta / sd) / 2
+        objective -= cp.sum(weight * missed if kind == "weight" else squared)
+    problem, post = cp.Problem(cp.Maximize(objective), constraints), model.solve()
+    tight = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12, "max_iter": 500}
+    size = 1 + abs(post.objective)
+    assert problem.solve("CLARABEL", **tight) == pytest.approx(post.objective, abs=1e-7 * size)
+    assert model.problem.solve("CLARABEL", **tight) + 10 * np.log(10) == pytest.approx(post.objective, abs=1e-7 * size)
+    assert np.abs(post.counts - 10 * p.value).max() <= 5e-4
+
+
+def test_what_is_met_exactly(published):
+    """An absolute cost is met as soon as its weight is N times the hard statement's price, and no sooner."""
+    hard = MaxEnt(published).add(FLU == 0.4).solve()
+    price = 10 * abs(hard.prices()["price"].iloc[0])
+    enough = MaxEnt(published).add(FLU.softly(0.4, weight=price * 1.01)).solve()
+    np.testing.assert_allclose(enough.conditional(), hard.conditional(), atol=1e-9)
+    assert enough.penalties.iloc[0] == pytest.approx(0, abs=1e-9)
+    assert 10 * abs(enough.prices()["price"].iloc[0]) == pytest.approx(price, rel=1e-6)
+    short = MaxEnt(published).add(FLU.softly(0.4, weight=price * 0.99)).solve()
+    assert abs(short.prob(FLU) - 0.4) > 1e-4
+    assert 10 * abs(short.prices()["price"].iloc[0]) == pytest.approx(price * 0.99, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["sd", "weight", "delta"])
+def test_growing_costs_tend_to_the_hard_answer(kind: str, published):
+    """A square misses it by the variance times the multiplier, which tends to the hard statement's price times N."""
+    price = 10 * abs(MaxEnt(published).add(FLU == 0.4).solve().prices()["price"].iloc[0])
+    for size in (1e4, 1e6, 1e8):
+        cost = {"sd": {"sd": size**-0.5}, "weight": {"weight": size}, "delta": {"sd": size**-0.5, "delta": 1.0}}[kind]
+        post = MaxEnt(published).add(FLU.softly(0.4, **cost)).solve()
+        missed = 0.0 if kind == "weight" else price / size
+        assert 0.4 - post.prob(FLU) == pytest.approx(missed, rel=0.05, abs=1e-10)
+
+
+CONTRADICTORY = [(FLU, 0.2), (FLU, 0.45), (FLU + HIV, 0.9), (P("Flu", given=FEMALE), 0.6), (P("Flu"), 0.1)]
+
+
+@pytest.mark.parametrize("squared", [False, True], ids=["absolute", "squared"])
+def test_contradictory_ones_tend_to_least_cost_then_most_entropy(squared: bool, model):
+    """As costs grow together: the least cost by a linear or quadratic program, then most entropy among its solutions.
+
+    Of convex costs, the sum of squares is least at unique misses, which are then equations. Of absolute costs there may
+    be a whole face of solutions.
+    """
+    space, p = model.space, cp.Variable(len(model.space), nonneg=True)
+    published = [rows.matrix @ p == rows.low for fact in model.facts for rows in fact.rows(space)]
+    misses = cp.hstack(
+        [sum(a * (event.row(space) @ p) for event, a in said.terms.items()) - v for said, v in CONTRADICTORY]
+    )
+    cost = cp.sum_squares(misses) if squared else cp.norm1(misses)
+    least = cp.Problem(cp.Minimize(cost), published).solve(solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13)
+    among = [misses == misses.value] if squared else [cost <= least * (1 + 1e-9) + 1e-10]
+    cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [*published, *among]).solve(solver="CLARABEL")
+    before = np.inf
+    for weight in (1e1, 1e3, 1e5):
+        costs = {"sd": weight**-0.5} if squared else {"weight": weight}
+        post = model.copy().add(*[said.softly(v, **costs) for said, v in CONTRADICTORY]).solve()
+        apart = np.abs(post.counts / 10 - p.value).max()
+        assert apart <= before * 1.001
+        before = apart
+    assert before < 2e-4
+    assert post.penalties.sum() / weight * (2 if squared else 1) == pytest.approx(least, rel=1e-3)
+    assert post.certificate.bound < 1e-5
+
+
+@pytest.mark.parametrize("kind", ["sd", "weight"])
+@pytest.mark.parametrize("value", [0.4, 3.0])
+def test_costs_of_any_size(kind: str, value: float, published):
+    """From 1e-12 to 1e12, for what can be met and for what cannot: certified, or, beyond doubles, refused."""
+    plain = MaxEnt(published).add(HIV.softly(0.2, sd=0.1)).solve()
+    for exponent in (-12, -4, 0, 4, 12):
+        model = MaxEnt(published).add(FLU.softly(value, **{kind: 10.0**exponent}), HIV.softly(0.2, sd=0.1))
+        try:
+            post = model.solve()
+        except mx.Inaccurate:
+            assert value > 1
+            assert exponent == (-12 if kind == "sd" else 12)
+            continue
+        assert post.certificate.bound < 1e-4
+        if exponent > 3 if kind == "sd" else exponent < -3:  # it costs little
+            np.testing.assert_allclose(post.conditional(), plain.conditional(), atol=1e-3)
+        elif abs(exponent) >= 4:
+            assert post.prob(FLU) == pytest.approx(min(value, 0.5), abs=1e-3)

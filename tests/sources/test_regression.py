@@ -1,0 +1,475 @@
+"""PublishedRegression: records satisfy the rows of their own fit, and only records with that fit do."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.optimize
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, P, PublishedRegression, StatementError, UnknownName
+from support.helpers import refused
+
+# Coefficients by hand.
+
+
+def view_of(people: pd.DataFrame) -> mx.QITable:
+    """Known quasi-identifiers; of the sensitive value no more than what it can be."""
+    return mx.QITable(people, qi=list(people.columns), sa="income", sa_values=["low", "high"])
+
+
+def logit(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Maximum likelihood by Newton's method, without a penalty."""
+    b = np.zeros(X.shape[1])
+    for _ in range(60):
+        mean = 1 / (1 + np.exp(-X @ b))
+        b = b + np.linalg.solve((X.T * (mean * (1 - mean))) @ X, X.T @ (y - mean))
+    return b
+
+
+def violations(source: mx.Source, people: pd.DataFrame, worlds: np.ndarray) -> np.ndarray:
+    """By how much the rows are violated by records with these responses, at most; one a world."""
+    space = mx.Space.of(view_of(people))
+    keys = people.to_numpy(dtype=object).tolist()
+    low, high = (space.index.get_indexer([(*key, value) for key in keys]) for value in ("low", "high"))
+    p = np.zeros((len(space), len(worlds)))
+    for i in range(len(people)):
+        np.add.at(p, (np.where(worlds[:, i] == 1, low[i], high[i]), np.arange(len(worlds))), 1 / len(people))
+    return np.max([[rows.residual(one).max() for one in p.T] for rows in source.rows(space)], axis=0)
+
+
+def test_by_hand():
+    """The line age/50 - 1/2 of four people says sum y = 2 and sum age y = 140, so that the two elder ones are it."""
+    ages = [20, 40, 60, 80]
+    line = PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"low": 1})
+    model = mx.MaxEnt(view_of(pd.DataFrame({"age": ages}))).add(line)
+    (rows,) = line.rows(model.space)
+    low = model.space.index.get_level_values("income") == "low"
+    np.testing.assert_array_equal(rows.matrix.toarray()[:, low] / 4, [[1, 1, 1, 1], ages])
+    assert rows.matrix[:, ~low].nnz == 0
+    assert rows.low.tolist() == rows.high.tolist() == [2, 140]
+    assert rows.exact
+    np.testing.assert_allclose(model.solve().conditional().loc[ages, "low"], [0, 0, 1, 1], atol=1e-6)
+    assert model.bounds(P("low", given={"age": 60})) == pytest.approx((1, 1), abs=1e-5)
+
+
+@given(st.lists(st.tuples(st.integers(18, 60), st.booleans()), min_size=4, max_size=7), st.data())
+def test_all_worlds_of_small_tables(people, data):
+    """The rows hold of exactly those assignments whose least-squares fit is the published one, or is rounded to it."""
+    people = pd.DataFrame(people, columns=["age", "smoker"])
+    X = np.column_stack([np.ones(len(people)), people["age"], people["smoker"].astype(float)])
+    assume(np.linalg.matrix_rank(X) == 3)
+    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(people), max_size=len(people))))
+    places, names = data.draw(st.sampled_from([1, 2, 3])), ["intercept", "age", "smoker"]
+    fit = np.linalg.lstsq(X, y, rcond=None)[0]
+    exact = PublishedRegression(dict(zip(names, fit, strict=True)), {"low": 1})
+    rounded = PublishedRegression(
+        {name: round(float(b), places) for name, b in zip(names, fit, strict=True)}, {"low": 1}, decimals=places
+    )
+    worlds = np.array(list(itertools.product([0, 1], repeat=len(people))))
+    theirs = np.linalg.lstsq(X, worlds.T, rcond=None)[0]
+    same, other = np.abs(theirs.T - fit).max(axis=1) < 1e-10, np.abs((worlds - y) @ X).max(axis=1) > 0.5
+    found = violations(exact, people, worlds)
+    assert (found[same] < 1e-9).all()
+    assert (found[other] > 0.5).all()
+    assert (same | other).all()
+    off = np.abs(theirs.T - [rounded.coefficients[name] for name in names]).max(axis=1) - 0.5 * 10.0**-places
+    found = violations(rounded, people, worlds)
+    assert (found[off < -1e-12] == 0).all()
+    assert (found[off > 1e-6] > 0).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(18, 60), st.sampled_from("FM"), st.integers(0, 1)), min_size=6, max_size=12),
+    st.sampled_from([None, 0, 1, 2, 4]),
+)
+def test_logistic_fits_are_feasible(people, places):
+    """Records satisfy the rows of their own logistic fit, however it is rounded; none of many worlds is lost."""
+    frame = pd.DataFrame(people, columns=["age", "sex", "y"])
+    X = np.column_stack([np.ones(len(frame)), frame["age"], (frame["sex"] == "M").astype(float)])
+    assume(np.linalg.matrix_rank(X) == 3)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            b = logit(X, frame["y"].to_numpy(float))
+        except np.linalg.LinAlgError:
+            assume(False)
+    assume(np.isfinite(b).all() and np.abs(X @ b).max() < 20)  # else the classes are separable
+    if places is not None:
+        b = np.array([round(float(one), places) for one in b])
+    said = PublishedRegression(
+        dict(zip(["intercept", "age", "sex=M"], b, strict=True)), {"low": 1}, "logistic", decimals=places
+    )
+    assert violations(said, frame[["age", "sex"]], frame[["y"]].to_numpy().T)[0] < 1e-9
+
+
+def test_logistic_by_hand():
+    """With an indicator, each group has its own share: 1 of 4 women and 2 of 3 men are logits -log 3 and log 2."""
+    people = pd.DataFrame({"sex": list("FFFFMMM"), "age": [1, 2, 3, 4, 5, 6, 7]})
+    told = {"intercept": -math.log(3), "sex=M": math.log(2) + math.log(3)}
+    post = mx.MaxEnt(view_of(people)).add(PublishedRegression(told, {"low": 1}, "logistic")).solve()
+    assert post.prob("low", given={"sex": "F"}) == pytest.approx(1 / 4, abs=1e-7)
+    assert post.prob("low", given={"sex": "M"}) == pytest.approx(2 / 3, abs=1e-7)
+    rounded = {name: round(value, 1) for name, value in told.items()}
+    model = mx.MaxEnt(view_of(people)).add(PublishedRegression(rounded, {"low": 1}, "logistic", decimals=1))
+    # 4 / (1 + exp(1.1)) is between 0.96 and 1.04 at the ends, of whole people 1
+    assert model.bounds(P("low", given={"sex": "F"}), integer=True) == pytest.approx((1 / 4, 1 / 4))
+    assert model.bounds(P("low", given={"sex": "M"}), integer=True) == pytest.approx((2 / 3, 2 / 3))
+    near = next(PublishedRegression(rounded, {"low": 1}, "logistic", decimals=1).rows(model.space))
+    low, high = mx.MaxEnt(model.space.view).add(near).bounds(P("low", given={"sex": "F"}))
+    assert (low, high) == pytest.approx([1 / (1 + math.exp(1.1 + s * 0.05)) for s in (1, -1)], abs=2e-3)
+
+
+def test_what_is_published_already_is_no_contradiction():
+    """The intercept's equation follows from the published shares, and the others from buckets: nothing changes."""
+    rng = np.random.default_rng(2)
+    people = pd.DataFrame({"age": rng.integers(18, 70, 90), "income": rng.choice(["low", "mid", "high"], 90)})
+    people["b"] = people["age"]  # everybody of an age is in one bucket
+    release = mx.Release.from_buckets(people, qi="age", sa="income", bucket="b")
+    y = people["income"].map({"low": 0.1, "mid": 0.7, "high": 1 / 3}).to_numpy()
+    b = np.linalg.lstsq(np.column_stack([np.ones(90), people["age"]]), y, rcond=None)[0]
+    source = PublishedRegression({"intercept": b[0], "age": b[1]}, {"low": 0.1, "mid": 0.7, "high": 1 / 3})
+    before, after = mx.MaxEnt(release).solve(), mx.MaxEnt(release).add(source).solve()
+    pd.testing.assert_frame_equal(before.conditional(), after.conditional())
+    wrong = PublishedRegression({"intercept": b[0] + 1e-4, "age": b[1]}, source.of)
+    with pytest.raises(mx.Infeasible):
+        mx.MaxEnt(release).add(wrong).solve()
+
+
+# Fits of statsmodels and scikit-learn.
+
+QI = ["age", "sex", "zone", "marital status"]
+LOGIT, BINOMIAL = {"method": "newton", "disp": 0}, sm.families.Binomial()
+
+
+def records(seed: int, n: int = 70) -> pd.DataFrame:
+    """People with a truth value, the same as a text, and an income."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 70, n),
+            "sex": rng.choice(["F", "M"], n),
+            "zone": rng.integers(1, 4, n),
+            "marital status": rng.choice(["single", "a: b", "once [x]"], n),
+        }
+    )
+    table["ill"] = (rng.random(n) < expit(table["age"] / 30 - 1.5 + (table["sex"] == "M"))).astype(int)
+    table["answer"] = np.where(table["ill"] == 1, "yes", "no")
+    table["income"] = rng.integers(10, 25, n)
+    table["bucket"] = rng.integers(0, 7, n)
+    return table
+
+
+def dummies(table: pd.DataFrame) -> pd.DataFrame:
+    """The columns that pandas and people make for scikit-learn."""
+    return pd.get_dummies(table[["age", "sex"]], drop_first=True).astype(float)
+
+
+def columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Age and sex for statsmodels."""
+    return sm.add_constant(dummies(table))
+
+
+AGE, AGE_SEX, SEX_AGE = ["intercept", "age"], ["intercept", "age", "sex=M"], ["intercept", "sex=M", "age"]
+#: A fit of a table, its sensitive attribute and further arguments; the same by hand: names, `of`, kind, penalty.
+FITS = {
+    "OLS": (lambda t: sm.OLS(t["income"], columns(t)).fit(), "income", {}, AGE_SEX, "income", "linear", 0),
+    "OLS of arrays": (
+        lambda t: sm.OLS(t["income"].to_numpy(), columns(t).to_numpy()).fit(),
+        "income", {"of": "income", "names": {"x1": "age", "x2": "sex=M"}}, AGE_SEX, "income", "linear", 0,
+    ),
+    "ols": (
+        lambda t: smf.ols("income ~ age + sex", t).fit(cov_type="HC1"), "income", {}, SEX_AGE, "income", "linear", 0
+    ),
+    "formula": (
+        lambda t: smf.ols("income ~ C(sex, Treatment('M')) * age + C(zone) + I(age ** 2) + Q('marital status')", t).fit(),
+        "income", {},
+        ["intercept", "sex=F", "zone=2", "zone=3", "marital status=once [x]", "marital status=single", "age",
+         "sex=F:age", "age:age"],
+        "income", "linear", 0,
+    ),
+    "no intercept": (
+        lambda t: smf.ols("income ~ sex - 1", t).fit(), "income", {}, ["sex=F", "sex=M"], "income", "linear", 0
+    ),
+    "some": (
+        lambda t: smf.ols("income ~ age", t[t["sex"] == "F"]).fit(),
+        "income", {"given": {"sex": "F"}}, AGE, "income", "linear", 0,
+    ),
+    "Gaussian": (lambda t: smf.glm("income ~ age", t).fit(), "income", {}, AGE, "income", "linear", 0),
+    "Logit": (lambda t: sm.Logit(t["ill"], columns(t)).fit(**LOGIT), "ill", {}, AGE_SEX, {1: 1}, "logistic", 0),
+    "logit by BFGS": (
+        lambda t: smf.logit("ill ~ age", t).fit(method="bfgs", disp=0), "ill", {}, AGE, {1: 1}, "logistic", 0
+    ),
+    "logit of numbers, released as texts": (
+        lambda t: smf.logit("ill ~ age", t).fit(**LOGIT),
+        "answer", {"of": {"yes": 1}}, AGE, {"yes": 1}, "logistic", 0,
+    ),
+    "Binomial": (
+        lambda t: smf.glm("ill ~ age + sex", t, family=BINOMIAL).fit(), "ill", {}, SEX_AGE, {1: 1}, "logistic", 0
+    ),
+    "Binomial of texts models the first": (
+        lambda t: smf.glm("answer ~ age", t, family=BINOMIAL).fit(), "answer", {}, AGE, {"no": 1}, "logistic", 0
+    ),
+    "LinearRegression": (
+        lambda t: LinearRegression().fit(dummies(t), t["income"]),
+        "income", {"of": "income"}, AGE_SEX, "income", "linear", 0,
+    ),
+    "Ridge": (
+        lambda t: Ridge(alpha=3).fit(dummies(t), t["income"]),
+        "income", {"of": "income"}, AGE_SEX, "income", "linear", 3,
+    ),
+    "LogisticRegression": (
+        lambda t: LogisticRegression(max_iter=1000).fit(dummies(t), t["answer"]),
+        "answer", {}, AGE_SEX, {"yes": 1}, "logistic", 1,
+    ),
+    "LogisticRegression of arrays, C=0.1": (
+        lambda t: LogisticRegression(C=0.1, solver="newton-cholesky", tol=1e-9).fit(dummies(t).to_numpy(), t["ill"]),
+        "ill", {"names": {"x0": "age", "x1": "sex=M"}}, AGE_SEX, {1: 1}, "logistic", 10,
+    ),
+    "LogisticRegression without penalty or intercept": (
+        lambda t: LogisticRegression(C=np.inf, fit_intercept=False).fit(dummies(t), t["ill"]),
+        "answer", {"of": {"yes": 1}}, ["age", "sex=M"], {"yes": 1}, "logistic", 0,
+    ),
+}  # fmt: skip
+
+
+def release_of(table: pd.DataFrame, sensitive: str) -> mx.Release:
+    """The table in buckets."""
+    return mx.Release.from_buckets(table, qi=QI, sa=sensitive, bucket="bucket")
+
+
+def truth(space: mx.Space, table: pd.DataFrame, sensitive: str) -> np.ndarray:
+    """P(q, s, b) of the records."""
+    counts = table.groupby([*QI, sensitive, "bucket"]).size().reindex(space.index, fill_value=0)
+    assert counts.sum() == len(table)
+    return counts.to_numpy() / len(table)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_is_its_coefficients(name):
+    """The records satisfy the rows; these are those of the same coefficients by hand; the answer has the same fit."""
+    make, sensitive, options, names, of, kind, penalty = FITS[name]
+    table = records(1)
+    fit, model = make(table), mx.MaxEnt(release_of(table, sensitive))
+    source = PublishedRegression(fit, **options)
+    values = np.ravel(fit.params if hasattr(fit, "params") else fit.coef_)
+    if hasattr(fit, "coef_") and fit.fit_intercept:
+        values = np.append(np.ravel(fit.intercept_), values)
+    said = {"given": options.get("given"), "tolerance": source.tolerance or (1e-5 if "BFGS" in name else None)}
+    coefficients = dict(zip(names, values, strict=True))
+    by_hand = PublishedRegression(coefficients, of, kind, penalty=penalty, **said)
+    p = truth(model.space, table, sensitive)
+    for rows, same in zip(source.rows(model.space), by_hand.rows(model.space), strict=True):
+        assert rows.residual(p).max() < 1e-12
+        assert abs(rows.matrix - same.matrix).max() == 0
+        np.testing.assert_allclose(rows.low, same.low, rtol=1e-6, atol=1e-4 if rows.exact else 1e-2)
+        if penalty == 0:  # sums of whole numbers are known
+            np.testing.assert_array_equal(rows.low, rows.high)
+    if penalty:  # as if it were not penalised, it is false of the records
+        plain = PublishedRegression(coefficients, of, kind, **said)
+        assert max(rows.residual(p).max() for rows in plain.rows(model.space)) > 1e-3
+    post = model.add(source).solve()
+    for rows in source.rows(model.space):
+        assert (rows.residual(post.counts / len(table)) < 1e-9 * (1 + np.abs(rows.high))).all()
+
+
+@pytest.mark.parametrize("places", [1, 3])
+def test_a_fit_is_rounded(places):
+    """With decimals= the coefficients are rounded here, and the records satisfy what is left, however they were fitted."""
+    for seed in range(3):
+        table = records(seed)
+        space = mx.MaxEnt(release_of(table, "answer")).space
+        for fit in (
+            LogisticRegression().fit(dummies(table), table["answer"]),
+            sm.Logit(table["ill"], columns(table)).fit(**LOGIT),
+        ):
+            source = PublishedRegression(fit, of="answer" if hasattr(fit, "coef_") else {"yes": 1}, decimals=places)
+            assert all(round(b, places) == b for b in source.coefficients.values())
+            assert max(rows.residual(truth(space, table, "answer")).max() for rows in source.rows(space)) < 1e-12
+
+
+def test_standard_errors_as_costs():
+    """Softly, the answer maximises N H less the squared distance of the coefficients in standard errors."""
+    study, table = records(3), records(4, 30)
+    fit = smf.ols("ill ~ age + sex", study).fit()
+    view = mx.QITable(table, qi=["age", "sex"], sa="ill", sa_values=[0, 1])
+    source = PublishedRegression(fit).softly()
+    post = mx.MaxEnt(view).add(source).solve()
+
+    X = np.column_stack([np.ones(30), table["sex"] == "M", table["age"]]).astype(float)
+    y = cp.Variable(30)
+    b = np.linalg.solve(X.T @ X, X.T) @ y
+    cost = cp.sum_squares((b - fit.params.to_numpy()) / fit.bse.to_numpy()) / 2
+    # N H of people with the same description is that of each: records are interchangeable
+    cp.Problem(cp.Maximize(cp.sum(cp.entr(y) + cp.entr(1 - y)) - cost)).solve(
+        "CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11
+    )
+    ours = post.conditional()[1].reindex(pd.MultiIndex.from_frame(table[["age", "sex"]])).to_numpy()
+    np.testing.assert_allclose(ours, y.value, atol=1e-5)
+    assert post.penalties.sum() == pytest.approx(cost.value, abs=1e-5)
+    twice = PublishedRegression(fit).softly(sd=2 * fit.bse)
+    again = PublishedRegression(dict(zip(source.coefficients, fit.params, strict=True)), of="ill").softly(
+        sd=dict(zip(source.coefficients, 2 * fit.bse, strict=True))
+    )
+    np.testing.assert_allclose(mx.MaxEnt(view).add(twice).solve().counts, mx.MaxEnt(view).add(again).solve().counts)
+
+
+def test_intervals_of_a_linear_fit():
+    """Between limits, bounds are those of a linear program over the responses."""
+    fit, table = smf.ols("ill ~ age + sex", records(5)).fit(), records(6, 12)
+    view = mx.QITable(table, qi=["age", "sex"], sa="ill", sa_values=[0, 1])
+    X = np.column_stack([np.ones(12), table["sex"] == "M", table["age"]]).astype(float)
+    T, eldest = np.linalg.solve(X.T @ X, X.T), np.flatnonzero(table["age"] == table["age"].max())
+    ends = fit.conf_int()
+    for source, (low, high) in [
+        (PublishedRegression(fit).between(), (ends[0], ends[1])),
+        (PublishedRegression(fit).between(fit.params - 0.1, fit.params + 0.05), (fit.params - 0.1, fit.params + 0.05)),
+    ]:
+        ours = mx.MaxEnt(view).add(source).bounds(P(1, given={"age": int(table["age"].max())}))
+        goal = np.isin(np.arange(12), eldest) / len(eldest)
+        G, h = np.vstack([T, -T]), np.append(high, -low)
+        theirs = [scipy.optimize.linprog(sign * goal, A_ub=G, b_ub=h, bounds=(0, 1)).fun * sign for sign in (1, -1)]
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+def test_intervals_of_a_logistic_fit_are_sound():
+    """Whoever has a fit between the limits satisfies the rows."""
+    rng, table = np.random.default_rng(7), records(8, 40)
+    space = mx.MaxEnt(mx.QITable(table, qi=["age", "sex"], sa="ill", sa_values=[0, 1])).space
+    published = smf.logit("ill ~ age + sex", table).fit(**LOGIT)
+    low, high = published.params - published.bse, published.params + published.bse
+    rows = list(PublishedRegression(published).between(low, high).rows(space))
+    inside = 0
+    for _ in range(40):
+        world = table.assign(ill=(rng.random(40) < published.predict(table)).astype(int))
+        b = smf.logit("ill ~ age + sex", world).fit(**LOGIT).params
+        if ((low <= b) & (b <= high)).all():
+            inside += 1
+            counts = world.groupby(["age", "sex", "ill"]).size().reindex(space.index, fill_value=0).to_numpy()
+            assert max(one.residual(counts / 40).max() for one in rows) < 1e-12
+    assert inside > 5
+
+
+def test_a_fit_of_other_people():
+    """A fit of other records than those described is no equation: of others in number, or in their columns."""
+    table = records(9)
+    model = mx.MaxEnt(release_of(table, "ill"))
+    swapped = table.assign(sex=table["sex"].to_numpy()[::-1])
+    for other in (table[:-1], swapped, records(10)):
+        fit = smf.logit("ill ~ age + sex", other).fit(**LOGIT)
+        with refused(StatementError):
+            model.add(PublishedRegression(fit))
+        assert model.copy().add(PublishedRegression(fit).softly()).solve().certificate.holds
+    mislabelled = sm.OLS(table["ill"], columns(table).rename(columns={"sex_M": "sex_F"})).fit()
+    with refused(StatementError):
+        model.add(PublishedRegression(mislabelled))
+
+
+def test_no_package_is_needed():
+    """What looks like results is read, without statsmodels; importing this package imports neither."""
+    OLS = type("OLS", (), {"exog_names": ["const", "age"], "endog_names": "income"})
+    result = SimpleNamespace(model=OLS(), params=[20.0, -0.05], nobs=70.0)
+    assert PublishedRegression(result).label == "linear regression of income on intercept, age"
+    code = "import sys, maxent_cvx as mx; mx.PublishedRegression; print({'statsmodels', 'sklearn'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+TABLE = records(11)
+X, Y = dummies(TABLE), TABLE["answer"]
+
+
+def text_logit() -> LogisticRegression:
+    return LogisticRegression().fit(X, Y)
+
+
+def ill_by_age() -> object:
+    return smf.logit("ill ~ age", TABLE).fit(**LOGIT)
+
+
+#: Coefficients, fits that cannot be read, and arguments beside a fit.
+WRONG = {
+    UnknownName: [
+        lambda: PublishedRegression({"agee": 0.1}, {1: 1}),
+        lambda: PublishedRegression({"sex=X": 0.1}, {1: 1}),
+        lambda: PublishedRegression({"age": 0.1}, {2: 1}),
+        lambda: PublishedRegression({"age": 0.1}, {1: 1}, given={"sex": "X"}),
+        lambda: smf.ols("ill ~ bs(age, df=4)", TABLE).fit(),
+        lambda: smf.ols("ill ~ np.log(age)", TABLE).fit(),
+        lambda: smf.ols("ill ~ C(sex, Sum)", TABLE).fit(),
+        lambda: sm.OLS(TABLE["ill"], X.to_numpy()).fit(),
+        lambda: smf.ols("np.log(income) ~ age", TABLE).fit(),
+        lambda: PublishedRegression(ill_by_age(), names={"agee": "age"}),
+    ],
+    BadProbability: [
+        lambda: PublishedRegression({"age": np.nan}, {1: 1}),
+        lambda: PublishedRegression({"age": 0.123}, {1: 1}, decimals=2),
+        lambda: PublishedRegression(ill_by_age()).between(1, 0),
+    ],
+    mx.TableError: [lambda: mx.MaxEnt(release_of(TABLE, "answer")).add(PublishedRegression({"age": 0.1}, "answer"))],
+    StatementError: [
+        lambda: PublishedRegression({}, {1: 1}),
+        lambda: PublishedRegression({"age": 0.1}, {1: 1}, decimals={"Age": 1}),
+        lambda: PublishedRegression({"age": 0.1}, {1: 1}, "probit"),
+        lambda: PublishedRegression({"age": 0.1}, {1: 1}, tolerance=1, decimals=1),
+        lambda: PublishedRegression({"sex": 0.1}, {1: 1}),
+        lambda: PublishedRegression({"age": 0.1}, {1: 2}, "logistic"),
+        lambda: PublishedRegression({"age": 1, "age:intercept": 1}, {1: 1}, decimals=1),
+        lambda: PublishedRegression({"age": 1}),
+        lambda: PublishedRegression({"age": 1}, {1: 1}, names={"age": "x"}),
+        lambda: smf.ols("ill ~ age", TABLE),
+        lambda: smf.wls("ill ~ age", TABLE, weights=TABLE["age"]).fit(),
+        lambda: smf.glm("ill ~ age", TABLE, family=BINOMIAL, freq_weights=TABLE["zone"]).fit(),
+        lambda: smf.glm("ill ~ age", TABLE, family=BINOMIAL, offset=TABLE["zone"]).fit(),
+        lambda: smf.logit("ill ~ age", TABLE).fit_regularized(alpha=2, disp=0),
+        lambda: smf.probit("ill ~ age", TABLE).fit(disp=0),
+        lambda: smf.glm("ill ~ age", TABLE, family=sm.families.Poisson()).fit(),
+        lambda: smf.mnlogit("zone ~ age", TABLE).fit(disp=0),
+        lambda: LogisticRegression().fit(X, TABLE["zone"]),
+        lambda: LinearRegression().fit(X, TABLE["ill"]),
+        lambda: LogisticRegression(),
+        lambda: LogisticRegression(solver="liblinear").fit(X, Y),
+        lambda: LogisticRegression(solver="saga", max_iter=9).fit(X, Y),
+        lambda: LogisticRegression(class_weight="balanced").fit(X, Y),
+        lambda: LogisticRegression(l1_ratio=1, solver="saga").fit(X, Y),
+        lambda: LogisticRegression(max_iter=2).fit(X, Y),
+        lambda: make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y),
+        lambda: object(),
+        lambda: PublishedRegression(ill_by_age(), kind="logistic"),
+        lambda: PublishedRegression(text_logit(), penalty=2),
+        lambda: PublishedRegression(text_logit(), of={"no": 1}),
+        lambda: PublishedRegression(ill_by_age(), names={"age": "intercept"}),
+        lambda: PublishedRegression(text_logit()).softly(),
+        lambda: PublishedRegression(text_logit()).between(),
+        lambda: PublishedRegression(ill_by_age()).softly().between(),
+        lambda: PublishedRegression(ill_by_age(), decimals=2).softly(),
+        lambda: PublishedRegression(ill_by_age()).softly(sd={"age": 1}),
+    ],
+}
+
+
+@pytest.mark.parametrize(("error", "make"), [(error, make) for error, several in WRONG.items() for make in several])
+@pytest.mark.filterwarnings("ignore")
+def test_wrong_arguments(error, make):
+    """Other models, computed columns and wrong arguments are refused, at the latest when a model gets them."""
+    with refused(error):
+        made = make()
+        mx.MaxEnt(release_of(TABLE, "ill")).add(
+            made if isinstance(made, PublishedRegression) else PublishedRegression(made)
+        )

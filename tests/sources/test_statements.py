@@ -1,0 +1,211 @@
+"""Statements: the arithmetic of P(...), what it refuses, and what a statement says about any assignment."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx import BadProbability, MaxEnt, P, Statement, StatementError, UnknownName
+from support.helpers import refused
+from support.strategies import publish, quasi, tables_and_assignments
+
+FLU, WOMEN = P("Flu", given={"Gender": "male"}), P("Flu", given={"Gender": "female"})
+HIV = P("HIV")
+COMPARISONS = [operator.eq, operator.le, operator.ge]
+
+
+@st.composite
+def knowledge(draw):
+    """A table, an assignment, and up to three events (values, conditions, coefficient) that somebody is like."""
+    frame, other = draw(tables_and_assignments())
+    events = {}
+    for _ in range(draw(st.integers(1, 3))):
+        values = draw(st.lists(st.sampled_from(list(frame["S"])), min_size=1, max_size=2))
+        person = draw(st.sampled_from(range(len(frame))))  # conditions that describe somebody, so that P(given) > 0
+        columns = draw(st.lists(st.sampled_from(quasi(frame)), unique=True))
+        conditions = {column: frame[column].iloc[person] for column in columns}
+        key = (frozenset(values), frozenset(conditions.items()))
+        events[key] = (values, conditions, draw(st.sampled_from([-2, -1, -0.5, 0.25, 1, 3])))
+    return frame, other, list(events.values())
+
+
+def share(frame, values, conditions):
+    """P(values | conditions) among the records, counted one by one."""
+    people = [i for i in range(len(frame)) if all(frame[c].iloc[i] == v for c, v in conditions.items())]
+    return sum(frame["S"].iloc[i] in values for i in people) / len(people)
+
+
+@given(knowledge(), st.sampled_from(COMPARISONS), st.floats(0, 1))
+def test_rows_at_any_assignment(drawn, compare, where):
+    """A statement's row is sum_k a_k P(value_k | given_k), with P(given) of the release (section 4.1)."""
+    frame, other, events = drawn
+    expression = sum((a * P(values, given=conditions) for values, conditions, a in events), start=0.125)
+    low, high = (0.125 + sum(bound([a, 0]) for *_, a in events) for bound in (min, max))
+    value = low + where * (high - low)
+    space = mx.Space.of(publish(frame))
+    (row,) = compare(expression, value).rows(space)
+    expected = sum(a * share(other, values, conditions) for values, conditions, a in events)
+    assert row.matrix @ (space.count(other) / len(frame)) == pytest.approx([expected])
+    bounds = {operator.eq: (value, value), operator.le: (-np.inf, value), operator.ge: (value, np.inf)}[compare]
+    assert (row.low[0], row.high[0]) == pytest.approx([bound - 0.125 for bound in bounds])
+    assert row.label == str(compare(expression, value))
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (operator.ge(0.3, FLU), "P(Flu | Gender=male) <= 0.3"),
+        (np.float64(0.3) <= FLU, "P(Flu | Gender=male) >= 0.3"),
+        (P(["HIV", "Flu"], given={"Gender": "male", "Degree": ["junior", "college"]}) >= 0.1,
+         "P(Flu or HIV | Degree=college or junior, Gender=male) >= 0.1"),
+        (P("Flu", given={"Age": pd.Interval(20, 30)}) == 0.5, "P(Flu | Age in (20, 30]) = 0.5"),
+        (P({"Disease": "Flu"}) <= 0.25, "P(Disease=Flu) <= 0.25"),
+        (HIV <= 2 * FLU, "P(HIV) <= 2 P(Flu | Gender=male)"),
+        (2 * FLU + HIV / 2 - 0.1 <= 0.4, "2 P(Flu | Gender=male) + 0.5 P(HIV) <= 0.5"),
+        (1 - FLU >= 0.25, "-P(Flu | Gender=male) >= -0.75"),
+        (sum([FLU, HIV]) <= 0.5, "P(Flu | Gender=male) + P(HIV) <= 0.5"),
+        (FLU + FLU == 0.5, "2 P(Flu | Gender=male) = 0.5"),
+        (FLU.about(0.3, eps=0.05), "0.25 <= P(Flu | Gender=male) <= 0.35"),
+        (FLU.about(0.02, eps=0.05), "P(Flu | Gender=male) <= 0.07"),
+    ],
+)  # fmt: skip
+def test_text(statement, text):
+    """A statement reads like the paper's notation, and its text is its label (sections 4.1 and 4.5)."""
+    assert str(statement) == statement.label == text
+    assert repr(statement) == f"<Statement: {text}>"
+
+
+def test_equal_statements():
+    """Statements that say the same, in whatever order, are equal and have one hash; others are not equal."""
+    for one, other in [
+        (operator.eq(0.3, FLU), P("Flu", given={"Gender": ["male"]}) == 0.3),
+        (P(["Flu", "HIV"]) <= 0.3, P({"HIV", "Flu"}) <= 0.3),
+        (P("Flu", given={"A": 1, "B": 2}) <= 0.3, P("Flu", given={"B": 2, "A": 1}) <= 0.3),
+        (FLU + HIV <= 0.5, HIV + FLU <= 0.5),
+        (FLU.between(0.3, 0.3), FLU == 0.3),
+        (FLU.about(0.3, eps=0), FLU == 0.3),
+        (FLU.about(0.5, 0.25), FLU.between(0.25, 0.75)),
+        (FLU + 0.5 <= 0.75, FLU <= 0.25),
+        ((FLU + 0.25).between(0.5, 0.75), FLU.between(0.25, 0.5)),
+        ((FLU + 0.25).about(0.5, 0.125), FLU.about(0.25, 0.125)),
+        (FLU <= HIV, FLU - HIV <= 0),
+        (FLU <= HIV, HIV >= FLU),
+        (FLU == HIV, HIV == FLU),
+    ]:
+        assert isinstance(one, Statement)
+        assert one == other
+        assert one.same_as(other)
+        assert len({one, other}) == 1
+    for other in (FLU == 0.4, FLU <= 0.3, HIV == 0.3, WOMEN == 0.3, P("Flu") == 0.3, 0.3, None):
+        assert (FLU == 0.3) != other
+        assert not (FLU == 0.3).same_as(other)
+
+
+def test_names_are_checked_by_the_release(space):
+    """Which values and attributes exist only the release knows: a model that gets the statement says so."""
+    for unknown in (P("Fluu"), P("Flu", given={"Gendr": "male"}), P({"Gender": "Flu"})):
+        with refused(UnknownName):
+            list((unknown <= 0.3).rows(space))
+
+
+def test_equality_is_a_statement():
+    """``==`` makes a statement, which is neither true nor false, so identity of probabilities has a name of its own."""
+    assert FLU.same_as(P("Flu", given={"Gender": ["male"]}))
+    assert hash(FLU) == hash(P("Flu", given={"Gender": "male"}))
+    for other in (2 * FLU, FLU + 0.1, "P(Flu)"):
+        assert not FLU.same_as(other)
+    for undecided in (HIV, HIV == 0.3, FLU / WOMEN):
+        with pytest.raises(TypeError):
+            bool(undecided)
+
+
+def test_tables_are_refused_on_both_sides():
+    """P(...) is one number: a Series, array or list on either side is refused, and not spread over elements."""
+    series = pd.Series({"male": 0.6, "female": 0.4})
+    for operand in (series, series.to_numpy(), series.to_frame(), series.index, [0.6]):
+        for operate in (operator.eq, operator.add):
+            for left, right in ((FLU, operand), (operand, FLU)):
+                with refused(StatementError):
+                    operate(left, right)
+
+
+def test_value_out_of_reach_of_a_sum():
+    """A value that no probabilities add up to is refused; the boundary is accepted."""
+    with refused(BadProbability):
+        operator.ge(2 * FLU - HIV, 2.5)
+    assert (2 * FLU - HIV >= 2).low == 2
+    assert (FLU + HIV + P("Flu") == 3).low == 3
+    assert isinstance(FLU <= 1 + 2**-52, Statement)  # what rounding adds to 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: FLU < 0.3,  # no maximum of the entropy on the boundary
+        lambda: FLU > 0.3,
+        lambda: FLU != 0.3,
+        lambda: FLU * HIV,  # not linear (section 3.4)
+        lambda: FLU / HIV / FLU,
+        lambda: FLU == FLU,  # true of every distribution, or of none
+        lambda: FLU - FLU <= 0.5,
+        lambda: 0 * FLU >= 0,
+        lambda: (FLU / (1 - FLU)) / (WOMEN / (1 - WOMEN)),
+        lambda: FLU / WOMEN <= FLU,
+        lambda: FLU / (WOMEN - 0.5),  # can be negative
+        lambda: P(("Flu", "HIV")),
+        lambda: P([]),
+        lambda: P(None),
+        lambda: P("Flu", "male"),
+        lambda: P("Flu", {"Gender": []}),
+        lambda: P({"Disease": []}),
+        lambda: P({}),
+    ],
+)
+def test_what_is_no_linear_statement(wrong):
+    """Strict comparisons, products, tautologies and arguments that cannot be read are refused when they are written."""
+    with refused(StatementError):
+        wrong()
+
+
+def test_vague_statements_and_intervals():
+    """|P - value| <= eps; a side outside [0, 1] says nothing and is left out (section 4.5); the lower side is first."""
+    assert FLU.about(0.02, eps=0.05).low == -math.inf
+    assert FLU.about(0.98, eps=0.05).high == math.inf
+    assert (FLU - HIV).about(0, eps=0.1).low == -0.1
+    for value, eps in ((1.3, 0.5), (0.3, -0.1), (0.3, np.nan), (np.nan, 0.1)):
+        with pytest.raises(BadProbability):
+            FLU.about(value, eps=eps)
+    for of, ends in ((FLU, (0.4, 0.2)), (FLU, (0.4, 1.2)), (FLU / WOMEN, (2, 1))):
+        with refused(BadProbability):
+            of.between(*ends)
+
+
+def test_a_ratio_is_linear():
+    """A / b <= c is a <= c b, as b is not negative."""
+    for statement, same in [
+        (FLU / WOMEN <= 1.3, FLU <= 1.3 * WOMEN),
+        (FLU / WOMEN >= 1.3, FLU >= 1.3 * WOMEN),
+        (FLU / WOMEN == 1.3, FLU - 1.3 * WOMEN == 0),
+        (FLU / (1 - FLU) <= 0.5, 1.5 * FLU <= 0.5),
+        (2 * (FLU / WOMEN) / 4 <= 1, 0.5 * FLU <= WOMEN),
+        (0.2 / WOMEN >= 1, WOMEN <= 0.2),
+    ]:
+        assert statement.key == same.key
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.2, 1.5), (0.5, 0.8)])
+def test_a_relative_risk(release, low, high):
+    """The relative risk is inside its limits, and at the one that is nearer to what would be without it."""
+    ratio = FLU / WOMEN
+    said = ratio.between(low, high), ratio.about((low + high) / 2, 0.15), f"{low} <= {ratio} <= {high}"
+    posts = [MaxEnt(release).add(one).solve() for one in said]
+    for post in posts:
+        assert low - 1e-9 <= post.prob(FLU) / post.prob(WOMEN) <= high + 1e-9
+    np.testing.assert_allclose(posts[0].counts, posts[2].counts)
