@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, PublishedTable
@@ -32,43 +32,39 @@ def suppress(table: pd.DataFrame, cells: set[tuple], limit: int = 5) -> pd.DataF
     return table.assign(n=pd.Series(n, dtype=object))
 
 
+def matrix_of(frame: pd.DataFrame) -> np.ndarray:
+    """Every row of the table, whatever margin it is of, is the sum of the inner cells that agree with it."""
+    inner = list(itertools.product(*(sorted(set(frame[name]) - {"*"}) for name in frame)))
+    labels = frame.itertuples(index=False, name=None)
+    return np.array(
+        [[all(a in ("*", b) for a, b in zip(of, cell, strict=True)) for cell in inner] for of in labels], float
+    )
+
+
+def ends_of(row: np.ndarray, matrix: np.ndarray, low: np.ndarray, high: np.ndarray, integer: bool) -> list[float]:
+    """The least and largest value of a row between the sides of all rows, by two programs of HiGHS."""
+    found = []
+    for sign in (1, -1):
+        rows, whole = LinearConstraint(matrix, low, high), np.full(len(row), int(integer))
+        answer = milp(sign * row, constraints=rows, bounds=Bounds(0, np.inf), integrality=whole)
+        assert answer.status == 0, answer.message
+        found.append(sign * answer.fun)
+    return found
+
+
 def by_hand(
     table: pd.DataFrame, limit: int = 5, zeros_shown: bool = False, integer: bool = False
 ) -> dict[tuple, tuple[float, float]]:
-    """The feasibility interval of every suppressed cell: two programs of HiGHS each, over the inner cells.
-
-    Every row of the table, whatever margin it is of, is the sum of the inner cells that agree with it.
-    """
-    names = [name for name in table.columns if name != "n"]
-    levels = [sorted(set(table[name]) - {"*"}) for name in names]
-    inner = list(itertools.product(*levels))
-    rows, low, high = [], [], []
-    for *label, n in table[[*names, "n"]].itertuples(index=False, name=None):
-        rows.append([all(mine in ("*", one) for mine, one in zip(label, cell, strict=True)) for cell in inner])
-        ends = {f"<{limit}": (int(zeros_shown), limit - 1), "*": (0, np.inf)}.get(n, (n, n))
-        low.append(ends[0])
-        high.append(ends[1])
-    matrix = np.array(rows, dtype=float)
-    found = {}
-    for i, (*label, n) in enumerate(table[[*names, "n"]].itertuples(index=False, name=None)):
-        if isinstance(n, str):
-            ends = []
-            for sign in (1, -1):
-                if integer:
-                    answer = milp(
-                        sign * matrix[i], constraints=LinearConstraint(matrix, low, high), bounds=Bounds(0, np.inf),
-                        integrality=np.ones(len(inner)),
-                    )  # fmt: skip
-                else:
-                    limited = np.isfinite(high)
-                    answer = linprog(
-                        sign * matrix[i], A_ub=np.vstack([-matrix, matrix[limited]]), method="highs",
-                        b_ub=np.concatenate([-np.array(low, dtype=float), np.array(high)[limited]]),
-                    )  # fmt: skip
-                assert answer.status == 0, answer.message
-                ends.append(sign * answer.fun)
-            found[tuple(label)] = ends[0], ends[1]
-    return found
+    """The feasibility interval of every suppressed cell, over the inner cells."""
+    matrix = matrix_of(table.drop(columns="n"))
+    ends = [{f"<{limit}": (int(zeros_shown), limit - 1), "*": (0, np.inf)}.get(n, (n, n)) for n in table["n"]]
+    low, high = np.array(ends, dtype=float).T
+    labels = table.drop(columns="n").itertuples(index=False, name=None)
+    return {
+        label: tuple(ends_of(row, matrix, low, high, integer))
+        for label, n, row in zip(labels, table["n"], matrix, strict=True)
+        if isinstance(n, str)
+    }
 
 
 def equal(audit: pd.DataFrame, expected: dict[tuple, tuple[float, float]]) -> None:
@@ -91,7 +87,7 @@ def tree_of_cells(rng: np.random.Generator, n: int, edges: int) -> set[tuple[str
     return found
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_18_of_18_suppressed_cells_are_recovered(seed: int):
     """Ten by ten, 18 cells suppressed, all totals known, of full rank: linear algebra has them, and so the audit."""
     rng = np.random.default_rng(seed)
@@ -175,29 +171,20 @@ def test_rounded_tables(seed: int, base: int, rounding: str):
     audit = model.audit(table)
     assert len(audit) == len(exact)
     width = base // 2 if rounding == "nearest" else base - 1
-    inner = list(itertools.product(*(sorted(set(exact[name]) - {"*"}) for name in "AB")))
-    matrix = np.array([[a in ("*", x) and b in ("*", y) for x, y in inner] for a, b in audit.index], dtype=float)
-    printed = n - n % base + base * up
-    sides = np.concatenate([np.minimum(width - printed, 0), printed + width])
+    matrix, printed = matrix_of(audit.index.to_frame(index=False)), n - n % base + base * up
+    sides = np.maximum(printed - width, 0), printed + width
+    rows = np.vstack([matrix, np.ones(9)]), *(np.append(side, counts.sum()) for side in sides)
     for i, (low, high) in enumerate(audit[["low", "high"]].to_numpy()):
-        ends = [
-            sign
-            * linprog(
-                sign * matrix[i], np.vstack([-matrix, matrix]), sides, np.ones((1, 9)), [counts.sum()], method="highs"
-            ).fun
-            for sign in (1, -1)
-        ]
-        assert (low, high) == pytest.approx(ends, abs=1e-6)
+        assert (low, high) == pytest.approx(ends_of(matrix[i], *rows, False), abs=1e-6)
         assert low - 1e-6 <= n[i] <= high + 1e-6
 
 
-def test_what_cannot_be_audited(hospital):
-    """Contradictory tables name their cells; what is no table, or of other people, is refused."""
+def test_what_cannot_be_audited(release):
+    """Contradictory tables, what is no table, and tables of other people are refused."""
     table = PublishedTable(pd.DataFrame([("a", "x", "<5"), ("a", "*", 9), ("*", "*", 9)], columns=["A", "B", "n"]))
     with refused(mx.Infeasible):
         MaxEnt(table.to_view(sa="B")).audit(table)  # x is the only value of B
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    with refused(mx.UnknownName, "'A'"):
+    with refused(mx.UnknownName):
         MaxEnt(release).audit(table)
     with refused(mx.StatementError):
         MaxEnt(release).audit("P(Flu)")

@@ -1,4 +1,4 @@
-"""Certain inferences: what is forced, by what, and nothing else."""
+"""Certain inferences: what is forced, by what, of whom, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P, Statement
+from support.named_worlds import random_named, spoken, subjects
+from support.patience import AGES
 from support.random_models import QI, SA, random_model
 
 
@@ -86,16 +88,101 @@ def trio() -> mx.Release:
     return mx.Release.from_buckets(table, qi=["Q"], sa="S", bucket="B")
 
 
-@pytest.mark.parametrize("factor", [2, 3, 0.1, 1 / 3, 7])
-def test_said_twice(trio, factor):
+def test_said_twice(trio):
     """Two people with one half each leave no flu to the third; that the third hardly has it, said twice, does not."""
-    model = MaxEnt(trio).add("P(flu | Q=b) >= 0.5", "P(flu | Q=c) >= 0.5", "P(flu | Q=a) <= 0.005")
-    found = model.solve().certain()
-    assert found["because"].to_dict() == {"P(flu | Q=a)": ["P(flu | Q=b) >= 0.5", "P(flu | Q=c) >= 0.5"]}
-    for label in ("P(flu | Q=b) >= 0.5", "P(flu | Q=a) <= 0.005"):
-        model.add(scaled(model.knowledge[label], factor), label=f"{label}, scaled")
-    again = model.solve().certain()
-    assert list(again.index) == list(found.index)
-    (because,) = again["because"]
-    assert {label.removesuffix(", scaled") for label in because} == set(found["because"].iloc[0])
-    assert len(because) == 2
+    said = ["P(flu | Q=b) >= 0.5", "P(flu | Q=c) >= 0.5", "P(flu | Q=a) <= 0.005"]
+    found = MaxEnt(trio).add(*said).solve().certain()
+    assert found["because"].to_dict() == {"P(flu | Q=a)": said[:2]}
+    for factor in (2, 0.1, 1 / 3):
+        model = MaxEnt(trio).add(*said)
+        for label in (said[0], said[2]):
+            model.add(scaled(model.knowledge[label], factor), label=f"{label}, scaled")
+        again = model.solve().certain()
+        assert list(again.index) == list(found.index)
+        (because,) = again["because"]
+        assert {label.removesuffix(", scaled") for label in because} == set(said[:2])
+        assert len(because) == 2
+
+
+# Of whom: everybody with a QI tuple, a named person, or the others; against all worlds.
+
+
+@pytest.mark.parametrize("integer", [True, False])
+def test_the_others_are_not_everybody(integer):
+    """Alice has a and the flu: one half of those with a have it, and none of the others; what all have, she has."""
+    table = pd.DataFrame({"Q": list("aab"), "S": ["flu", "hiv", "cold"], "B": 1})
+    release, alice = mx.Release.from_buckets(table, qi=["Q"], sa="S", bucket="B"), {"Alice": {"Q": "a"}}
+    model = MaxEnt(release, people=alice).add(P("flu", who="Alice") == 1)
+    assert model.bounds(P("flu", given={"Q": "a"}), integer=True, time_limit=AGES) == pytest.approx((0.5, 0.5))
+    found = model.solve().certain(integer=integer, time_limit=AGES)
+    expected = {"P(flu | Q=b)": 0, "P(flu | Alice)": 1, "P(flu | (others), Q=a)": 0}
+    assert found["probability"].to_dict() == expected
+    assert found["people"].to_list() == [1, 1, 1]
+    model = MaxEnt(release, people=alice).add(P("cold", given={"Q": "b"}) == 1)
+    found = model.solve().certain(integer=integer, time_limit=AGES)
+    expected = {"P(cold | Q=a)": 0, "P(cold | Q=b)": 1, "P(cold | Alice)": 0}
+    assert found["probability"].to_dict() == expected
+    assert found["people"].to_dict() == {"P(cold | Q=a)": 2, "P(cold | Q=b)": 1, "P(cold | Alice)": 1}
+
+
+@given(seed=st.integers(0, 10**6))
+def test_whole_certainties_are_those_of_all_worlds(seed: int):
+    """Every inference is true in every world, and everything that is, and was open before, is listed."""
+    model, worlds, records = random_named(seed)
+    found = model.solve().certain(integer=True, time_limit=AGES)
+    assert found["decided"].all()
+    expected: dict[str, float] = {}
+    for kind, whom, q, written, values in subjects(worlds, records):
+        shares = {value: worlds.share(kind, whom, value) for value in values}
+        sure = [value for value, share in shares.items() if share.min() == 1]
+        if sure:
+            told = {sure[0]: 1.0} if len(values) > 1 else {}
+        else:
+            told = {value: 0.0 for value, share in shares.items() if share.max() == 0}
+        for value, p in told.items():
+            if kind != "others" or expected.get(f"P({value} | Q={q})") != p:
+                expected[f"P({value} | {written})"] = p
+    assert found["probability"].to_dict() == expected
+
+
+@given(seed=st.integers(0, 10**6))
+def test_whole_bounds_are_those_of_all_worlds(seed: int):
+    """The interval over whole assignments is that over all worlds; that over distributions holds it."""
+    model, worlds, records = random_named(seed)
+    for kind, whom, _, _, values in subjects(worlds, records):
+        if kind != "others":
+            share = worlds.share(kind, whom, values[seed % len(values)])
+            asked = spoken(kind, whom, values[seed % len(values)])
+            assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(
+                (share.min(), share.max()), abs=1e-6
+            )
+            low, high = model.bounds(asked)
+            assert low - 1e-6 <= share.min()
+            assert share.max() <= high + 1e-6
+
+
+@given(seed=st.integers(0, 10**6))
+def test_certainties_of_the_rows_are_those_of_bounds(seed: int):
+    """Without whole numbers, too: of everybody, of names and of others what is listed is what bounds show."""
+    model, worlds, records = random_named(seed)
+    found = model.solve().certain()["probability"]
+    expected: dict[str, float] = {}
+    for kind, whom, q, written, values in subjects(worlds, records):
+        told = {}
+        for value in values:
+            asked = spoken("q" if kind == "others" else kind, whom, value)
+            n = 1
+            if kind == "others":  # all with q, less those with a name
+                names = [name for name, own in zip(worlds.names, worlds.q[worlds.owner[0]], strict=True) if own == q]
+                n_q = int((worlds.q == q).sum())
+                n = n_q - len(names)
+                asked = n_q * asked - sum(P(value, who=name) for name in names)
+            low, high = model.bounds(asked)
+            if high < 1e-7 or low > n - 1e-7:
+                told[value] = float(high > 1e-7)
+        if 1.0 in told.values():
+            told = {value: p for value, p in told.items() if p == 1 and len(values) > 1}
+        for value, p in told.items():
+            if kind != "others" or expected.get(f"P({value} | Q={q})") != p:
+                expected[f"P({value} | {written})"] = p
+    assert found.to_dict() == expected

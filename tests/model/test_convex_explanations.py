@@ -46,18 +46,14 @@ def test_prices_of_two_convex_statements(seed):
     assert table["close"].all(), table
 
 
-@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
-def test_prices_of_conic_solvers(view, solver):
-    """The dual values of a conic solver give the same prices."""
+def test_prices_of_conic_solvers(view):
+    """The dual values of a conic solver, and of a program that CVXPY has solved, give the same prices."""
     model = mx.MaxEnt(view).add(near(0.1), P("x", given={"g": "a"}) >= 0.7)
-    pd.testing.assert_frame_equal(model.solve(solver).prices(), model.solve().prices(), atol=1e-5)
-
-
-def test_prices_of_a_solved_program(view):
-    """A program that CVXPY has solved has dual values of its own."""
-    model = mx.MaxEnt(view).add(near(0.1), P("x", given={"g": "a"}) >= 0.7)
+    expected = model.solve().prices()
+    for solver in ("CLARABEL", "SCS"):
+        pd.testing.assert_frame_equal(model.solve(solver).prices(), expected, atol=1e-5)
     model.problem.solve("CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
-    pd.testing.assert_frame_equal(model.read(model.problem).prices(), model.solve().prices(), atol=1e-5)
+    pd.testing.assert_frame_equal(model.read(model.problem).prices(), expected, atol=1e-5)
 
 
 def test_what_does_not_bind_has_no_price(view):
@@ -97,15 +93,10 @@ def test_prices_where_nothing_is_left(view, of, price):
 
 def test_leave_one_out(view):
     """Without a convex statement, the others remain."""
-    model = mx.MaxEnt(view).add(near(0.1), P("x", given={"g": "a"}) >= 0.7)
-    table = model.solve().prices(leave_one_out=True)
-    alone = {
-        "near": mx.MaxEnt(view).add(P("x", given={"g": "a"}) >= 0.7).solve().entropy,
-        "P(x | g=a) >= 0.7": mx.MaxEnt(view).add(near(0.1)).solve().entropy,
-    }
-    label = next(name for name in model.knowledge if name != "P(x | g=a) >= 0.7")
-    assert np.isclose(table.loc[label, "without"], alone["near"])
-    assert np.isclose(table.loc["P(x | g=a) >= 0.7", "without"], alone["P(x | g=a) >= 0.7"])
+    linear = P("x", given={"g": "a"}) >= 0.7
+    table = mx.MaxEnt(view).add(near(0.1), label="near").add(linear).solve().prices(leave_one_out=True)
+    assert np.isclose(table.loc["near", "without"], mx.MaxEnt(view).add(linear).solve().entropy)
+    assert np.isclose(table.loc[str(linear), "without"], mx.MaxEnt(view).add(near(0.1)).solve().entropy)
 
 
 def test_statements_that_oppose_each_other():
@@ -150,10 +141,8 @@ def test_bounds_in_closed_form(of, radius):
         assert 0 <= (1 / 3 - radius(c)) - low <= 1e-7
 
 
-def test_bounds_beside_closed_forms():
+def test_bounds_beside_closed_forms(release):
     """Buckets that the convex constraint is not about have the ends that they have without it."""
-    hospital = mx.datasets.load_hospital()
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     plain = mx.MaxEnt(release)
     first = np.flatnonzero(plain.space.codes["bucket"] == 0)
     model = plain.copy().add(lambda space: cp.sum_squares(space.counts[first] - 4 / len(first)) <= 1.0)
@@ -166,8 +155,7 @@ def test_bounds_beside_closed_forms():
     assert (values <= narrow["high"].to_numpy() + 1e-9).all()
 
 
-@pytest.mark.parametrize("exponent", [0, 3, 6, 7, 8, 10])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("exponent", "seed"), [(0, 0), (3, 1), (6, 2), (7, 0), (8, 1), (10, 2)])
 def test_bounds_of_a_ball_around_tiny_targets(exponent, seed):
     """Five people leave one count free, so that the ends are roots of the divergence, however small its targets are."""
     people = pd.DataFrame({"g": list("mmmff"), "s": list("aabab"), "bucket": 0})
@@ -191,9 +179,9 @@ def test_bounds_of_a_ball_around_tiny_targets(exponent, seed):
 
 
 def test_bounds_of_contradictory_statements(view):
-    """They are proved to contradict each other, in the words of the statements."""
+    """They are proved to contradict each other."""
     model = mx.MaxEnt(view).add(near(0.01), P("x", given={"g": "a"}) >= 0.7, label=None)
-    with pytest.raises(mx.Infeasible, match="your own"):
+    with pytest.raises(mx.Infeasible):
         model.bounds("P(y | g=b)")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from functools import partial, wraps
 from operator import attrgetter
 
@@ -64,9 +63,9 @@ def place(request, model):
     return partial(PLACES[request.param], model)
 
 
-@pytest.mark.parametrize(
-    ("measure", "name"),
-    [
+def test_names():
+    """A function is called by its name, a partial one by that of what is inside, an object by that of its class."""
+    for measure, name in [
         (flu, "flu"),
         (wrapped, "flu"),
         (partial(flu), "flu"),
@@ -78,65 +77,37 @@ def place(request, model):
         (Scaled.fixed, "fixed"),
         (attrgetter("entropy"), "attrgetter"),
         (max, "max"),
-    ],
-)
-def test_names(measure, name):
-    """A function is called by its name, a partial one by that of what is inside, an object by that of its class."""
-    assert list(Measures.of([measure]).functions) == [name]
-    assert list(Measures.of([measure, measure, measure]).functions) == [name, f"{name} (2)", f"{name} (3)"]
-    assert list(Measures.of({"mine": measure}).functions) == ["mine"]
+    ]:
+        assert list(Measures.of([measure]).functions) == [name]
+        assert list(Measures.of([measure, measure, measure]).functions) == [name, f"{name} (2)", f"{name} (3)"]
+        assert list(Measures.of({"mine": measure}).functions) == ["mine"]
 
 
-@pytest.mark.parametrize(
-    "given",
-    [None, "0.3", True, 1j, [0.3], np.array([1.0]), pd.NA, {}, pd.Series(dtype=float)],
-)
-def test_what_is_no_number(place, given):
-    """What is no number is refused by the name of its measure, with the step it was found at."""
-    with refused(StatementError, "number"):
-        place({"fine": flu, "mine": lambda post: given})
+def test_what_is_no_number(place):
+    """A measure whose value is no number is refused."""
+    for given in (None, "0.3", True, 1j, [0.3], np.array([1.0]), pd.NA, {}, pd.Series(dtype=float)):
+        with refused(StatementError):
+            place({"fine": flu, "mine": lambda post, given=given: given})
 
 
-@pytest.mark.parametrize(
-    ("measure", "says"),
-    [
-        (lambda: 1.0, "a function of the posterior is expected"),
-        (lambda post, scale, unit: 1.0, "functools.partial(measure, scale=..., unit=...)"),
-        (lambda post, *, scale: 1.0, "functools.partial(measure, scale=...)"),
-    ],
-)
-def test_what_else_a_measure_needs(place, measure, says):
-    """What cannot be called with a posterior alone is refused, with what is to be bound."""
-    with refused(StatementError, says):
-        place(measure)
+def test_what_a_measure_raises(place):
+    """An error of the user's own stays what it is, and a note says which measure it was."""
 
+    def broken(post):
+        raise ZeroDivisionError
 
-class Broken(Exception):
-    """What a user's own function raises."""
-
-
-def broken(post):
-    raise Broken("no disk")
-
-
-@pytest.mark.parametrize(
-    ("name", "where"),
-    [("quantify", "with K+ = 0, K- = 0"), ("sweep", "with value = 0.1, eps = 0"), ("prices", "of all that is known")],
-)
-def test_what_a_measure_raises(name, where, model):
-    """An error of the user's own stays what it is, and says in a note which measure it was, and of what."""
-    with pytest.raises(Broken) as raised:
-        PLACES[name](model, {"fine": flu, "mine": broken})
-    assert f"raised by the measure 'mine', {where}" in "".join(traceback.format_exception(raised.value))
+    with pytest.raises(ZeroDivisionError) as raised:
+        place({"fine": flu, "mine": broken})
+    assert any("mine" in note for note in raised.value.__notes__)
 
 
 def test_nothing_is_solved_for_a_wrong_measure(monkeypatch, model):
-    """A measure that cannot be called is told before the first solve, which may take an hour."""
+    """A measure that cannot be called with a posterior alone is refused before the first solve, which may be long."""
     post = model.solve()
     monkeypatch.setattr(MaxEnt, "solve", lambda *given, **options: pytest.fail("it was solved"))
-    for measure in (5, lambda: 1.0, lambda post, x, y: 1.0):
+    for measure in (5, lambda: 1.0, lambda post, x, y: 1.0, lambda post, *, scale: 1.0):
         for name in ("quantify", "sweep"):
-            with pytest.raises(StatementError):
+            with refused(StatementError):
                 PLACES[name](model, measure)
-        with pytest.raises(StatementError):
+        with refused(StatementError):
             post.prices(leave_one_out=True, measure=measure)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import cvxpy as cp
 import numpy as np
 import pandas as pd
@@ -27,13 +29,12 @@ def number_of(model: MaxEnt) -> float:
     return model.solve().prob("Flu", given=MEN)
 
 
-@pytest.mark.parametrize("relation", ["==", "<=", ">="])
-def test_a_statement_follows_its_parameter(release, rumour, relation):
+@pytest.mark.parametrize("compare", [operator.eq, operator.le, operator.ge])
+def test_a_statement_follows_its_parameter(release, rumour, compare):
     """At every value the answer is that of the statement with the number, to the last digit."""
-    compare = {"==": lambda value: flu == value, "<=": lambda value: flu <= value, ">=": lambda value: flu >= value}
-    model = MaxEnt(release).add(compare[relation](rumour))
+    model = MaxEnt(release).add(compare(flu, rumour))
     for rumour.value in (0.3, 0.4, 0.2, 0.3):
-        plain = MaxEnt(release).add(compare[relation](rumour.value))
+        plain = MaxEnt(release).add(compare(flu, rumour.value))
         post, exact = model.solve(), plain.solve()
         np.testing.assert_array_equal(post.counts, exact.counts)
         assert post.certificate == exact.certificate
@@ -112,7 +113,7 @@ def test_values_that_cannot_be(release, rumour):
     """Without a value, or with one that no probability can have, there is no solve; the next good value heals it."""
     model = MaxEnt(release).add(flu == rumour)
     rumour.value = None
-    with refused(StatementError, "Parameter without a value, rumour"):
+    with refused(StatementError):
         model.solve()
     with refused(StatementError):
         model.bounds("P(Flu)")
@@ -136,29 +137,28 @@ def test_labels_and_repeats(release, rumour):
     assert wider.solve().prob("Flu", given=MEN) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("within", [False, True], ids=["statement", "function"])
-@pytest.mark.parametrize("relation", ["==", "<=", ">="])
-def test_a_soft_statement_follows_its_parameter(release, rumour, relation, within):
+@pytest.mark.parametrize("compare", [operator.eq, operator.le, operator.ge])
+def test_a_soft_statement_follows_its_parameter(release, rumour, compare):
     """At every value, also one that no probability has, cost and answer are those of the statement with the number."""
-    compare = {"==": lambda value: flu == value, "<=": lambda value: flu <= value, ">=": lambda value: flu >= value}
-    said = compare[relation](rumour)
-    model = MaxEnt(release).add(mx.soft((lambda space: said) if within else said, sd=0.05))
+    said = compare(flu, rumour)
+    models = [MaxEnt(release).add(mx.soft(one, sd=0.05)) for one in (said, lambda space: said)]
     for rumour.value in (0.3, 0.45, 0.2, 1.2):
-        low, high = -np.inf if relation == "<=" else rumour.value, np.inf if relation == ">=" else rumour.value
+        low = -np.inf if compare is operator.le else rumour.value
+        high = np.inf if compare is operator.ge else rumour.value
         post = MaxEnt(release).add(flu.missable(low, high, mx.soft(flu == 0.3, sd=0.05).penalty)).solve()
-        assert number_of(model) == pytest.approx(post.prob("Flu", given=MEN), abs=1e-9)
-        np.testing.assert_allclose(model.solve().penalties, post.penalties, atol=1e-9)
+        for model in models:
+            assert number_of(model) == pytest.approx(post.prob("Flu", given=MEN), abs=1e-9)
+            np.testing.assert_allclose(model.solve().penalties, post.penalties, atol=1e-9)
 
 
-@pytest.mark.parametrize("relation", ["==", "<=", ">="])
-def test_a_mean_among_people_of_unknown_number(relation):
+@pytest.mark.parametrize("compare", [operator.eq, operator.le, operator.ge])
+def test_a_mean_among_people_of_unknown_number(compare):
     """E(age | ill) = c is (age - c) p = 0: the row and the program follow the parameter, as a new statement's do."""
     view = mx.QITable(pd.DataFrame({"age": [20, 40, 70]}), qi="age", sa="ill", sa_values=["no", "yes"])
     mean, c = mx.E("age", given={"ill": "yes"}), cp.Parameter(value=40.0)
-    compare = {"==": lambda c: mean == c, "<=": lambda c: mean <= c, ">=": lambda c: mean >= c}[relation]
-    model = MaxEnt(view).add(compare(c))
+    model = MaxEnt(view).add(compare(mean, c))
     for c.value in (40.0, 30.0, 55.0):
-        expected = MaxEnt(view).add(compare(c.value)).solve().counts
+        expected = MaxEnt(view).add(compare(mean, c.value)).solve().counts
         np.testing.assert_allclose(model.solve().counts, expected, atol=1e-9)
         model.problem.solve(solver="CLARABEL")
         np.testing.assert_allclose(model.space.counts.value, expected, atol=1e-4)
@@ -202,7 +202,7 @@ def test_a_divergence_from_a_parameter_that_is_zero(release):
     def of_college(model):
         return model.solve().prob("Breast Cancer", given={"Degree": "college"})
 
-    with refused(StatementError, "Parameter that is 0"):
+    with refused(StatementError):
         MaxEnt(release).add(near)
     t.value = 0.3
     model = MaxEnt(release).add(near)

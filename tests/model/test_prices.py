@@ -15,7 +15,6 @@ from maxent_cvx import E, Infeasible, MaxEnt, P, Posterior, Statement, Statement
 from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 from support.random_models import random_model
-from support.solving import examples
 
 MEN = {"Gender": "male"}
 #: How far a value is moved.
@@ -34,7 +33,6 @@ def moved(model: MaxEnt, label: str, low: float, high: float) -> float:
         return -math.inf
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_finite_differences(seed: int):
     """A finite price is the slope of H; an infinite one is steeper than any, in the only direction that can be gone."""
@@ -58,7 +56,6 @@ def test_finite_differences(seed: int):
             assert (up - down) / (2 * STEP) == pytest.approx(said["price"], abs=2e-2 * size)
 
 
-@examples(20)
 @given(seed=st.integers(0, 10_000))
 def test_leave_one_out(seed: int):
     """Without a statement H is what the model without it has, never lower."""
@@ -107,7 +104,7 @@ def test_measure(post):
     prices = post.prices(leave_one_out=True, measure=lambda p: p.prob("Flu", MEN))
     assert prices.loc["P(Flu) <= 0.9", "without"] == pytest.approx(0.4)
     assert prices.loc["P(Flu | Gender=male) = 0.4", "change"] != pytest.approx(0)
-    with refused(StatementError, "leave_one_out=True"):
+    with refused(StatementError):
         post.prices(measure=lambda p: p.entropy)
 
 
@@ -154,20 +151,13 @@ def test_what_the_release_says_already_has_no_price():
 A = {"Q": "a"}
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        E("S", given=A) == 10,
-        E("S", given=A) <= 10,
-        *(P(20, given=A) + factor * P(1000, given=A) <= 0 for factor in (2, 20, 1e4)),
-    ],
-    ids=str,
-)
-def test_what_forces_zeros_with_unlike_coefficients(said: Statement):
+def test_what_forces_zeros_with_unlike_coefficients():
     """However unlike the coefficients of the terms that a statement forces to zero, its price is infinite."""
     table = pd.DataFrame({"Q": list("aabbcc") * 2, "S": [10, 20, 1000, 10, 20, 10] * 2, "B": [1] * 6 + [2] * 6})
     release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
-    for view in (release, divided(release, 2)):
-        prices = mx.MaxEnt(view).add(said, P(10, given={"Q": "b"}) == 0.3).solve().prices()["price"]
-        assert np.isinf(prices).tolist() == [True, False]
-        assert prices.index[0] == str(said)
+    several = [P(20, given=A) + factor * P(1000, given=A) <= 0 for factor in (2, 20, 1e4)]
+    for said in (E("S", given=A) == 10, E("S", given=A) <= 10, *several):
+        for view in (release, divided(release, 2)):
+            prices = mx.MaxEnt(view).add(said, P(10, given={"Q": "b"}) == 0.3).solve().prices()["price"]
+            assert np.isinf(prices).tolist() == [True, False]
+            assert prices.index[0] == str(said)

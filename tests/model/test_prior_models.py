@@ -29,19 +29,14 @@ def strict(hospital) -> QIDistribution:
 
 def by_cvxpy(model: mx.MaxEnt, believed: np.ndarray) -> np.ndarray:
     """The least sum of rel_entr(p, prior), over the rows, by a conic solver that knows nothing of this package."""
-    form = model.form
-    x = cp.Variable(form.shape[1], nonneg=True)
+    form, n = model.form, model.view.n_records
+    x, equal = cp.Variable(form.shape[1], nonneg=True), form.low == form.high
     rows = form.matrix @ x
-    equal = form.low == form.high
     constraints = [rows[equal] == form.low[equal]]
-    if (~equal).any():
-        finite = ~equal & np.isfinite(form.high)
-        constraints += [rows[finite] <= form.high[finite]] if finite.any() else []
-        finite = ~equal & np.isfinite(form.low)
-        constraints += [rows[finite] >= form.low[finite]] if finite.any() else []
-    n = model.view.n_records
-    weight = np.where(believed > 0, believed, 1.0)
-    cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(x, n * weight))), constraints).solve(solver="CLARABEL")
+    for sign, side in ((1, form.high), (-1, form.low)):
+        some = ~equal & np.isfinite(side)
+        constraints += [sign * rows[some] <= sign * side[some]] if some.any() else []
+    cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(x, n * believed))), constraints).solve(solver="CLARABEL")
     return x.value
 
 
@@ -146,6 +141,3 @@ def test_true_data_satisfy_what_their_prior_rules_out(frame, random):
         assert table[label] == pytest.approx(n, abs=1e-6)
     for label, row in mx.worlds.linkage(release, prior).groupby(level=[0, 1], observed=True):
         assert row.sum() == pytest.approx(1, rel=1e-9), label
-
-
-# -- refusals ------------------------------------------------------------------------------------

