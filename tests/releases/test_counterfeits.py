@@ -32,6 +32,7 @@ def published(values: dict[int, list[int]] = VALUES) -> mx.Release:
 
 
 RELEASE = published()
+SPACE = mx.MaxEnt(RELEASE).space
 
 
 def worlds() -> Iterator[pd.DataFrame]:
@@ -43,9 +44,8 @@ def worlds() -> Iterator[pd.DataFrame]:
 
 def allows(source: Source, world: pd.DataFrame) -> bool:
     """Whether a table satisfies what a source states."""
-    space = mx.MaxEnt(RELEASE).space
-    p = space.count(world) / space.n_records
-    sides = [(rows.matrix @ p, rows.low, rows.high) for rows in source.rows(space)]
+    p = SPACE.count(world) / SPACE.n_records
+    sides = [(rows.matrix @ p, rows.low, rows.high) for rows in source.rows(SPACE)]
     return all((low - 1e-9 <= x).all() and (x <= high + 1e-9).all() for x, low, high in sides)
 
 
@@ -92,21 +92,15 @@ def test_any_table_is_accepted_as_the_truth():
 
 def test_a_table_with_more_of_a_value_is_refused():
     """Nobody has a value that was published of nobody, nor more people than it was published of."""
-    post = mx.MaxEnt(RELEASE).solve()
-    for strange in (PEOPLE.assign(S=[2, 2, 2, 1]), PEOPLE.assign(S=[3, 2, 2, 1])):
+    post, exact = mx.MaxEnt(RELEASE).solve(), mx.MaxEnt(published({1: [1, 2, 2], 2: [1, 3]})).solve()
+    assert overall_divergence(exact, PEOPLE) >= 0
+    for posterior, values in ((post, [2, 2, 2, 1]), (post, [3, 2, 2, 1]), (exact, [1, 1, 2, 1])):
         with refused(TableError):
-            post.space.count(strange)
+            posterior.space.count(PEOPLE.assign(S=values))
         with refused(TableError):
-            counterfactual(post, strange)
-    with refused(TableError, "sensitive value"):
-        overall_divergence(post, PEOPLE.assign(S=[1, 1, 1, 1]).replace({"S": {1: 3}}))
-    # Where nothing is counterfeit, counts are exact.
-    other = mx.MaxEnt(published({1: [1, 2, 2], 2: [1, 3]})).solve()
-    assert overall_divergence(other, PEOPLE) >= 0
+            counterfactual(posterior, PEOPLE.assign(S=values))
     with refused(TableError):
-        other.space.count(PEOPLE.assign(S=[1, 1, 2, 1]))
-    with refused(TableError):
-        counterfactual(other, PEOPLE.assign(S=[1, 1, 2, 1]))
+        overall_divergence(post, PEOPLE.assign(S=3))
 
 
 def test_the_number_of_people_with_a_value_is_unknown():
@@ -115,13 +109,12 @@ def test_the_number_of_people_with_a_value_is_unknown():
     assert RELEASE.n_values.tolist() == [4, 2, 1]
     post = mx.MaxEnt(RELEASE).solve()
     assert mx.Release.from_frames(RELEASE.to_frames()).n_s is None
-    assert repr(RELEASE) == "<Release: 4 records in 2 buckets; 4 distinct (age), 3 values of 'S'>"
-    with refused(StatementError, "overall"):
+    with refused(StatementError):
         exposed(post, baseline="overall")
     assert np.isnan(mx.measures.disclosure(post)["t"]).all()
-    with refused(StatementError, "sd"):
+    with refused(StatementError):
         mx.MaxEnt(RELEASE).add(mx.PublishedCorrelation(0.5, ("age", "S")))
-    with refused(StatementError, "unknown"):
+    with refused(StatementError):
         mx.MaxEnt(RELEASE).add(mx.E("age", given={"S": 1}) - mx.E("age", given={"S": 2}) <= 3)
     for world in worlds():
         y = world["S"]

@@ -23,31 +23,16 @@ def values_of(cell: object, values: pd.Index = AGES, nodes: dict | None = None) 
     return values[covers(cell, values, "Age", {"Age": nodes or {}})].tolist()
 
 
-@pytest.mark.parametrize(
-    ("cell", "expected"),
-    [
-        ("18-20", [18, 19, 20]),
+def test_one_value_in_each_dialect():
+    """What each way to write a set of ages from 15 to 34 stands for, but for intervals, which are drawn below."""
+    for cell, expected in [
         ("18 - 20", [18, 19, 20]),
         ("18\u201320", [18, 19, 20]),
         ("18 to 20", [18, 19, 20]),
-        ("[18, 20)", [18, 19]),
-        ("[18, 20]", [18, 19, 20]),
-        ("(18, 20]", [19, 20]),
-        ("(18,20]", [19, 20]),
-        ("(18, 20)", [19]),
-        ("[18, 20[", [18, 19]),
-        ("]18, 20]", [19, 20]),
-        ("]18, 20[", [19]),
         ("[17.5, 20.5]", [18, 19, 20]),
         ("(31, Inf]", [32, 33, 34]),
         ("[-inf, 17)", [15, 16]),
-        ("<17", [15, 16]),
-        ("<=17", [15, 16, 17]),
         (">= 33", [33, 34]),
-        (">33", [34]),
-        ("33+", [33, 34]),
-        ("18,19", [18, 19]),
-        ("{18, 19}", [18, 19]),
         ("17", [17]),
         ("17.0", [17]),
         (17, [17]),
@@ -55,37 +40,26 @@ def values_of(cell: object, values: pd.Index = AGES, nodes: dict | None = None) 
         (frozenset({18, 19}), [18, 19]),
         (pd.Interval(18, 20, closed="left"), [18, 19]),
         ("2*", list(range(20, 30))),
-        ("*", list(range(15, 35))),
-        ("**", list(range(15, 35))),
-        (None, list(range(15, 35))),
-        (math.nan, list(range(15, 35))),
-    ],
-)
-def test_one_value_in_each_dialect(cell, expected):
-    """What each way to write a set of ages from 15 to 34 stands for."""
-    assert values_of(cell) == expected
+        *((every, list(AGES)) for every in ("*", "**", None, math.nan)),
+    ]:
+        assert values_of(cell) == expected, cell
 
 
-@pytest.mark.parametrize(
-    ("cell", "values", "kind"),
-    [
-        ("1-2", ["1", "2", "1-2"], "an interval"),
-        ("a,b", ["a", "b", "a,b"], "a set"),
-        ("{a, b}", ["a", "b", "{a, b}"], "a set"),
-        ("a*", ["ab", "a*"], "a mask"),
-    ],
-)
-def test_a_text_that_is_a_value_itself(cell, values, kind):
+def test_a_text_that_is_a_value_itself():
     """What can be read in two ways is not guessed: a hierarchy says which is meant; without rivals it is a value."""
-    domain = pd.Index(values)
-    with refused(TableError, kind, "hierarchy"):
-        values_of(cell, domain)
-    assert values_of(cell, domain, {cell: frozenset([cell])}) == [cell]
-    assert values_of(cell, domain, {cell: frozenset(values[:-1])}) == values[:-1]
-    assert values_of(cell, pd.Index([cell, "other"])) == [cell]
-    for below in ([cell], values[:-1]):
-        nodes = read_hierarchies({"Age": {cell: below}})["Age"]
-        assert values_of(cell, domain, nodes) == below
+    for cell, values in {
+        "1-2": ["1", "2", "1-2"],
+        "a,b": ["a", "b", "a,b"],
+        "{a, b}": ["a", "b", "{a, b}"],
+        "a*": ["ab", "a*"],
+    }.items():
+        domain = pd.Index(values)
+        with refused(TableError):
+            values_of(cell, domain)
+        assert values_of(cell, pd.Index([cell, "other"])) == [cell]
+        for below in ([cell], values[:-1]):
+            assert values_of(cell, domain, {cell: frozenset(below)}) == below
+            assert values_of(cell, domain, read_hierarchies({"Age": {cell: below}})["Age"]) == below
 
 
 def readings(cell: str, values: list[str]) -> list[set[str]]:
@@ -151,7 +125,7 @@ def test_intervals_there_and_back(domain: set[int], low: int, width: int, halves
         coverage(some, values, "Age", {}), [texts[text] for text in some] or np.empty((0, len(x)))
     )
     for text in texts.keys() - set(some):
-        with refused(TableError, "'Age'"):
+        with refused(TableError):
             covers(text, values, "Age", {})
 
 
@@ -182,23 +156,11 @@ def test_masks_there_and_back(data, domain: set[str]):
     assert covers("*" * (5 - kept) + text[-kept:], values, "A", {}).tolist() == ends_so
 
 
-@pytest.mark.parametrize(
-    ("cell", "says"),
-    [
-        ("20-18", ["'20-18' of 'Age'", "lower end"]),
-        ("[20, 18]", ["'[20, 18]' of 'Age'", "lower end"]),
-        ("40-50", ["40-50 of 'Age'", "15, 16", "write a value, '18-20', '[18, 20)'", "hierarchy"]),
-        ("(20, 20]", ["(20, 20] of 'Age'", "none of the population's"]),
-        ("18,99", ["'18,99' of 'Age'", "99"]),
-        ("{18, x}", ["'{18, x}' of 'Age'", "'x'"]),
-        ("teens", ["teens of 'Age'", "hierarchy"]),
-        (24.5, ["24.5 of 'Age'", "a mean, as microaggregation publishes"]),
-    ],
-)
-def test_what_is_refused(cell, says):
-    """A value that stands for nobody is told, with its attribute and what is accepted."""
-    with refused(TableError, *says):
-        values_of(cell)
+def test_what_is_refused():
+    """A value that stands for nobody, and a mean, as microaggregation publishes, are refused."""
+    for cell in ("20-18", "[20, 18]", "40-50", "(20, 20]", "18,99", "{18, x}", "teens", 24.5):
+        with refused(TableError):
+            values_of(cell)
 
 
 def test_hierarchies_in_every_form(tmp_path):
@@ -222,3 +184,14 @@ def test_many_stars_end_at_once():
     """No cell makes matching go back and forth: a regular expression would take years."""
     values = pd.Index(["a" * 5_000 + "c", "a" * 5_000 + "b", "1" * 5_000 + "x"])
     assert covers("*a" * 2_000 + "*b", values, "text", {}).tolist() == [False, True, False]
+
+
+AWKWARD = ["a", "b c", "k, l", 'say "x"', "or", "7", "{z}", "back\\slash", "u, v"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_sets_are_read_back_from_texts(size):
+    """What label_of writes of a set is read as the same set: values with commas, quotes and braces, too."""
+    values = pd.Index(AWKWARD)
+    for chosen in itertools.combinations(AWKWARD, size):
+        np.testing.assert_array_equal(covers(label_of(frozenset(chosen)), values, "A", {}), values.isin(chosen))

@@ -59,9 +59,8 @@ def test_random_tables(tmp_path_factory, table, files, rows, n):
 def test_parts_speak_of_the_whole(tmp_path, adult):
     """P(q) and P(s) in a part are those of the whole, its tuples are those of the whole with their numbers."""
     folder = write_files(adult, tmp_path / "people")
-    release, whole = (
-        mx.Release.from_parquet(folder, **ADULT_ROLES, partitions=3), mx.Release.from_buckets(adult, **ADULT_ROLES)
-    )  # fmt: skip
+    release = mx.Release.from_parquet(folder, **ADULT_ROLES, partitions=3)
+    whole = mx.Release.from_buckets(adult, **ADULT_ROLES)
     for size, make in zip(release.sizes, release.makers, strict=True):
         part = make()
         assert list(part.quasi_identifiers) == list(whole.quasi_identifiers[part.q_numbers])
@@ -134,27 +133,20 @@ def test_temporary_files_go_with_an_error(tmp_path, temporary, monkeypatch):
         write(*given, **options)
 
     monkeypatch.setattr(pq, "write_table", full)
-    with refused(mx.TableError, "No space left on device", "TMPDIR"):
+    with refused(mx.TableError):
         mx.Release.from_parquet(folder, **ROLES, partitions=3)
     assert not os.listdir(temporary)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        HOSPITAL.assign(Degree="none"),
-        HOSPITAL.assign(Disease="Flu"),
-        HOSPITAL.assign(Bucket=1),
-        pd.concat([HOSPITAL, HOSPITAL]),
-    ],
-)
-def test_changed_files_are_noticed(tmp_path, change):
+def test_changed_files_are_noticed(tmp_path):
     """A part is made of the records that were counted, or not at all."""
     folder = write_files(HOSPITAL, tmp_path / "people")
     release = mx.Release.from_parquet(folder, **ROLES)
-    change.to_parquet(folder / "0.parquet")
-    with refused(mx.TableError, "has changed since"):
-        release.makers[0]()
+    for change in ({"Degree": "none"}, {"Disease": "Flu"}, {"Bucket": 1}, None):
+        changed = pd.concat([HOSPITAL, HOSPITAL]) if change is None else HOSPITAL.assign(**change)
+        changed.to_parquet(folder / "0.parquet")
+        with refused(mx.TableError):
+            release.makers[0]()
 
 
 def test_counts(tmp_path):
@@ -163,7 +155,7 @@ def test_counts(tmp_path):
     release = mx.Release.from_parquet(write_files(table, tmp_path / "people", 2), **ROLES, count="many", partitions=2)
     same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(table, **ROLES, count="many"))
     assert release.n_records == 15
-    with refused(mx.TableError, "no record"):
+    with refused(mx.TableError):
         mx.Release.from_parquet(write_files(table.assign(many=0), tmp_path / "nobody"), **ROLES, count="many")
 
 
@@ -184,7 +176,6 @@ def numbered(tmp_path: Path, first: object, second: object, n: int = 1) -> mx.Pa
     return mx.Release.from_parquet(tmp_path, qi="Age", sa="Disease", bucket="Ward", partitions=n)
 
 
-@pytest.mark.parametrize("n", [1, 4])
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -200,14 +191,14 @@ def numbered(tmp_path: Path, first: object, second: object, n: int = 1) -> mx.Pa
         ),
     ],
 )
-def test_types_that_differ(tmp_path, first, second, n):
+def test_types_that_differ(tmp_path, first, second):
     """The same value has the same label, however a file stores it."""
-    release = mx.Release.from_partitions(numbered(tmp_path, first, second, n))
-    assert len(release.quasi_identifiers) == 3
-    assert release.n_q.tolist() == [3, 3, 2]
+    for n in (1, 4):
+        release = mx.Release.from_partitions(numbered(tmp_path, first, second, n))
+        assert len(release.quasi_identifiers) == 3
+        assert release.n_q.tolist() == [3, 3, 2]
 
 
-@pytest.mark.parametrize("n", [1, 4])
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -222,20 +213,18 @@ def test_types_that_differ(tmp_path, first, second, n):
         (pd.to_datetime(["2020-01-01", "2020-01-02"]), ["2020-01-01", "2020-01-02"]),
     ],
 )
-def test_types_that_cannot_be_compared(tmp_path, first, second, n):
+def test_types_that_cannot_be_compared(tmp_path, first, second):
     """1 and "1" are never two tuples in silence, also where Dask is told to leave objects as they are."""
-    with refused(mx.TableError, "column 'Age'"):
-        numbered(tmp_path, first, second, n)
-    with dask.config.set({"dataframe.convert-string": False}), refused(mx.TableError, "column 'Age'"):
+    for n in (1, 4):
+        with refused(mx.TableError):
+            numbered(tmp_path, first, second, n)
+    with dask.config.set({"dataframe.convert-string": False}), refused(mx.TableError):
         of_two(first, second)
-    with dask.config.set({"dataframe.convert-string": False}), refused(mx.TableError, "column 'Age'"):
+    with dask.config.set({"dataframe.convert-string": False}), refused(mx.TableError):
         of_two([1, "1"], [1, "1"])
 
 
-@pytest.mark.parametrize(
-    "path", ["nothing*", "empty", ["people/0.parquet", "people/../people/0.parquet"], [], 3, "note.txt"]
-)
-def test_paths(tmp_path, monkeypatch, path):
+def test_paths(tmp_path, monkeypatch):
     """A path without a Parquet file, or with one twice, is an error; hidden files and folders are not read."""
     write_files(HOSPITAL, tmp_path / "people")
     write_files(HOSPITAL, tmp_path / "people" / "_temporary")
@@ -243,8 +232,9 @@ def test_paths(tmp_path, monkeypatch, path):
     (tmp_path / "note.txt").write_text("a text")
     monkeypatch.chdir(tmp_path)
     assert mx.Release.from_parquet("p*", **ROLES).n_records == 10
-    with pytest.raises(mx.TableError):
-        mx.Release.from_parquet(path, **ROLES)
+    for path in ("nothing*", "empty", ["people/0.parquet", "people/../people/0.parquet"], [], 3, "note.txt"):
+        with pytest.raises(mx.TableError):
+            mx.Release.from_parquet(path, **ROLES)
 
 
 def test_other_columns_are_not_read(tmp_path):
@@ -256,40 +246,38 @@ def test_other_columns_are_not_read(tmp_path):
     same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(table, **roles))
 
 
-WRONG = [
-    {"qi": ["Gendre"]},
-    {"sa": "Gender"},
-    {"bucket": "Ward"},
-    {"qi": "s"},
-    {"count": "Records"},
-    {"table": HOSPITAL.assign(Degree=HOSPITAL["Degree"].where(HOSPITAL.index > 1))},
-    {"table": HOSPITAL.assign(Bucket=HOSPITAL["Bucket"].where(HOSPITAL.index > 1))},
-    {"table": HOSPITAL.assign(n=2)},
-    {"table": HOSPITAL.head(0)},
-]
-
-
-@pytest.mark.parametrize("change", WRONG)
-def test_errors_are_those_of_a_table_in_memory(tmp_path, change):
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        (HOSPITAL, {"qi": ["Gendre"]}),
+        (HOSPITAL, {"sa": "Gender"}),
+        (HOSPITAL, {"bucket": "Ward"}),
+        (HOSPITAL, {"qi": "s"}),
+        (HOSPITAL, {"count": "Records"}),
+        (HOSPITAL.assign(Degree=HOSPITAL["Degree"].where(HOSPITAL.index > 1)), {}),
+        (HOSPITAL.assign(Bucket=HOSPITAL["Bucket"].where(HOSPITAL.index > 1)), {}),
+        (HOSPITAL.assign(n=2), {}),
+        (HOSPITAL.head(0), {}),
+    ],
+)
+def test_errors_are_those_of_a_table_in_memory(tmp_path, table, change):
     """Whatever is wrong for from_buckets is the same error for a file and for a Dask DataFrame."""
-    change = dict(change)
-    table = change.pop("table", HOSPITAL)
+    roles = {**ROLES, **change}
     with pytest.raises(mx.MaxEntError) as expected:
-        mx.Release.from_buckets(table, **{**ROLES, **change})
-    folder = write_files(table, tmp_path / "people")
-    with pytest.raises(type(expected.value)):
-        mx.Release.from_parquet(folder, **{**ROLES, **change})
-    with pytest.raises(type(expected.value)):
-        mx.Release.from_dask(dd.from_pandas(table, npartitions=1), **{**ROLES, **change})
+        mx.Release.from_buckets(table, **roles)
+    with refused(type(expected.value)):
+        mx.Release.from_parquet(write_files(table, tmp_path / "people"), **roles)
+    with refused(type(expected.value)):
+        mx.Release.from_dask(dd.from_pandas(table, npartitions=1), **roles)
 
 
 def test_wrong_tables(tmp_path):
     """A pandas DataFrame is not one of Dask, and pseudonyms are for releases in memory."""
-    with refused(mx.TableError, "Dask DataFrame"):
+    with refused(mx.TableError):
         mx.Release.from_dask(HOSPITAL, **ROLES)
-    with refused(mx.StatementError, "id"):
+    with refused(mx.StatementError):
         mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people"), **ROLES, id="Name")
-    with refused(mx.StatementError, "PartitionedRelease"):
+    with refused(mx.StatementError):
         mx.Release.from_partitions(HOSPITAL)
 
 
@@ -333,7 +321,7 @@ def test_types_of_dask():
     assert [age for (age,) in of_two(cut[:2], cut[2:]).quasi_identifiers] == sorted(set(cut))
     tables = [HOSPITAL.head(4).assign(Bucket=1), HOSPITAL.tail(6).assign(Bucket=1.0)]
     assert mx.Release.from_dask(of_pieces(*tables), **ROLES).n_buckets == 1
-    with refused(mx.TableError, "column 'Bucket'"):
+    with refused(mx.TableError):
         mx.Release.from_dask(of_pieces(tables[0], tables[1].assign(Bucket="1")), **ROLES)
 
 
@@ -351,7 +339,7 @@ def test_a_cluster_that_is_gone():
     with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster:
         with distributed.Client(cluster):
             release = mx.Release.from_dask(dd.from_pandas(HOSPITAL, npartitions=2), **ROLES)
-        with refused(mx.StatementError, "without a client"):
+        with refused(mx.StatementError):
             mx.Release.from_partitions(release)
 
 
@@ -374,5 +362,5 @@ def test_workers(client, tmp_path):
         same_release(mx.Release.from_partitions(one), mx.Release.from_buckets(HOSPITAL, **ROLES))
     cut = pd.cut(pd.Series([5, 25, 15, 25]), [0, 10, 20, 30])
     table = pd.DataFrame({"Age": cut, "Ward": [1, 2, 1, 2], "Disease": "Flu"})
-    with refused(mx.TableError, "Dask cannot shuffle the table by 'Ward'"):
+    with refused(mx.TableError):
         mx.Release.from_dask(dd.from_pandas(table, npartitions=2), qi="Age", sa="Disease", bucket="Ward")

@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P, QITable, TableError, UnknownName
 from support.helpers import refused
-from support.rules import EXAMPLE_1, QI, people_of, random_table
+from support.rules import EXAMPLE_1, QI, people_of
 
-seeds = st.integers(0, 10**6)
 VALUES = ["50K+", "50K-"]
 
 
@@ -63,45 +59,27 @@ def test_several_sensitive_attributes():
     assert post.prob(P({"Income": "low"})) == pytest.approx(0.75)
 
 
-@given(seed=seeds, distribution=st.booleans(), named=st.booleans())
-def test_saved_and_loaded(seed: int, distribution: bool, named: bool, tmp_path_factory):
-    """A posterior of a QI table is stored with its people, its values, and its distribution."""
-    frame = random_table(np.random.default_rng(seed))
-    qi = [column for column in frame if column != "S"]
-    known = {"sa_distribution": frame["S"].value_counts()} if distribution else {"sa_values": ["x", "y", "z", "w"]}
-    table = QITable(frame, qi=qi, sa="S", **known)
-    people = {"Ann": dict(frame[qi].iloc[0])} if named else None
-    knowledge = P(table.sensitive_values[0], given={"Q0": frame["Q0"].iloc[0]}) <= 0.9 + distribution / 10
-    post = MaxEnt(table, people=people).add(knowledge).solve()
-    path = tmp_path_factory.mktemp("saved") / "post.parquet"
-    post.save(path)
-    again = mx.load_posterior(path)
-    pd.testing.assert_series_equal(again.joint(), post.joint())
-    pd.testing.assert_frame_equal(again.conditional(), post.conditional())
-    assert repr(again.space.view) == repr(table)
-
-
-WRONG = [
-    ({"sa_values": None}, TableError, ["sa_values", "'Salary'"]),
-    ({"sa_values": []}, TableError, []),
-    ({"sa_values": ["a", "a"]}, TableError, ["once"]),
-    ({"sa_values": ["a", "\ud800"]}, TableError, ["sa_values"]),
-    ({"sa_values": "50K+"}, TableError, ["list"]),
-    ({"sa_values": [("50K+", "50K-")]}, TableError, ["tuples"]),
-    ({"sa_values": [["50K+"], ["50K-"]]}, TableError, []),
-    ({"qi": "Educatoin"}, UnknownName, ["'Education'"]),
-    ({"sa": "Gender"}, TableError, ["'Gender'", "qi", "sa"]),
-    ({"count": "people"}, UnknownName, ["'people'"]),
-    ({"sa_distribution": {"50K+": 9, "50K-": 3}}, TableError, ["Series"]),
-    ({"sa_distribution": pd.Series({"50K+": 9})}, TableError, []),
-    ({"sa_distribution": pd.Series({"50K+": 9, "50K-": 2})}, TableError, ["12"]),
-    ({"sa_distribution": pd.Series({"50K+": 0.76, "50K-": 0.24})}, TableError, ["tolerance"]),
-    ({"sa_distribution": pd.Series({"50K+": "many", "50K-": 3})}, TableError, []),
-]
-
-
-@pytest.mark.parametrize(("options", "error", "says"), WRONG)
-def test_what_is_no_qi_table(options, error, says):
-    """What was found, what is expected, and what to do."""
-    with refused(error, *says):
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"sa_values": None}, TableError),
+        ({"sa_values": []}, TableError),
+        ({"sa_values": ["a", "a"]}, TableError),
+        ({"sa_values": ["a", "\ud800"]}, TableError),
+        ({"sa_values": "50K+"}, TableError),
+        ({"sa_values": [("50K+", "50K-")]}, TableError),
+        ({"sa_values": [["50K+"], ["50K-"]]}, TableError),
+        ({"qi": "Educatoin"}, UnknownName),
+        ({"sa": "Gender"}, TableError),
+        ({"count": "people"}, UnknownName),
+        ({"sa_distribution": {"50K+": 9, "50K-": 3}}, TableError),
+        ({"sa_distribution": pd.Series({"50K+": 9})}, TableError),
+        ({"sa_distribution": pd.Series({"50K+": 9, "50K-": 2})}, TableError),
+        ({"sa_distribution": pd.Series({"50K+": 0.76, "50K-": 0.24})}, TableError),
+        ({"sa_distribution": pd.Series({"50K+": "many", "50K-": 3})}, TableError),
+    ],
+)
+def test_what_is_no_qi_table(options, error):
+    """Values, roles, counts and distributions that do not fit are refused."""
+    with refused(error):
         QITable(EXAMPLE_1, **({"qi": QI, "sa": "Salary", "sa_values": VALUES} | options))
