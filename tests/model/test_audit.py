@@ -73,42 +73,6 @@ def equal(audit: pd.DataFrame, expected: dict[tuple, tuple[float, float]]) -> No
     np.testing.assert_allclose(audit[["low", "high"]], list(expected.values()), atol=1e-6)
 
 
-def tree_of_cells(rng: np.random.Generator, n: int, edges: int) -> set[tuple[str, str]]:
-    """Cells of an n x n table that are the edges of a forest: no cycle, so that totals determine them all."""
-    nodes = [f"a{i}" for i in range(n)] + [f"b{i}" for i in range(n)]
-    root = {node: node for node in nodes}
-    found: set[tuple[str, str]] = set()
-    for i in rng.permutation(n * n).tolist():
-        row, column = nodes[i // n], nodes[n + i % n]
-        if len(found) < edges and root[row] != root[column]:
-            found.add((row, column))
-            old = root[column]
-            root = {node: root[row] if of == old else of for node, of in root.items()}
-    return found
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_18_of_18_suppressed_cells_are_recovered(seed: int):
-    """Ten by ten, 18 cells suppressed, all totals known, of full rank: linear algebra has them, and so the audit."""
-    rng = np.random.default_rng(seed)
-    counts = rng.integers(0, 12, (10, 10))
-    cells = tree_of_cells(rng, 10, 18)
-    frame = suppress(with_totals(counts), cells)
-    places = [(int(a[1:]), int(b[1:])) for a, b in sorted(cells)]
-    totals = np.zeros((20, 18))
-    for i, (row, column) in enumerate(places):
-        totals[[row, 10 + column], i] = 1
-    assert np.linalg.matrix_rank(totals) == 18
-    table = PublishedTable(frame)
-    for sa in ("B", ["A", "B"]):
-        audit = MaxEnt(table.to_view(sa=sa)).audit(table)
-        assert len(audit) == 18
-        assert audit["certain"].all()
-        truth = [counts[int(a[1:]), int(b[1:])] for a, b in audit.index]
-        np.testing.assert_allclose(audit["low"], truth, atol=1e-6)
-        np.testing.assert_allclose(audit["high"], truth, atol=1e-6)
-
-
 def test_zeros_shown_decide_all_of_seven_cells_or_none():
     """Seven cells, one person each. If "<5" is 1 to 4, totals of 3 and 2 leave nothing open; if 0 to 4, every cell."""
     counts = np.array([[1, 1, 1], [1, 1, 8], [1, 6, 1]])

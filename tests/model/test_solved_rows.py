@@ -110,27 +110,6 @@ def test_two_processes(hospital, release):
             mx.sweep(MaxEnt(release), "P(Flu)", value=0.3, n_jobs=wrong)
 
 
-def test_rows_keep_their_places(hospital, release, monkeypatch):
-    """A solve that fails leaves a row that says why, and all others are there; alone it is an error."""
-    right = MaxEnt.solve
-
-    def solve(self, *given, **options):
-        if "Top-(0, 3) strongest associations" in self.knowledge:
-            raise Inaccurate("not certified")
-        return right(self, *given, **options)
-
-    monkeypatch.setattr(MaxEnt, "solve", solve)
-    found = mx.quantify(release, hospital, BOUNDS, min_support=1)
-    assert found["status"].tolist() == ["optimal", "failed", *["optimal"] * 5]
-    assert found.loc[1, ["score", "entropy", "certified_error", "term_divergence"]].isna().all()
-    assert found["message"][1] == "not certified"
-    assert found["score"].drop(1).notna().all()
-    assert list(found.columns[:2]) == ["K+", "K-"]
-    assert list(found.columns[-2:]) == ["status", "message"]
-    with refused(Inaccurate):
-        mx.quantify(release, hospital, [(0, 3)], min_support=1)
-
-
 def test_without_a_statement_that_is_needed(release, monkeypatch):
     """A solve without a statement that fails is NaN in that row, with the reason."""
     post = MaxEnt(release).add("P(HIV | Gender=male) = 0.2", "P(Flu | Gender=male) = 0.35").solve()

@@ -52,21 +52,6 @@ def test_knowing_who_is_in_it():
     assert model.bounds(P("HIV", who="Ann")) == pytest.approx((0, 1), abs=1e-6)
 
 
-def test_hierarchies():
-    """A node of a hierarchy stands for what is below it, given as a dictionary or as a table."""
-    records = pd.DataFrame({"Degree": ["higher", "higher", "any"], "Disease": ["Flu", "HIV", "Flu"]})
-    voters = pd.DataFrame({"Degree": ["bachelor", "master", "school"]})
-    as_dict = {"any": ["higher", "school"], "higher": ["bachelor", "master"]}
-    as_table = voters.assign(one=["higher", "higher", "lower"], two="any")
-    for hierarchy in (as_dict, as_table):
-        release = Release.from_generalized(
-            records, qi="Degree", sa="Disease", population=voters, hierarchies={"Degree": hierarchy}
-        )
-        p = MaxEnt(release).solve().conditional()
-        assert p.loc["school", "Flu"] == pytest.approx(1)
-        assert p.loc["master", "HIV"] == pytest.approx(1 / 2)
-
-
 @given(seed=seeds)
 def test_against_cvxpy(seed: int):
     """The answer is that of a problem written down group by group."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +20,6 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx._utils.parallel import LocalExecutor
 from support.helpers import refused
-from support.partitions import pieces, same_release, write_files
 from support.strategies import PALETTES, microdata, publish, quasi
 
 dask = pytest.importorskip("dask")
@@ -30,6 +30,31 @@ ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
 ADULT_ROLES = {"qi": ["age", "workclass", "sex", "race"], "sa": "education", "bucket": "Bucket"}
 #: A Parquet file has one type a column.
 OF_ONE_TYPE = [name for name in PALETTES if name != "mixed"]
+
+
+def same_release(first: mx.Release, second: mx.Release) -> None:
+    """Two releases have the same labels in the same order, and the same records in every bucket."""
+    for name in ("quasi_identifiers", "sensitive_values", "buckets"):
+        one, other = getattr(first, name), getattr(second, name)
+        assert list(one) == list(other)
+        assert list(one.names) == list(other.names)
+    for name in ("n_qb", "n_sb"):
+        one, other = getattr(first, name), getattr(second, name)
+        assert one.shape == other.shape
+        assert (one != other).nnz == 0
+
+
+def pieces(table: pd.DataFrame, n: int) -> Iterator[pd.DataFrame]:
+    """Cut a table into n tables of consecutive rows, some of which may be empty."""
+    return (table.iloc[rows] for rows in np.array_split(np.arange(len(table)), n))
+
+
+def write_files(table: pd.DataFrame, folder: Path, n: int = 1, rows: int | None = None) -> Path:
+    """Write a table as n Parquet files, with so many rows in a row group, into a new folder."""
+    folder.mkdir()
+    for i, piece in enumerate(pieces(table, n)):
+        piece.to_parquet(folder / f"{i}.parquet", row_group_size=rows, index=False)
+    return folder
 
 
 @pytest.fixture
