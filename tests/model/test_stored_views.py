@@ -29,6 +29,7 @@ def saved(view: mx.View, folder: Path) -> mx.View:
 def assert_same(one: mx.View, other: mx.View) -> None:
     """The same class, roles, labels with their types, terms and published counts."""
     assert type(one) is type(other)
+    assert repr(one) == repr(other)
     assert (one.qi, one.sensitive, one.n_records) == (other.qi, other.sensitive, other.n_records)
     assert list(one.axes) == list(other.axes)
     for role, (columns, index) in one.axes.items():

@@ -62,6 +62,7 @@ def test_estimate(hospital, smoothing):
         found = prior[attributes]
         np.testing.assert_allclose(found.to_numpy(), expected[found.columns].to_numpy(), rtol=1e-14)
         assert list(found.index) == list(expected.index)
+    assert repr(prior).startswith("<QIDistribution: Gender")
 
 
 FRAME = pd.DataFrame(CANCER).T.rename_axis("Gender")

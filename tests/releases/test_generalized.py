@@ -89,14 +89,6 @@ def test_against_cvxpy(seed: int):
             assert p.loc[q, value] * tuples[q] == pytest.approx(float(sum(x.value for x in some)), abs=5e-3)
 
 
-def test_shares_of_a_group():
-    """Without a population a group's people are known by the generalised QI: P(s | tuple) is the share in the group."""
-    release = read(population=None)
-    p = MaxEnt(release).solve().conditional()
-    assert p.loc[("[20, 29]", "*"), "Flu"] == pytest.approx(2 / 3)
-    assert release.generalized
-
-
 def test_mixed_series(tmp_path):
     """A bucketized release and a generalised one of the same people, in one model (Re-publishing, section 2)."""
     tables = mx.datasets.load_patients()

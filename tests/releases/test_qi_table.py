@@ -42,23 +42,6 @@ def test_a_published_distribution():
     assert (low, high) == pytest.approx((0, 3 / 9), abs=1e-6)
 
 
-def test_counted_people():
-    """One row a QI tuple with its number of people says the same as one row a person."""
-    counted = EXAMPLE_1.groupby(QI).size().rename("people").reset_index()
-    one = QITable(counted, qi=QI, sa="Salary", sa_values=VALUES, count="people")
-    other = QITable(EXAMPLE_1, qi=QI, sa="Salary", sa_values=VALUES)
-    assert one.quasi_identifiers.equals(other.quasi_identifiers)
-    assert (one.n_q == other.n_q).all()
-
-
-def test_several_sensitive_attributes():
-    """Values are tuples then, and P speaks of one attribute."""
-    pairs = [("Flu", "low"), ("Flu", "high"), ("HIV", "low")]
-    table = QITable(EXAMPLE_1, qi=QI, sa=["Disease", "Income"], sa_values=pairs)
-    post = MaxEnt(table).add(P({"Disease": "Flu"}) == 0.5).solve()
-    assert post.prob(P({"Income": "low"})) == pytest.approx(0.75)
-
-
 @pytest.mark.parametrize(
     ("options", "error"),
     [

@@ -76,8 +76,9 @@ def test_against_cvxpy(seed: int, releases: int):
         for _, group in table.groupby("Bucket"):
             inside = [people.index(i) for i in group["Pseudonym"]]
             rows += [cp.sum(p[inside, j]) == int((group["Disease"] == v).sum()) for j, v in enumerate(values)]
-    cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), rows).solve(solver="CLARABEL")
+    value = cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), rows).solve(solver="CLARABEL")
     np.testing.assert_allclose(post.people(), p.value, atol=2e-3)
+    assert post.entropy == pytest.approx(value / len(people), abs=1e-5)  # H(S | I), Eq. (1)
 
 
 @given(seed=seeds)

@@ -25,11 +25,11 @@ def mined(frame=EXAMPLE_1, support=0.3, confidence=0.8, strict=True) -> RuleSet:
     return mx.anonymize.mine_rules(frame, qi=QI, sa="Salary", support=support, confidence=confidence, strict=strict)
 
 
-def random_rules(seed: int, s: str, c: str):
+def random_rules(seed: int, s: str, c: str, *, strict: bool = False):
     """A random table, its rules, and its QI table."""
     frame = random_table(np.random.default_rng(seed))
     qi = [column for column in frame if column != "S"]
-    rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c))
+    rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=float(s), confidence=float(c), strict=strict)
     return frame, rules, people_of(frame, qi, "S")
 
 
@@ -182,6 +182,18 @@ def test_mined_by_more_than_and_read_by_at_least():
     for scores in (None, "confidence"):
         with refused(Infeasible):
             MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(wrong, scores=scores))
+
+
+@given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans())
+def test_one_convention_is_not_taken_for_the_other(seed: int, s: str, c: str, strict: bool):
+    """Read under the other convention, a complete set with scores is refused only if it is not the set of that."""
+    frame, rules, table = random_rules(seed, s, c, strict=strict)
+    roles = {"qi": list(rules.qi), "sa": "S", "support": float(s), "confidence": float(c), "strict": not strict}
+    other, wrong = mx.anonymize.mine_rules(frame, **roles), RuleSet(rules.table, **roles, complete=True)
+    try:
+        assert MaxEnt(table).add(PublishedRules(wrong, scores="confidence")).solve().certificate.holds
+    except mx.MaxEntError:
+        assert set(other.table.index) != set(rules.table.index)
 
 
 def test_printed_scores_are_not_exact():
