@@ -55,13 +55,6 @@ def test_prices_of_conic_solvers(view):
     pd.testing.assert_frame_equal(model.read(model.problem).prices(), expected, atol=1e-5)
 
 
-def test_what_does_not_bind_has_no_price(view):
-    """A price of 0 says that a statement follows from the others."""
-    prices = mx.MaxEnt(view).add(near(1.0), P("x", given={"g": "a"}) >= 0.1, label=None).solve().prices()
-    assert (prices["price"] == 0).all()
-    assert (prices["side"] == "").all()
-
-
 def test_prices_of_each_entry(view):
     """A constraint on a vector has a price for each entry."""
 
@@ -88,14 +81,6 @@ def test_prices_where_nothing_is_left(view, of, price):
     assert prices.loc["P(z | g=b) <= 0.9"] == 0
     uniform = mx.MaxEnt(view).add(lambda space: of(space.counts - 100 / 6) <= 0)
     assert uniform.solve().prices()["price"].item() == 0
-
-
-def test_leave_one_out(view):
-    """Without a convex statement, the others remain."""
-    linear = P("x", given={"g": "a"}) >= 0.7
-    table = mx.MaxEnt(view).add(near(0.1), label="near").add(linear).solve().prices(leave_one_out=True)
-    assert np.isclose(table.loc["near", "without"], mx.MaxEnt(view).add(linear).solve().entropy)
-    assert np.isclose(table.loc[str(linear), "without"], mx.MaxEnt(view).add(near(0.1)).solve().entropy)
 
 
 def test_statements_that_oppose_each_other():
