@@ -43,24 +43,28 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .._utils.formatting import ReprMixin
+from .._utils.parallel import LocalExecutor
 from .answer import Answer
 from .blocks import single_thread
 from .costs import PENALTY_ROUNDING, excess
 from .duality import exact_residuals, implied_upper_bounds, rmatvec_coefficient_error, rmatvec_rounding
-from .existence import MOST_BACKWARD, Components, ExactPoint, exact_point
-from .form import Groups, LinearForm, Settled
+from .existence import GROWTH, MOST_BACKWARD, MOST_MOVED, SMALL, ExactRows, LocalRows, Moved, correct
+from .form import Groups, LinearForm, Settled, Sized
 from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
+from .partitions import OverPartitions, added
 from .schur import detect_blocks, newton_system
 
+#: Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise.
+ACTIVE_PLACES = 16 * EPS
 #: Relative: the precision with which the value of a row is known.
 VALUE_PLACES = 4 * EPS
 #: Rounds of projection; each must halve the residual.
@@ -159,34 +163,28 @@ class Allowance:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupGaps:
+class Gaps:
     """Weak duality holds for every connected component by itself; convex constraints join those that they are about."""
 
-    of_row: np.ndarray  # the component of every row and of every term
-    of_term: np.ndarray
-    groups: Groups  # the QI tuples, whose conditional distributions are asked for
+    of_row: np.ndarray  # the component of every row
+    label: np.ndarray  # one per component of hard rows: the component that it is a part of
+    table: Mapping[str, np.ndarray]  # the groups and components of :class:`Found`
+    n_components: int
 
-    def joined(self, together: Iterable[np.ndarray]) -> GroupGaps:
-        """Join the components of those terms that a constraint is about, an array of bool each."""
-        of_row, of_term = self.of_row, self.of_term
-        for terms in together:
-            if terms.any():
-                joined = np.unique(of_term[terms])
-                of_row = np.where(np.isin(of_row, joined), joined[0], of_row)
-                of_term = np.where(np.isin(of_term, joined), joined[0], of_term)
-        return replace(self, of_row=of_row, of_term=of_term)
+    def joined(self, components: np.ndarray) -> Gaps:
+        """Join some components of hard rows."""
+        if not len(components):
+            return self
+        joined = np.unique(self.label[components])
+        of_row, label = (np.where(np.isin(of, joined), joined[0], of) for of in (self.of_row, self.label))
+        return replace(self, of_row=of_row, label=label)
 
-    def of_groups(self, slack: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    def of_groups(self, slack: np.ndarray, gap: np.ndarray) -> np.ndarray:
         """Add up the gaps of the components that a group has terms in, each counted once; records, one per group."""
-        size = self.of_row.size + self.of_term.size  # an upper bound
-        gap = np.bincount(self.of_row, slack, size).astype(float)  # bincount of no rows has integers
-        gap += np.bincount(self.of_term, distance, size)
-        pairs = np.unique(self.groups.of_term * np.int64(size) + self.of_term)
-        return np.bincount(pairs // size, gap[pairs % size], len(self.groups.records))
-
-    def reach(self, slack: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Bound how far each count of the exact solution is from x'', by Pinsker's inequality; records, one per term."""
-        return np.sqrt(self.of_groups(slack, distance) * self.groups.records / 2)[self.groups.of_term]
+        size = self.n_components
+        total = np.bincount(self.of_row, slack, size) + np.bincount(self.label, gap, size)
+        pairs = np.unique(self.table["group"] * np.int64(size) + self.label[self.table["component"]])
+        return np.bincount(pairs // size, total[pairs % size], len(self.table["records"]))
 
 
 # Convex constraints in the certificate: what they add to the gap, and which components they join.
@@ -201,14 +199,6 @@ class Excess(NamedTuple):
     backward: float  # the violation, relative
 
 
-class Point(NamedTuple):
-    """The point x'' that satisfies the rows, as far as it is known."""
-
-    near: np.ndarray  # one per term: counts, records
-    off: np.ndarray  # one per term: a bound on the distance of each from x''
-    is_exact: np.ndarray  # one per row: which rows x'' satisfies exactly, of the soft ones too
-
-
 class ConvexTerms(NamedTuple):
     """All convex constraints of a problem."""
 
@@ -218,33 +208,40 @@ class ConvexTerms(NamedTuple):
 
     def charge(
         self,
-        point: Point,
+        block: Block,
+        off: np.ndarray,
+        is_exact: np.ndarray,
         price: np.ndarray,
         slack: np.ndarray,
-        distance: np.ndarray,
-        gaps: GroupGaps,
+        gap: np.ndarray,
+        gaps: Gaps,
         *,
         is_movable: bool,
-    ) -> tuple[GroupGaps, float]:
-        """Add to the summands of the gap what the constraints add; return the components, and what is moved."""
-        near, off, is_exact = point
-        backward, together = 0.0, []
+    ) -> tuple[Gaps, float]:
+        """Add what the constraints add to the slack of rows and the gaps; return the components, and what is moved.
+
+        x'' is within `off` of the counts of the block, and satisfies the rows that `is_exact`, of the soft ones too.
+        """
+        near, of_term, backward = block.near, block.component, 0.0
+        of_group = np.unique(block.groups.of_term, return_inverse=True)[1]
         for one in self.exceeded(near) if self.exceeded else ():
             # The cuts are those of a constraint that is relaxed by as much as x'' violates it.
             slack[one.rows] += price[one.rows] * one.violation
             backward = max(backward, one.backward, CURVATURE)
-            together.append(one.terms)
+            gaps = gaps.joined(of_term[one.terms])
         for allowance in (one for one in self.allowances if one.multiplier > 0):
             slack_of_budget, beyond = allowance.left(near, off, allowance.met(is_exact), is_movable=is_movable)
-            distance[np.flatnonzero(allowance.terms)[0]] += slack_of_budget
+            components = of_term[allowance.terms]
+            gap[components[0]] += slack_of_budget
             backward = max(backward, beyond)
-            together.append(allowance.terms)
-        gaps = gaps.joined(together)
+            gaps = gaps.joined(components)
         for allowance in (one for one in self.allowances if one.multiplier == 0):
-            met, reach = allowance.met(is_exact), gaps.reach(slack, distance)
+            met = allowance.met(is_exact)
+            # How far the exact solution without the constraint can be from x'', by Pinsker's inequality.
+            reach = np.sqrt(gaps.of_groups(slack, gap) * gaps.table["records"] / 2)[of_group]
             if allowance.left(near, off + reach, met, is_movable=False)[1] > 0:
                 backward = max(backward, allowance.left(near, off, met, is_movable=False)[1])
-                gaps = gaps.joined([allowance.terms])
+                gaps = gaps.joined(of_term[allowance.terms])
         return gaps, backward
 
 
@@ -360,16 +357,24 @@ def within_slopes(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
 class Restriction(NamedTuple):
     """The rows that x'' shall satisfy."""
 
+    whole: LinearForm  # all rows as they are
     form: LinearForm  # all rows, of which those that do not restrict x'' have infinite sides
     is_soft: np.ndarray  # one per row: which rows these are
-    components: Components  # the connected components of the rows that do restrict it, over terms that are not fixed
+    # The connected component of every row that does restrict it, and of every term, by terms that are not fixed.
+    of_row: np.ndarray
+    of_term: np.ndarray
+
+    @property
+    def n_components(self) -> int:
+        """More than the largest number of a component."""
+        return int(max(self.of_row.max(initial=0), self.of_term.max(initial=0))) + 1
 
 
 def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed: np.ndarray) -> Iterator[Restriction]:
     """Yield the rows that x'' may be required to satisfy: first with soft rows that x meets exactly, then without."""
     penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
     if penalties is None:
-        yield Restriction(form, is_soft, Components(*form.components(~fixed)))
+        yield Restriction(form, form, is_soft, *form.components(~fixed))
         return
     met, side = np.zeros(form.shape[0], dtype=bool), np.where(multipliers < 0, form.high, form.low)
     m = multipliers[form.n_hard :]
@@ -396,50 +401,37 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
         restricted = replace(
             form, low=np.where(missable, -np.inf, low), high=np.where(missable, np.inf, high), penalties=None
         )  # fmt: skip
-        yield Restriction(restricted, missable, Components(component, of_term))
+        yield Restriction(form, restricted, missable, component, of_term)
 
 
 def fenchel_gaps(
-    form: LinearForm,
-    restriction: Restriction,
-    x: np.ndarray,
-    multipliers: np.ndarray,
-    free: np.ndarray,
-    moves: np.ndarray,
-    width: np.ndarray,
+    restriction: Restriction, multipliers: np.ndarray, value: np.ndarray, change: np.ndarray, involved: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bound the gap of each soft row from above, records, at any x'' within the given distance of x; 0 of other rows.
+    """Bound the gap of each soft row from above, records, at any x'' whose values are as near as `change` to the given.
 
     A row on a linear part of its cost has no gap if its multiplier is the slope, which is known up to rounding: how far
     that may be from the given multiplier is returned, too.
     """
-    assert form.penalties is not None
-    rows, gap, doubt = np.flatnonzero(restriction.is_soft), np.zeros(form.shape[0]), np.zeros(form.shape[0])
-    penalties = form.penalties.select(rows - form.n_hard)
-    matrix = form.rows(rows)
-    size = abs(matrix)
-    below, above = (
-        np.where(
-            np.isfinite(side), sign * exact_residuals(form, x, rows, np.where(np.isfinite(side), side, 0.0)), -np.inf
-        )
-        for side, sign in ((form.low[rows], -1.0), (form.high[rows], 1.0))
+    form, gap, doubt = restriction.whole, np.zeros(len(value)), np.zeros(len(value))
+    if form.penalties is None:
+        return gap, doubt
+    soft, penalties = slice(form.n_hard, None), form.penalties
+    below, above, m, missable = (
+        (form.low - value)[soft],
+        (value - form.high)[soft],
+        multipliers[soft],
+        restriction.is_soft,
     )
-    with np.errstate(invalid="ignore", over="ignore"):
-        error = size @ (np.where(free, x * moves, 0.0) + width) + form.side_error[rows]
-        error += form.coefficient_error[rows] * (abs(matrix.sign()) @ x)
-        # The distances are rounded once, and the sums above are of numbers with few digits of meaning.
-        distance = np.fmax(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (below, above)))
-        error = error * (1 + EPS * (np.diff(matrix.indptr) + 4)) + 2 * EPS * distance
-    gaps = penalties.fenchel_gap((below, above), error, multipliers[rows])
-    doubt[rows] = penalties.doubt((below, above), error, multipliers[rows])
-    charged = (size @ free.astype(float) > 0) & (doubt[rows] == 0)
-    gap[rows] = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
-    exactly = form.n_hard + np.flatnonzero(~restriction.is_soft[form.n_hard :] & (form.penalties.variance > 0))
-    if len(exactly):  # x'' satisfies the row as typed but for v m, which is rounded where the side is moved by it
-        variance, m = form.penalties.variance[exactly - form.n_hard], multipliers[exactly]
-        side = np.where(m < 0, form.high[exactly], form.low[exactly])
-        off = np.abs(restriction.form.low[exactly] - side + variance * m) + PENALTY_ROUNDING * variance * np.abs(m)
-        gap[exactly] = off**2 / variance
+    gaps = penalties.fenchel_gap((below, above), change[soft], m)
+    doubt[soft] = np.where(missable[soft], penalties.doubt((below, above), change[soft], m), 0.0)
+    # x'' satisfies the other rows as typed but for v m, which is rounded where the side is moved by it.
+    moved_side = restriction.form.low[soft] - np.where(m < 0, form.high[soft], form.low[soft]) + penalties.variance * m
+    off = np.abs(moved_side) + PENALTY_ROUNDING * penalties.variance * np.abs(m)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        of_exact = np.where(penalties.variance > 0, off**2 / penalties.variance, 0.0)
+    gap[soft] = np.where(missable[soft], np.where(np.isnan(gaps), np.inf, gaps), of_exact)
+    gap[doubt > 0] = 0.0
+    gap[~involved & missable] = 0.0
     return gap, doubt
 
 
@@ -557,6 +549,216 @@ class Certificate(ReprMixin):
         return asdict(self)
 
 
+# The certificate over blocks: in memory there is one, a release in partitions has one for each.
+
+
+@dataclass(frozen=True, eq=False)
+class Block(Sized):
+    """The terms of one partition near an answer, and the rows over them, published ones first."""
+
+    form: LinearForm
+    n_own: int  # leading rows, all equations, that are about terms of this block alone; the others are shared
+    counts: np.ndarray  # one per term: the answer, records
+    near: np.ndarray  # the point x'
+    multipliers: np.ndarray  # of its own rows
+    settled: Settled
+    component: np.ndarray  # one per term: the connected component of hard rows that it is in
+    groups: Groups
+    numbers: np.ndarray  # the number of each group in the whole
+    exact: ExactRows | None = None
+
+
+class Found(NamedTuple):
+    """A point x'' where all rows hold exactly: its distance from x', and the gap there, as far as it is known."""
+
+    slack: np.ndarray  # one per shared row: multiplier times distance from its side, or Fenchel gap; records
+    gap: np.ndarray  # one per component: records
+    # The changes of counts from the answer to x'' by group and component: `moved`, records; the group, the component,
+    # and the records of each group.
+    table: dict[str, np.ndarray]
+    backward: float
+    moved: Sequence[Any]  # handles of the bounds on the changes of counts from x' to x''
+    largest_move: float  # from the answer to x', records
+    n_fixed: int
+
+    def bound(self, gap_of_groups: np.ndarray, backward: float) -> float:
+        """The largest bound of a group: what counts are moved by, and Pinsker's inequality, relative to its records."""
+        records = self.table["records"]
+        moved = np.bincount(self.table["group"], self.table["moved"], len(records))
+        bound = float((moved / records + np.sqrt(gap_of_groups / (2 * records))).max(initial=0.0)) * (1 + 64 * EPS)
+        return bound if np.isfinite(bound) and backward <= MOST_BACKWARD else np.inf
+
+
+def sums_of_rows(block: Block) -> dict[str, np.ndarray]:
+    """What one block adds to the shared rows: A x, |A| x, the sum of x, |A| width; all entries, and |A| of free terms."""
+    form, shared = block.form, slice(block.n_own, None)
+    sums = {
+        "value": form.exact_matvec(block.near), "size": form.absolute_matvec(block.near),
+        "mass": form.mass_of_rows(block.near), "widths": form.absolute_matvec(block.settled.width),
+        "entries": form.entries, "open": form.absolute_matvec((~block.settled.fixed).astype(float)),
+    }  # fmt: skip
+    return {name: of_row[shared] for name, of_row in sums.items()}
+
+
+def found_near(
+    blocks: Sequence[Any],
+    restriction: Restriction,
+    multipliers: np.ndarray,
+    over: OverPartitions,
+    also_active: np.ndarray | None = None,
+) -> Found:
+    """Bound the distance from x', where rows hold up to their last places, to a point x'' where they hold exactly.
+
+    `blocks` are handles of Block, and arrays have one number for each row that these share.
+    """
+    form, sums = restriction.form, over.total(sums_of_rows, blocks)
+    m, value, involved = np.where(restriction.is_soft, 0.0, multipliers), sums["value"], sums["open"] > 0
+    rounding = GROWTH * restriction.whole.rounding_of_rows(sums["mass"])
+    roundoff = EPS * (sums["entries"] + 4) * sums["size"]
+    side_error = rounding + sums["widths"]
+    at_low, at_high = active_sides(form, value, m, side_error, also_active)
+    side, corrected = np.where(at_low, form.low, form.high), involved & (at_low | at_high)
+    inward = np.where(form.is_equation, 0.0, np.where(at_low, 1.0, -1.0))
+    local = over.map(local_rows, blocks, common=(corrected, side, rounding, 1 / max(len(blocks), 1)))
+    used, correction = correct(local, side, rounding, inward, restriction.of_row, over)
+    distance = np.zeros(len(m))
+    distance[correction.rows] = correction.distance
+    is_proved = np.isfinite(correction.length)
+    moved = over.map(LocalRows.moved, used, common=(np.where(is_proved, correction.length, 0.0),))
+    above, below = value - form.low, form.high - value
+    change = over.total(change_of_rows, blocks, moved) + side_error + roundoff
+    with np.errstate(invalid="ignore"):
+        slack = np.where((m > 0) & ~at_low, m * (np.maximum(above, 0) + change), 0.0)
+        slack -= np.where((m < 0) & ~at_high, m * (np.maximum(below, 0) + change), 0.0)
+        # Rows that others imply are at x'' as far from their sides as these contradict each other by, or less.
+        slack += np.where(corrected, np.abs(m) * distance, 0.0)
+        # Inequalities that are not active and that x'' may violate: nothing is proved unless they are taken for active.
+        unproved = involved & ~(at_low | at_high) & ~((above >= change) & (below >= change))
+        if also_active is None and unproved.any():
+            return found_near(blocks, restriction, multipliers, over, unproved)
+        # Inequalities that are satisfied strictly at x'' must not violate their other side.
+        unproved |= corrected & ~form.is_equation & (form.high - form.low < distance)
+        # Rows all of whose terms are fixed hold, or are moved to where they do.
+        violation = np.where(involved, 0.0, np.maximum(-above, -below) - rounding - roundoff)
+        magnitude = np.maximum(np.abs(np.where(np.isfinite(side), side, 0.0)), 1.0)
+        backward = max(correction.backward, float((violation / magnitude).max(initial=0.0)))
+    slack[np.isnan(slack) | unproved] = np.inf
+    slack[form.is_equation] = 0.0
+    of_soft, doubt = fenchel_gaps(restriction, multipliers, value, change, involved)
+    shares = over.gather(over.map(share_of, blocks, used, moved, common=(multipliers, doubt, restriction.n_components)))
+    total = added([share.sums for share in shares])
+    length = np.zeros(len(total["gap"]))
+    length[restriction.of_row[correction.rows]] = correction.length
+    # A bound on the square root of sum d^2 / x over the terms of a component, d being the changes of counts.
+    spread = np.sqrt(total["of_own"]) + length * math.sqrt(1 + total["largest_stretch"] ** 2)
+    with np.errstate(invalid="ignore"):
+        gap = total["gap"] + np.fmin(total["moving"], spread * (np.sqrt(total["log_ratio"]) + spread))
+    if total["n_failed"] or not is_proved.all():
+        gap[:] = np.inf
+    return Found(
+        slack + of_soft, gap, _table([share.table for share in shares], spread), backward, moved,
+        float(total["largest_move"]), int(total["n_fixed"]),
+    )  # fmt: skip
+
+
+def active_sides(
+    form: LinearForm,
+    value: np.ndarray,
+    multipliers: np.ndarray,
+    side_error: np.ndarray,
+    also_active: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mark the rows that x'' shall satisfy with equality, at their low and at their high side; equations at the low one.
+
+    An inequality with a multiplier is active within its feasibility tolerance, one without within roundoff.
+    """
+    roundoff, tolerance = ACTIVE_PLACES * np.abs(value) + side_error, form.tolerance
+    if also_active is not None:
+        roundoff = np.where(also_active, np.minimum(value - form.low, form.high - value), roundoff)
+    above, below = value - form.low, form.high - value
+    up, down = multipliers > 0, multipliers < 0
+    at_low = form.is_equation | (up & (above <= tolerance)) | (~down & (above <= roundoff))
+    return at_low, ~at_low & ((down & (below <= tolerance)) | (below <= roundoff))
+
+
+def local_rows(
+    block: Block, corrected: np.ndarray, side: np.ndarray, side_error: np.ndarray, share: float
+) -> LocalRows:
+    """The active rows over the terms of one block that may change, its own rows first."""
+    form, near, own, (fixed, width) = block.form, block.near, slice(block.n_own), block.settled
+    active = np.concatenate([form.rows_involving(~fixed)[own], corrected])
+    sides = np.concatenate([form.low[own], side])
+    errors = np.concatenate([GROWTH * form.side_error[own], side_error])
+    return LocalRows(
+        form, near, ~fixed & (near > 0), active, sides, errors, width,
+        exact=block.exact, n_own=block.n_own, share=share,
+    )  # fmt: skip
+
+
+def moves_of(moved: Moved) -> np.ndarray:
+    """Bound the change of every count, records."""
+    return moved.own + moved.through
+
+
+def change_of_rows(block: Block, moved: Moved) -> np.ndarray:
+    """|A| times the moves of the counts of one block, records, for the shared rows."""
+    return block.form.absolute_matvec(moves_of(moved))[block.n_own :]
+
+
+class Share(NamedTuple):
+    """What one block contributes to the bound: sums by component, and a table of groups and components."""
+
+    sums: dict[str, Any]
+    table: dict[str, np.ndarray]
+
+
+def share_of(
+    block: Block, local: LocalRows, moved: Moved, multipliers: np.ndarray, doubt: np.ndarray, size: int
+) -> Share:
+    """What one block contributes to the bound; `doubt` is by how much multipliers are off, `size` counts components.
+
+    Sums over each component, with y = w exp(A' m - 1): the gap x log(x / y) - x + y, what moving to x'' adds to it term
+    by term, x log(x / y)^2, and d^2 / x of the correction of its own rows by themselves. For each group in a component,
+    records: what counts are moved by before and to x'', and how many there are.
+    """
+    form, near, (fixed, width), (q, n_q) = block.form, block.near, block.settled, block.groups
+    none = np.zeros(block.n_own)
+    unsure = form.absolute_rmatvec(np.concatenate([none, doubt])) if doubt.any() else np.zeros(len(near))
+    log_ratio, gap = gaps_of_terms(form, near, np.concatenate([block.multipliers, multipliers]), ~fixed, unsure)
+    moves, change = moves_of(moved), np.abs(near - block.counts)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        relative = np.where(moves > 0, moves / near, 0.0)
+        of_terms = {
+            "gap": gap, "moving": moves * (log_ratio + relative), "log_ratio": near * log_ratio**2,
+            "of_own": np.where(moved.own > 0, moved.own**2 / near, 0.0),
+        }  # fmt: skip
+    sums: dict[str, Any] = {name: np.bincount(block.component, of_term, size) for name, of_term in of_terms.items()}
+    sums["n_failed"] = int(local.failed.sum()) + int((~(relative <= MOST_MOVED)).sum())
+    sums["largest_stretch"], sums["largest_move"] = moved.stretch, float(change.max(initial=0.0))
+    sums["n_fixed"] = int(fixed.sum())
+    number, pairs = pd.factorize(q * np.int64(size) + block.component)
+    table = {"group": block.numbers[pairs // size], "component": pairs % size}
+    for name, of_term in (("before", change + width), ("moves", moves), ("near", near)):
+        table[name] = np.bincount(number, of_term, len(pairs))
+    return Share(sums, {**table, "records": n_q[pairs // size]})
+
+
+def _table(tables: Sequence[dict[str, np.ndarray]], spread: np.ndarray) -> dict[str, np.ndarray]:
+    """The tables of all blocks together; a group may have terms in several, and is numbered from 0.
+
+    The changes to x'' of a group in a component are bounded term by term, or by the inequality of Cauchy and Schwarz.
+    """
+    joined = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+    _, first, group = np.unique(joined["group"], return_index=True, return_inverse=True)
+    pairs, place = np.unique(group * np.int64(len(spread)) + joined["component"], return_inverse=True)
+    before, moves, near = (np.bincount(place, joined[name], len(pairs)) for name in ("before", "moves", "near"))
+    component = pairs % len(spread)
+    with np.errstate(invalid="ignore"):  # fmin takes the other where one is not a number
+        moved = before + np.fmin(moves, spread[component] * np.sqrt(near))
+    group = pairs // len(spread)
+    return {"group": group, "component": component, "moved": moved, "records": joined["records"][first]}
+
+
 @single_thread
 def certify(
     form: LinearForm,
@@ -577,11 +779,12 @@ def certify(
         zero = upper <= form.zero_tolerance * form.count_scale
         width = np.where(zero, np.maximum(upper, x), width)
         fixed = fixed | zero
-    residual, clipped = float(form.residual(x).max(initial=0.0)), float(max(0.0, -counts.min(initial=0.0)))
-    best = Certificate(residual, clipped, np.inf, np.inf, np.inf, int(fixed.sum()))
+    best = replace(uncertified(form, counts), forced=int(fixed.sum()))
     if not np.isfinite(x).all():
         return best
-    claim = _Claim(x, multipliers, Settled(fixed, width))
+    block = Block(
+        form, 0, x, x, np.empty(0), Settled(fixed, width), np.empty(0), groups, np.arange(len(groups.records))
+    )
     # A projection takes as long as the rest, and seldom gains anything where rows hold but for roundoff already. Bounds for
     # the limits as typed come first, as a precise one is worth more than a smaller bound for limits that are moved.
     movable = (False, True)[: 1 + bool(convex.allowances)]
@@ -590,75 +793,54 @@ def certify(
         rows = restriction.form
         if not is_projected and not (rows.residual(x) <= NEARLY_HOLD * rows.tolerance).all():
             continue
-        bounded = _bounded(form, restriction, groups, claim, convex, is_movable=is_movable, is_projected=is_projected)
-        if bounded is not None and bounded[2] <= best.bound:
-            best = replace(best, moved=bounded[0], gap=bounded[1], bound=bounded[2], backward=bounded[3])
+        best = _better(best, block, restriction, multipliers, convex, is_movable=is_movable, is_projected=is_projected)
         if best.bound <= PRECISE:
             break
     return best
 
 
-@dataclass(frozen=True)
-class _Claim:
-    """An answer that is judged: counts, none negative, multipliers, and the terms with only one feasible value."""
-
-    x: np.ndarray
-    multipliers: np.ndarray
-    settled: Settled
-
-
-def _bounded(
-    form: LinearForm,
+def _better(
+    before: Certificate,
+    block: Block,
     restriction: Restriction,
-    groups: Groups,
-    claim: _Claim,
+    multipliers: np.ndarray,
     convex: ConvexTerms,
     *,
     is_movable: bool,
     is_projected: bool,
-) -> tuple[float, float, float, float] | None:
-    """The fields moved, gap, bound and backward of the certificate; None if no point near x satisfies the rows."""
-    x, multipliers, (fixed, width) = claim.x, claim.multipliers, claim.settled
-    free, (q, n_q), start = ~fixed, groups, x
-    of_hard = np.where(restriction.is_soft, 0.0, multipliers)
+) -> Certificate:
+    """The certificate by a point near x that satisfies the rows; the one before where there is none, or it is better."""
+    form, start, (fixed, width) = block.form, block.counts, block.settled
+    over = OverPartitions(LocalExecutor(1))
     for _ in range(1 + SMALL_ROUNDS):
         check_step()
         projected = project(restriction.form, start, fixed) if is_projected else start
         if projected is None:
-            return None
+            return before
         near = np.where(projected < VANISHED, 0.0, projected)
+        block = replace(block, near=near, component=restriction.of_term)
         check_step()
-        exact = exact_point(restriction.form, near, of_hard, free, width, restriction.components)
-        if not exact.stuck.any():
+        found = found_near([block], restriction, multipliers, over)
+        moves = moves_of(found.moved[0])
+        stuck = ~fixed & (near < SMALL) & ~(moves <= MOST_MOVED * near)
+        if not stuck.any():
             break
-        start = np.where(exact.stuck, 0.0, near)
+        start = np.where(stuck, 0.0, near)
     check_step()
-    slack, doubt = exact.slack, np.zeros(form.shape[1])
-    if restriction.is_soft.any():
-        soft, of_row = fenchel_gaps(form, restriction, near, multipliers, free, exact.moves, width)
-        slack, doubt = slack + soft, form.absolute_rmatvec(of_row)
-    with np.errstate(invalid="ignore", over="ignore"):
-        moves = np.where(free & (near > 0), near * exact.moves, 0.0)
-        log_ratio, distance = gaps_of_terms(form, near, multipliers, free, doubt)
-        first, added = _of_moving(restriction.components.of_term, near, moves, log_ratio, exact)
-        distance[first] += added
-    slack, distance, off = convex.temperature * slack, convex.temperature * distance, moves + width
+    of_row, of_term = form.components(~fixed)  # soft rows join what they are about, too
+    label = np.zeros(restriction.n_components, dtype=np.int64)
+    label[restriction.of_term] = of_term
+    gaps = Gaps(of_row, label, found.table, int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
+    slack, gap = convex.temperature * found.slack, convex.temperature * found.gap
     gaps, moved_limits = convex.charge(
-        Point(near, off, ~restriction.is_soft), convex.temperature * np.abs(multipliers) * form.scale, slack, distance,
-        GroupGaps(*(restriction.components if form.penalties is None else form.components(free))[:2], groups),
-        is_movable=is_movable,
+        block, moves + width, ~restriction.is_soft, convex.temperature * np.abs(multipliers) * form.scale, slack, gap,
+        gaps, is_movable=is_movable,
     )  # fmt: skip
-    gap_q, backward = gaps.of_groups(slack, distance), max(exact.backward, moved_limits)
-    moved_q = np.bincount(q, np.abs(near - x) + width, len(n_q))
-    moved_q += _moved_by_group(groups, restriction.components.of_term, near, moves, exact.spread)
-    bound = largest_error(moved_q, gap_q, n_q)
-    moved = float(np.abs(near - x).max(initial=0.0))
-    return (
-        moved,
-        float(slack.sum() + distance.sum()),
-        bound if np.isfinite(bound) and backward <= MOST_BACKWARD else np.inf,
-        backward,
-    )
+    backward = max(found.backward, moved_limits)
+    bound, total = found.bound(gaps.of_groups(slack, gap), backward), float(slack.sum() + gap.sum())
+    if bound > before.bound:
+        return before
+    return replace(before, moved=found.largest_move, gap=total, bound=bound, backward=backward)
 
 
 def gaps_of_terms(
@@ -673,34 +855,6 @@ def gaps_of_terms(
             y = np.exp(form.exponent(multipliers))
             distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
     return log_ratio, distance
-
-
-def largest_error(moved: np.ndarray, gap: np.ndarray, records: np.ndarray) -> float:
-    """The largest bound of a group: what counts are moved by, and Pinsker's inequality, relative to its records."""
-    return float((moved / records + np.sqrt(gap / (2 * records))).max(initial=0.0)) * (1 + 64 * EPS)
-
-
-def _of_moving(
-    component: np.ndarray, near: np.ndarray, moves: np.ndarray, log_ratio: np.ndarray, exact: ExactPoint
-) -> tuple[np.ndarray, np.ndarray]:
-    """What moving to x'' adds to the gap of each component: by its first term, records."""
-    size, first = len(exact.spread), np.unique(component, return_index=True)[1]
-    with np.errstate(invalid="ignore"):
-        term_by_term = np.bincount(component, moves * (log_ratio + exact.moves), size)
-        together = exact.spread * (np.sqrt(np.bincount(component, near * log_ratio**2, size)) + exact.spread)
-        added = np.fmin(term_by_term, together)[component[first]]
-    return first, np.where(np.isnan(added), np.inf, added)
-
-
-def _moved_by_group(
-    groups: Groups, component: np.ndarray, near: np.ndarray, moves: np.ndarray, spread: np.ndarray
-) -> np.ndarray:
-    """Bound sum |d| over the terms of each group, records, by sum |d| or by Cauchy and Schwarz; d are the moves."""
-    size = len(spread)
-    number, pairs = pd.factorize(groups.of_term * np.int64(size) + component)
-    with np.errstate(invalid="ignore"):  # fmin takes the other where one is not a number
-        together = spread[pairs % size] * np.sqrt(np.bincount(number, near))
-    return np.bincount(pairs // size, np.fmin(np.bincount(number, moves), together), len(groups.records))
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:

@@ -34,7 +34,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,112 +50,15 @@ from .parameters import EPS
 from .schur import MOST_DENSE
 from .sparse import absolute, entry_rows, most_by_row
 
+if TYPE_CHECKING:
+    from .partitions import OverPartitions
+
 #: Share of itself by which a count may change on the way to a point where rows hold exactly.
 MOST_MOVED = 0.5
 #: By what factor counts, and with them the rounding of a row, may grow on that way: 1 + MOST_MOVED.
 GROWTH = 1.5
-#: Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise.
-ACTIVE_PLACES = 16 * EPS
 #: Relative: the largest change of a row's values for which it is still the same problem (backward error).
 MOST_BACKWARD = 1e-7
-
-# The active set at a point: equations, and inequalities that hold with equality up to roundoff.
-
-
-class ActiveRows(NamedTuple):
-    """The rows that x'' shall satisfy with equality: equations, and inequalities that are active up to roundoff."""
-
-    at_low: np.ndarray  # the side that is active; for equations it is the low one
-    at_high: np.ndarray
-    side: np.ndarray  # one per row: the value of the active side, records
-    # One per row: a bound on the error of this value, records: from rounding, and from the widths of fixed terms.
-    side_error: np.ndarray
-
-    @property
-    def rows(self) -> np.ndarray:
-        """Which rows are active."""
-        return self.at_low | self.at_high
-
-    @property
-    def inward(self) -> np.ndarray:
-        """The direction from the active side into the feasible set: 1 at a low side, -1 at a high side."""
-        return np.where(self.at_low, 1.0, -1.0)
-
-
-def active_rows(
-    form: LinearForm,
-    value: np.ndarray,
-    multipliers: np.ndarray,
-    side_error: np.ndarray,
-    also_active: np.ndarray | None,
-) -> ActiveRows:
-    """Find the active rows, and the side at which each is active.
-
-    An inequality with a multiplier is active within its feasibility tolerance, one without within roundoff.
-    """
-    roundoff, tolerance = ACTIVE_PLACES * np.abs(value) + side_error, form.tolerance
-    if also_active is not None:
-        roundoff = np.where(also_active, np.minimum(value - form.low, form.high - value), roundoff)
-    above, below = value - form.low, form.high - value
-    up, down = multipliers > 0, multipliers < 0
-    at_low = form.is_equation | (up & (above <= tolerance)) | (~down & (above <= roundoff))
-    at_high = ~at_low & ((down & (below <= tolerance)) | (below <= roundoff))
-    return ActiveRows(at_low, at_high, np.where(at_low, form.low, form.high), side_error)
-
-
-# Buckets without knowledge, whose solution has the closed form P(q, b) P(s, b) / P(b) (Privacy-MaxEnt, Eq. (9)).
-
-
-class ClosedComponents(NamedTuple):
-    """The connected components of a problem whose solution has a closed form."""
-
-    rows: np.ndarray  # one per row: whether the row is in such a component
-    terms: np.ndarray  # the terms of these components
-    moves: np.ndarray  # one of the terms: a bound on the relative difference between the count and its closed form
-
-
-def closed_components(
-    form: LinearForm, x: np.ndarray, free: np.ndarray, component_of_row: np.ndarray, component_of_term: np.ndarray
-) -> ClosedComponents:
-    """Find the complete buckets without knowledge, and compare counts with the closed form.
-
-    The rows of such a component are published equations of two kinds (QI values and sensitive values). Every free term
-    has coefficient 1 in one row of each kind, there is a term for every such pair of rows, the sides of both kinds have
-    the same sum, and weights are 1.
-    """
-    n, by_term, n_rows = form.n_published, form.published_by_term, form.shape[0]
-    n_components = int(max(component_of_row.max(initial=-1), component_of_term.max(initial=-1))) + 1
-    not_unit = np.zeros(n_rows, dtype=bool)
-    not_unit[:n] = np.bincount(entry_rows(form.published), form.published.data != 1, n) > 0
-    other = not_unit | (np.arange(n_rows) >= n) | (form.low != form.high) | (form.side_error > 0)
-    plain = free & (np.diff(by_term.indptr) == 2) & (form.weights == 1) & (x > 0)
-    soft = np.flatnonzero(np.isneginf(form.low) & np.isposinf(form.high))  # they do not link terms, but move them
-    if len(soft):
-        plain[form.rows(soft).indices] = False
-    ok = np.bincount(component_of_term, ~plain, n_components) == 0
-    ok &= np.bincount(component_of_row, other & (form.entries > 0), n_components) == 0
-    ok[component_of_row[form.rows_involving(~free & (x > 0))]] = False  # sides are not those of the free terms alone
-    terms = np.flatnonzero(ok[component_of_term])
-    starts = by_term.indptr[terms]
-    pair = (by_term.indices[starts], by_term.indices[starts + 1]) if len(terms) else (terms, terms)
-    first, second = np.minimum(*pair), np.maximum(*pair)
-    kinds = np.zeros((2, n_rows), dtype=bool)
-    kinds[0, first] = kinds[1, second] = True
-    n_of_kind, records = (
-        [np.bincount(component_of_row[kind], weight[kind], n_components) for kind in kinds]
-        for weight in (np.ones(n_rows), form.low)
-    )
-    pairs = np.sort(first * np.int64(n_rows) + second)
-    repeated = pairs[1:][pairs[1:] == pairs[:-1]] // n_rows  # the rows of pairs that two terms have
-    ok[component_of_row[repeated]] = False
-    ok &= n_of_kind[0] * n_of_kind[1] == np.bincount(component_of_term[terms], minlength=n_components)
-    ok &= records[0] == records[1]
-    ok[component_of_row[kinds[0] & kinds[1]]] = False
-    kept = ok[component_of_term[terms]]
-    terms, first, second = terms[kept], first[kept], second[kept]
-    exact = form.low[first] * form.low[second] / records[0][component_of_term[terms]]
-    return ClosedComponents(ok[component_of_row] & ~other, terms, np.abs(x[terms] / exact - 1) + 8 * EPS)
-
 
 #: Cycles that are enough to correct rows of knowledge where there are more than twice as many: at least, and a row.
 LEAST_CYCLES = 2_000
@@ -180,6 +83,8 @@ UNITS = (2.0**-20, 2.0**-52)
 class CorrectionSums(NamedTuple):
     """What one partition knows of the active rows of knowledge; all of it adds up."""
 
+    rows: np.ndarray  # the numbers of these rows among those that partitions share
+    is_known: np.ndarray  # one per row, of bool: whether its coefficients are known as they were typed
     gram: np.ndarray | sp.csr_array  # shape (rows, rows): S
     # One per row: the same of absolute values, its diagonal only: |S_ij| is computed up to `length` EPS sqrt(size_i
     # size_j).
@@ -204,6 +109,8 @@ class CorrectionSums(NamedTuple):
         total = high.sum(axis=0)
         rest = [math.fsum([*column, -t]) for column, t in zip(high.T.tolist(), total.tolist(), strict=True)]
         return CorrectionSums(
+            partitions[0].rows,
+            np.logical_and.reduce([sums.is_known for sums in partitions]),
             sum((sums.gram for sums in partitions[1:]), partitions[0].gram),
             np.sum([sums.size for sums in partitions], axis=0),
             total,
@@ -237,10 +144,11 @@ class LocalRows(Sized):
         width: np.ndarray,
         *,
         exact: ExactRows | None = None,
+        n_own: int = 0,
         share: float = 1.0,
     ) -> None:
         n = form.n_published
-        self.form, self.x, self.exact = form, x, exact
+        self.form, self.x, self.exact, self.n_own = form, x, exact, n_own
         self._kept: tuple[np.ndarray, sp.csr_array, sp.csr_array] | None = None
         self.space = CycleSpace.of(form, x, positive, active[:n])
         is_known = active.copy()
@@ -332,7 +240,10 @@ class LocalRows(Sized):
                     if not isinstance(total, np.ndarray) and k <= MOST_DENSE and total.nnz > k**2 / 8:
                         total = total.toarray()
                 batches += 1
-        return CorrectionSums(total, size, high, low, error, wide, longest + batches + BATCH, self._reach())
+        return CorrectionSums(
+            self.known - self.n_own, self._known_exactly(), total, size, high, low, error, wide,
+            longest + batches + BATCH, self._reach(),
+        )  # fmt: skip
 
     def _reach(self) -> np.ndarray:
         """All records, times the largest coefficient of each row; 0 for published rows, whose sides are integers."""
@@ -367,7 +278,7 @@ class LocalRows(Sized):
         """The counts, 1 where they are 0; terms without a positive count are in no cycle."""
         return np.where(self.x > 0, self.x, 1.0)
 
-    def residues(self, rows: np.ndarray, n: int, least: float = 0.0, seed: int = 0) -> list[np.ndarray]:
+    def residues(self, seed: int, rows: np.ndarray, n: int, least: float) -> list[np.ndarray]:
         """Random combinations of the columns of M for some rows, modulo each prime; they add up over partitions."""
         totals = [np.zeros((len(rows), n), dtype=np.int64) for _ in PRIMES]
         generators = [np.random.default_rng(seed) for _ in PRIMES]
@@ -381,7 +292,7 @@ class LocalRows(Sized):
                 totals[i] = (totals[i] + combined(product, n, prime, generators[i])) % prime
         return totals
 
-    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float = 0.0) -> bool:
+    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float) -> bool:
         """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
         for factor, prime in zip(factors, PRIMES, strict=True):
             by_class, by_term = self._typed_columns(rows, prime)
@@ -390,7 +301,7 @@ class LocalRows(Sized):
                 return False
         return True
 
-    def known_exactly(self) -> np.ndarray:
+    def _known_exactly(self) -> np.ndarray:
         """Which rows of knowledge have coefficients that are known as they were typed."""
         form, origin = self.form, self.form.origin
         if self.exact is not None:
@@ -554,41 +465,50 @@ def _published_residuals(form: LinearForm, x: np.ndarray, side: np.ndarray) -> t
 class Correction(NamedTuple):
     r"""A point that satisfies the rows of knowledge exactly; one number a row each."""
 
+    rows: np.ndarray  # the numbers of these rows
     length: np.ndarray  # a bound on \|y\| of the component that the row is in; infinite where nothing is proved
     # A bound on the distance of the value of the row from its side at that point, records: 0 of independent
-    # equations.
+    # equations, and that of rounding of rows that equations alone imply: their multipliers can be moved to these.
     distance: np.ndarray
-    implied: np.ndarray  # rows that equations alone imply: their multipliers can be moved to these
-    moved: np.ndarray  # by how much the side of a row is moved whose value other rows determine, relative
-    seems_implied: bool  # whether something is not proved that might be if more cycles may change
-
-
-class Exact(Protocol):
-    """What is known of the rows of knowledge as they were typed; see :class:`LocalRows`."""
-
-    def residues(self, rows: np.ndarray, n: int, least: float) -> list[np.ndarray]:
-        """Random combinations of the columns of M for some rows, modulo each prime."""
-        ...
-
-    def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float) -> bool:
-        """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
-        ...
+    backward: float  # the largest change of the side of a row whose value other rows determine, relative
 
 
 def correct(
+    local: Sequence[Any],
+    side: np.ndarray,
+    side_error: np.ndarray,
+    inward: np.ndarray,
+    component: np.ndarray,
+    over: OverPartitions,
+) -> tuple[Sequence[Any], Correction]:
+    """Bound the correction of all rows of knowledge, and decide which of them others imply.
+
+    `local` are handles of LocalRows, which are returned as they are used; all arrays have a number for each row that
+    partitions share.
+    """
+    sums = over.reduce(CorrectionSums.added, over.map(LocalRows.sums, local))
+    rows, not_implied = sums.rows, partial(_not_implied, local, over, sums.is_known)
+    correction, seems_implied = _correction(
+        sums, side[rows], side_error[rows], inward[rows], component[rows], not_implied
+    )
+    if seems_implied:  # by the cycles looked at, and not by all
+        return correct(over.map(LocalRows.with_all_cycles, local), side, side_error, inward, component, over)
+    return local, correction
+
+
+def _correction(
     sums: CorrectionSums,
     side: np.ndarray,
     side_error: np.ndarray,
     inward: np.ndarray,
     component: np.ndarray,
-    known_exactly: np.ndarray,
-    exact: Exact,
-) -> Correction:
-    """Bound the correction of all rows of knowledge, and decide which of them others imply."""
+    not_implied: Callable[..., tuple[set[int], bool]],
+) -> tuple[Correction, bool]:
+    """The correction of all rows, and whether something is not proved that might be if more cycles may change."""
     k = len(side)
     length, distance, moved, implied = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k, dtype=bool)
     if not k:
-        return Correction(length, distance, implied, moved, False)
+        return Correction(sums.rows, length, distance, 0.0), False
     pieces = zip(sums.high.tolist(), sums.low.tolist(), (-side).tolist(), strict=True)
     rho = np.array([math.fsum(three) for three in pieces])
     error = side_error + sums.error + EPS * np.abs(rho)
@@ -604,19 +524,21 @@ def correct(
         dependent += [(int(rows[j]), rows[support]) for j, support in step.dependent]
     for j, support in dependent:
         implied[j] = not inward[support].any()
-    different, seems_implied = _not_implied(dependent, known_exactly, exact)
+    different, seems_implied = not_implied(dependent)
     if different and not seems_implied:
         # Rows that differ from combinations of others by vanishing counts alone: these stay as they are.
-        still, _ = _not_implied([pair for pair in dependent if pair[0] in different], known_exactly, exact, SMALL)
+        still, _ = not_implied([pair for pair in dependent if pair[0] in different], SMALL)
         small = np.array(sorted(different - still), dtype=np.int64)
         close = violation[small] <= MOST_SMALL
         moved[small] = np.where(close, np.maximum(moved[small], violation[small]), moved[small])
         unexplained[small] = ~close
         different = still
     unexplained[np.array(sorted(different), dtype=np.int64)] = True
+    # Where equations imply a row, its multiplier can be moved to these, but for rounding.
+    distance = np.where(implied & np.isfinite(distance), side_error, distance)
     distance[unexplained] = np.inf
     length[np.isin(component, component[unexplained])] = np.inf
-    return Correction(length, distance, implied, moved, seems_implied)
+    return Correction(sums.rows, length, distance, float(moved.max())), seems_implied
 
 
 def _components(
@@ -930,20 +852,25 @@ def _below_eigenvalues(matrix: np.ndarray | sp.csr_array, shift: float) -> float
 
 
 def _not_implied(
-    dependent: Sequence[tuple[int, np.ndarray]], known_exactly: np.ndarray, exact: Exact, least: float = 0.0
+    local: Sequence[Any],
+    over: OverPartitions,
+    is_known: np.ndarray,
+    dependent: Sequence[tuple[int, np.ndarray]],
+    least: float = 0.0,
 ) -> tuple[set[int], bool]:
     """The rows that are not, as typed, combinations of others; and whether they are so on the cycles looked at.
 
     Cycles of terms with a count less than `least` are left out.
     """
-    decidable = [(j, support) for j, support in dependent if known_exactly[j] and known_exactly[support].all()]
-    if len(decidable) < len(dependent) or not decidable:
-        return {j for j, support in dependent if not (known_exactly[j] and known_exactly[support].all())}, False
-    rows = np.unique(np.concatenate([np.append(support, j) for j, support in decidable]))
-    by_prime = exact.residues(rows, max(len(support) for _, support in decidable) + SPARE, least)
-    weights, total = np.random.default_rng(1).integers(1, min(PRIMES), len(decidable)), np.zeros((2, len(rows)), int)
-    different = set()
-    for weight, (j, support) in zip(weights, decidable, strict=True):
+    different = {j for j, support in dependent if not (is_known[j] and is_known[support].all())}
+    if different or not dependent:
+        return different, False
+    rows = np.unique(np.concatenate([np.append(support, j) for j, support in dependent]))
+    common = rows, max(len(support) for _, support in dependent) + SPARE, least
+    shares = over.map(LocalRows.residues, local, list(range(len(local))), common=common)
+    by_prime = over.reduce(_added_residues, shares)
+    weights, total = np.random.default_rng(1).integers(1, min(PRIMES), len(dependent)), np.zeros((2, len(rows)), int)
+    for weight, (j, support) in zip(weights, dependent, strict=True):
         row, others, n = np.searchsorted(rows, j), np.searchsorted(rows, support), len(support) + SPARE
         combinations = [
             combination(residue[row, :n], residue[others, :n], prime)
@@ -956,122 +883,11 @@ def _not_implied(
             total[i, row] = (total[i, row] + weight) % prime
             total[i, others] = (total[i, others] - weight * factors) % prime
     # The combinations were found on some cycles: a random combination of them vanishes on all others, or some do not.
-    if not different and not exact.vanish(rows, list(total), least):
-        return {j for j, _ in decidable}, True
-    return different, False
+    if different or over.reduce(all, over.map(LocalRows.vanish, local, common=(rows, list(total), least))):
+        return different, False
+    return {j for j, _ in dependent}, True
 
 
-class ExactPoint(NamedTuple):
-    """Bounds on a point x'' that satisfies the rows exactly."""
-
-    # One per term: a bound on the relative difference of each count between the given point and x''; infinite without
-    # a proof.
-    moves: np.ndarray
-    # One per component: a bound on the square root of sum d^2 / x over the terms of each component, d being the
-    # changes of counts.
-    spread: np.ndarray
-    # One per row: |multiplier| of each inequality times a bound on its distance at x'' from the side that the
-    # multiplier's sign refers to, records (complementary slackness). Infinite without a proof.
-    slack: np.ndarray
-    # 0 if this holds for the rows as typed; otherwise the largest relative change of the side of a row whose value
-    # the published rows determine.
-    backward: float
-    # One per term: terms that hold next to nothing and would have to change by more than
-    # ``MOST_MOVED``.
-    stuck: np.ndarray
-
-
-class Components(NamedTuple):
-    """The connected components of the rows."""
-
-    of_row: np.ndarray  # the component of each row, and of each term
-    of_term: np.ndarray
-
-
-def exact_point(
-    form: LinearForm,
-    x: np.ndarray,
-    multipliers: np.ndarray,
-    free: np.ndarray,
-    width: np.ndarray,
-    components: Components,
-    also_active: np.ndarray | None = None,
-) -> ExactPoint:
-    """Bound the distance from x, where rows hold up to their last places, to a point where they hold exactly."""
-    value, mass, widths = form.exact_matvec(x), form.absolute_matvec(x), form.absolute_matvec(width)
-    rounding = GROWTH * form.rounding_of_rows(form.mass_of_rows(x))
-    active = active_rows(form, value, multipliers, rounding + widths, also_active)
-    component_of_row, component_of_term = components
-    closed = closed_components(form, x, free, component_of_row, component_of_term)
-    involved, is_open = form.rows_involving(free), free.copy()
-    is_open[closed.terms] = False
-    corrected = involved & active.rows & ~closed.rows
-    moves, spread, distance, backward, stuck = _corrected(
-        form, x, active, rounding, is_open, width, corrected, component_of_row, component_of_term
-    )
-    moves[closed.terms] = closed.moves
-    spread += np.sqrt(np.bincount(component_of_term[closed.terms], x[closed.terms] * closed.moves**2, len(spread)))
-    above, below = value - form.low, form.high - value
-    with np.errstate(invalid="ignore"):
-        change = form.absolute_matvec(np.where(free, x * moves, 0.0)) + active.side_error
-        change += EPS * (form.entries + 4) * mass
-        slack = np.where((multipliers > 0) & ~active.at_low, multipliers * (np.maximum(above, 0) + change), 0.0)
-        slack -= np.where((multipliers < 0) & ~active.at_high, multipliers * (np.maximum(below, 0) + change), 0.0)
-        # Rows that others imply are at x'' as far from their sides as these contradict each other by, or less; the
-        # multipliers of those that equations imply can be moved to these, but for rounding.
-        slack += np.where(corrected, np.abs(multipliers) * distance, 0.0)
-        # Inequalities that are not active and that x'' may violate: nothing is proved unless they are taken for active.
-        unproved = involved & ~active.rows & ~((above >= change) & (below >= change))
-        if also_active is None and unproved.any() and np.isfinite(change[unproved]).all():
-            return exact_point(form, x, multipliers, free, width, components, unproved)
-        # Inequalities that are satisfied strictly at x'' must not violate their other side.
-        unproved |= corrected & ~form.is_equation & (form.high - form.low < distance)
-        # Rows all of whose terms are fixed hold, or are moved to where they do.
-        roundoff = rounding + EPS * (form.entries + 4) * mass
-        violation = np.where(involved, 0.0, np.maximum(-above, -below) - roundoff)
-        magnitude = np.maximum(np.abs(np.where(np.isfinite(active.side), active.side, 0.0)), 1.0)
-        backward = max(backward, float((violation / magnitude).max(initial=0.0)))
-    slack[np.isnan(slack) | unproved] = np.inf
-    return ExactPoint(moves, spread, np.where(form.is_equation, 0.0, slack), backward, stuck)
-
-
-def _corrected(
-    form: LinearForm,
-    x: np.ndarray,
-    active: ActiveRows,
-    side_error: np.ndarray,
-    free: np.ndarray,
-    width: np.ndarray,
-    rows: np.ndarray,
-    of_row: np.ndarray,
-    of_term: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
-    """Bound the changes of counts to a point where some rows hold; see :class:`ExactPoint`, also for what is stuck."""
-    moves, distance = np.zeros(len(x)), np.zeros(form.shape[0])
-    spread = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
-    if not rows.any():
-        return moves, spread, distance, 0.0, np.zeros(len(x), dtype=bool)
-    local = LocalRows(form, x, free & (x > 0), rows, active.side, side_error, width)
-    known = local.known
-    inward, exactly = np.where(form.is_equation, 0.0, active.inward)[known], local.known_exactly()
-    of_known = active.side[known], side_error[known], inward, of_row[known], exactly
-    correction = correct(local.sums(), *of_known, local)
-    if local.is_sample and correction.seems_implied:
-        local = local.with_all_cycles()
-        correction = correct(local.sums(), *of_known, local)
-    distance[known] = np.where(
-        correction.implied & np.isfinite(correction.distance), side_error[known], correction.distance
-    )
-    proved = np.isfinite(correction.length)
-    moved = local.moved(np.where(proved, correction.length, 0.0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        moves = np.where(moved.own + moved.through > 0, (moved.own + moved.through) / x, 0.0)
-        spread = np.sqrt(np.bincount(of_term, np.where(moved.own > 0, moved.own**2 / x, 0.0), len(spread)))
-    length = np.zeros(len(spread))
-    length[of_row[known]] = correction.length
-    spread += length * math.sqrt(1 + moved.stretch**2)
-    failed, too_far = np.zeros(len(spread), dtype=bool), ~(moves <= MOST_MOVED)
-    failed[of_term[local.failed | too_far]] = True
-    failed[of_row[known[~proved]]] = True
-    moves, spread = np.where(free & failed[of_term], np.inf, moves), np.where(failed, np.inf, spread)
-    return moves, spread, distance, float(correction.moved.max(initial=0.0)), free & too_far & (x < SMALL)
+def _added_residues(shares: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
+    """Add up what partitions have, modulo each prime."""
+    return [sum(some) % prime for prime, *some in zip(PRIMES, *shares, strict=True)]

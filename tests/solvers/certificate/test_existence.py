@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import P
+from maxent_cvx._utils.parallel import LocalExecutor
 from maxent_cvx.solvers.cycle_space import CycleSpace
 from maxent_cvx.solvers.existence import LocalRows, correct
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.modular import PRIMES, combination, residues
+from maxent_cvx.solvers.partitions import OverPartitions
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)
@@ -78,12 +80,9 @@ def test_there_is_a_point_where_all_rows_hold_within_the_bounds(seed: int, n_ter
     near = x * (1 + 1e-9 * rng.uniform(-1, 1, len(x)))
     every = np.ones(form.shape[0], dtype=bool)
     local = LocalRows(form, near, near > 0, every, form.low, np.full(form.shape[0], 1e-13), np.zeros(len(x)))
-    known = local.known
-    zeros = np.zeros(len(known))
-    found = correct(
-        local.sums(), form.low[known], np.full(len(known), 1e-13) * form.low[known].size, zeros,
-        zeros.astype(int), local.known_exactly(), local,
-    )  # fmt: skip
+    zeros, over = np.zeros(len(form.low)), OverPartitions(LocalExecutor(1))
+    side_error = np.full(len(zeros), 1e-13) * len(local.known)
+    _, found = correct([local], form.low, side_error, zeros, zeros.astype(int), over)
     if not np.isfinite(found.length).all():
         return
     moved = local.moved(found.length)
