@@ -75,8 +75,6 @@ PROJECTION_PRECISION = 0.03
 PROJECTION_RIDGE = 1e-10
 #: Of the tolerance of each row: the largest violations with which a point is not projected at first.
 NEARLY_HOLD = 0.1
-#: Share of the terms that may move above which the rows are not restricted to these.
-WHOLE = 0.5
 #: Records: a smaller count is 0 at the point by which an answer is certified, which adds as much to the gap.
 VANISHED = 1e-18
 #: Relative: by how much convex constraints may be moved, to cover the curvature that their tangents leave out.
@@ -258,19 +256,8 @@ def project(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | 
     if not np.isfinite(x).all():
         return None
     moves = _concerned(form, x, ~fixed)
-    # If most terms may move, the others are given no weight: then nothing that is known of the rows is computed anew.
-    whole = np.count_nonzero(moves) > WHOLE * len(x)
-    terms, involved = np.arange(len(x)) if whole else np.flatnonzero(moves), form.rows_involving(moves)
-    rest = form if whole else _restricted(form, x, terms, involved)
-    rest, order = detect_blocks(rest)
-    corrected = (involved if whole else np.ones(len(order), dtype=bool))[order]
-    for may_form in (False, True):  # forming the Schur complement is expensive, and rarely needed
-        moved = x.copy()
-        if moves.any():
-            moved[terms] = _projected(rest, x[terms], np.where(moves, x, 0.0)[terms], corrected, may_form)
-        if (form.residual(moved) <= FEASIBLE_MULTIPLE * form.tolerance).all():
-            return moved
-    return None
+    moved = _projected(form, x, moves) if moves.any() else x.copy()
+    return moved if (form.residual(moved) <= FEASIBLE_MULTIPLE * form.tolerance).all() else None
 
 
 def _concerned(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -286,27 +273,18 @@ def _concerned(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
     return free & concerned[of_term]
 
 
-def _restricted(form: LinearForm, x: np.ndarray, terms: np.ndarray, involved: np.ndarray) -> LinearForm:
-    """Restrict the problem to some terms, the others being fixed at x, and to the rows that involve these."""
-    rest, others = form.select(involved), x.copy()
-    others[terms] = 0.0
-    fixed_part = rest.matvec(others)
-    return replace(rest.select_terms(terms), low=rest.low - fixed_part, high=rest.high - fixed_part)
+def _projected(form: LinearForm, x: np.ndarray, moves: np.ndarray) -> np.ndarray:
+    """Correct some terms in rounds, as long as each at least halves the largest violation of the rows that they are in.
 
-
-def _projected(
-    form: LinearForm,
-    x: np.ndarray,
-    weight: np.ndarray,
-    corrected: np.ndarray,
-    may_form: bool,
-) -> np.ndarray:
-    """Correct x in rounds, as long as each at least halves the largest violation.
-
-    The violation is reduced to roundoff, as the certificate multiplies it with multipliers, which may be large. Terms
-    of weight 0 stay, and rows that are not to be corrected do not count.
+    The violation is reduced to roundoff, as the certificate multiplies it with multipliers, which may be large.
     """
-    system, tolerance = newton_system(form, may_form=may_form), form.tolerance
+    corrected, (form, order) = form.rows_involving(moves), detect_blocks(form)
+    corrected, weight, tolerance, system = (
+        corrected[order],
+        np.where(moves, x, 0.0),
+        form.tolerance,
+        newton_system(form),
+    )
     moved = best = x
     least = before = np.inf
     for _ in range(PROJECTION_ROUNDS):
@@ -416,22 +394,18 @@ def fenchel_gaps(
     if form.penalties is None:
         return gap, doubt
     soft, penalties = slice(form.n_hard, None), form.penalties
-    below, above, m, missable = (
-        (form.low - value)[soft],
-        (value - form.high)[soft],
-        multipliers[soft],
-        restriction.is_soft,
-    )
-    gaps = penalties.fenchel_gap((below, above), change[soft], m)
-    doubt[soft] = np.where(missable[soft], penalties.doubt((below, above), change[soft], m), 0.0)
-    # x'' satisfies the other rows as typed but for v m, which is rounded where the side is moved by it.
-    moved_side = restriction.form.low[soft] - np.where(m < 0, form.high[soft], form.low[soft]) + penalties.variance * m
-    off = np.abs(moved_side) + PENALTY_ROUNDING * penalties.variance * np.abs(m)
+    low, high, m, missable = form.low[soft], form.high[soft], multipliers[soft], restriction.is_soft[soft]
+    beyond = low - value[soft], value[soft] - high
     with np.errstate(invalid="ignore", divide="ignore"):
+        gaps = penalties.fenchel_gap(beyond, change[soft], m)
+        doubt[soft] = np.where(missable, penalties.doubt(beyond, change[soft], m), 0.0)
+        charged = involved[soft] & (doubt[soft] == 0)
+        of_missable = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
+        # x'' satisfies the other rows as typed but for v m, which is rounded where the side is moved by it.
+        moved_side = restriction.form.low[soft] - np.where(m < 0, high, low)
+        off = np.abs(moved_side + penalties.variance * m) + PENALTY_ROUNDING * penalties.variance * np.abs(m)
         of_exact = np.where(penalties.variance > 0, off**2 / penalties.variance, 0.0)
-    gap[soft] = np.where(missable[soft], np.where(np.isnan(gaps), np.inf, gaps), of_exact)
-    gap[doubt > 0] = 0.0
-    gap[~involved & missable] = 0.0
+    gap[soft] = np.where(missable, of_missable, of_exact)
     return gap, doubt
 
 

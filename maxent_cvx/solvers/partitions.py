@@ -24,9 +24,7 @@ from operator import add
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
-from scipy.linalg.lapack import dpstrf
 
 from .._utils.errors import Infeasible, join_names
 from .._utils.parallel import Executor
@@ -604,36 +602,6 @@ class PartFactor(Sized, BlockFactor):
 def factored(part: ReducedPart, state: BucketState, floor: float, ridge: float) -> PartFactor:
     """The blocks of one partition, factored."""
     return PartFactor(part.systems, np.maximum(state.counts, floor), ridge)
-
-
-#: Relative to the diagonal: a row of knowledge with a smaller pivot in S is implied by others.
-DEPENDENT = 1e-9
-
-
-class IndependentRows(NamedTuple):
-    """Rows of knowledge none of which is implied by the others, but for rounding: their S can be inverted."""
-
-    numbers: np.ndarray
-    factor: np.ndarray  # the upper Cholesky factor of S, scaled to a diagonal of 1
-    scale: np.ndarray  # what rows and columns of S were multiplied by
-
-    @classmethod
-    def of(cls, schur: np.ndarray, numbers: np.ndarray) -> IndependentRows:
-        """Choose rows by a Cholesky factorisation with pivoting (LAPACK's dpstrf)."""
-        diagonal = np.diag(schur)
-        positive = np.flatnonzero(diagonal > 0)
-        scale = 1 / np.sqrt(diagonal[positive])
-        if not len(positive):
-            return cls(numbers[:0], np.zeros((0, 0)), scale)
-        factor, order, rank, _ = dpstrf(schur[np.ix_(positive, positive)] * scale[:, None] * scale, tol=DEPENDENT)
-        chosen = order[:rank] - 1
-        return cls(numbers[positive[chosen]], np.triu(factor[:rank, :rank]), scale[chosen])
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """S^-1 right."""
-        if not len(self.numbers):
-            return right
-        return np.asarray(scipy.linalg.cho_solve((self.factor, False), right * self.scale)) * self.scale
 
 
 # Terms that are zero in every solution, found from a Newton step as in :mod:`.newton`.

@@ -20,6 +20,8 @@ from .._utils.parallel import Executor
 from .answer import Status
 from .blocks import single_thread
 from .certificate import (
+    PROJECTION_PRECISION,
+    PROJECTION_RIDGE,
     PROJECTION_ROUNDS,
     VALUE_PLACES,
     VANISHED,
@@ -33,11 +35,9 @@ from .columns import SharedColumns, SplitMatrix
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
 from .form import LinearForm, Settled
 from .monitor import Monitor
-from .newton import RIDGES
 from .partitions import (
     TOLERANCE,
     BucketState,
-    IndependentRows,
     Minimum,
     OverPartitions,
     Part,
@@ -147,8 +147,7 @@ def restored(part: Part, reduced_part: ReducedPart, state: BucketState) -> Point
 
 
 # Projection onto the feasible set, partition by partition, in a metric weighted by the point itself; see
-# :func:`.certificate.project`. Rows that others imply are not corrected: rounding of their sides could be made up for by
-# large changes only. Each partition eliminates its published rows; the driver corrects the rows of knowledge.
+# :func:`.certificate.project`. Each partition eliminates its published rows; the driver corrects the rows of knowledge.
 
 
 class Eliminated(NamedTuple):
@@ -168,7 +167,7 @@ def projected(
     """
     parts, shared = whole
     reduced_parts, states = optimum.parts, optimum.point.states
-    factor = optimum.systems.at(Weights(states, 0.0), RIDGES[0])
+    factor = optimum.systems.at(Weights(states, 0.0), PROJECTION_RIDGE)
     points = over.map(restored, parts, reduced_parts, states)
 
     def violation_of_buckets() -> tuple[Sequence[Any], dict[str, Any]]:
@@ -180,16 +179,16 @@ def projected(
     first, tolerance, is_hard = sums, shared.tolerance, np.arange(shared.shape[0]) < shared.n_hard
     near = (first["value"] <= shared.low + tolerance) | (first["value"] >= shared.high - tolerance)
     active = np.flatnonzero(is_hard & (shared.is_equation | near))
-    rows = IndependentRows.of(factor.form_schur(active) if len(active) else np.zeros((0, 0)), active)
     before = np.inf
     for _ in range(PROJECTION_ROUNDS):
-        value = sums["value"][rows.numbers]
-        violation = np.clip(value, shared.low[rows.numbers], shared.high[rows.numbers]) - value
+        value = sums["value"][active]
+        violation = np.clip(value, shared.low[active], shared.high[active]) - value
         worst = max(float(np.abs(violation).max(initial=0.0)), sums["largest_residual"])
         is_exact = not sums["n_inexact"] and bool((np.abs(violation) <= VALUE_PLACES * np.abs(value)).all())
         if is_exact or not worst <= 0.5 * before:
             break
-        common = rows.solve(violation - sums["carried"][rows.numbers]), rows.numbers
+        of_known = factor.solve_schur(violation - sums["carried"][active], active, PROJECTION_PRECISION)
+        common = of_known, active
         before, points = worst, over.map(corrected, reduced_parts, factor.factors, corrections, points, common=common)
         corrections, sums = violation_of_buckets()
     return over.map(without_vanished, reduced_parts, points, common=(vanished,)), first

@@ -254,8 +254,8 @@ class Systems(ABC):
 
     forms_at_once = False  # whether S is formed at every x, as that takes no longer than a few products
 
-    def __init__(self, n_known: int, *, may_form: bool = True) -> None:
-        self.n_known, self.may_form = n_known, may_form
+    def __init__(self, n_known: int) -> None:
+        self.n_known = n_known
         self.products = self.formed = 0
         self.schur: SchurComplement | None = None
 
@@ -305,7 +305,7 @@ class SchurFactor(ABC):
             return self._conjugate(product, right, scale.__rtruediv__, tolerance, MOST_PRODUCTS)[0]
         precondition = systems.schur.precondition(active, scale, self._ridge) if systems.schur else scale.__rtruediv__
         solution, converged = self._conjugate(product, right, precondition, tolerance, systems.affordable_products)
-        if converged or not systems.may_form:
+        if converged:
             return solution
         systems.schur = self._form(active, curvature)
         precondition = systems.schur.precondition(active, scale, self._ridge)
@@ -399,13 +399,10 @@ QUICKLY_FORMED = 1e7
 
 
 class BlockSystem(Systems):
-    """Solves H d = g at any x; the block structure of the form is found once.
+    """Solves H d = g at any x; the block structure of the form is found once."""
 
-    Without `may_form`, a solution can be less precise than asked for.
-    """
-
-    def __init__(self, form: LinearForm, *, may_form: bool = True) -> None:
-        super().__init__(form.shape[0] - form.n_published, may_form=may_form)
+    def __init__(self, form: LinearForm) -> None:
+        super().__init__(form.shape[0] - form.n_published)
         self.known, self.n_published = form.known, form.n_published
         self.bucket_blocks = form.bucket_blocks
         indices = self.bucket_blocks.rows.indices
@@ -563,11 +560,11 @@ MOST_MULTIPLICATIONS = 2e10
 MOST_ENTRIES = 1e8
 
 
-def newton_system(form: LinearForm, *, may_form: bool = True) -> System:
+def newton_system(form: LinearForm) -> System:
     """A dense factor where the problem is small, a sparse one where blocks are large, else block elimination."""
     if form.shape[0] ** 2 * max(form.shape[1], 1) <= MOST_DENSE_WORK:
         return DenseSystem(form)
-    blocks = BlockSystem(form, may_form=may_form)
+    blocks = BlockSystem(form)
     buckets = blocks.bucket_blocks
     is_small = buckets.cost <= MOST_MULTIPLICATIONS and buckets.n_entries <= MOST_ENTRIES
     return blocks if is_small else SparseSystem(form)
