@@ -102,16 +102,11 @@ class RowBlocks(Sequence[Rows]):
 
     def coefficients(self, row: int) -> Coefficients:
         """The different coefficients of a row, as it was typed or else as it stands, and the terms that each is of."""
-        as_doubles = self.doubles(row)
-        return (self.find(row)[0].typed or ()) if as_doubles is None else by_coefficient(*as_doubles)
-
-    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The coefficients of a row as it stands and their terms; None if it was typed as rational numbers."""
         rows, place = self.find(row)
         if rows.typed is not None:
-            return None
+            return rows.typed
         entries = slice(rows.matrix.indptr[place], rows.matrix.indptr[place + 1])
-        return rows.matrix.data[entries], rows.matrix.indices[entries]
+        return by_coefficient(rows.matrix.data[entries], rows.matrix.indices[entries])
 
     def sides(self, row: int) -> tuple[float, float]:
         """The low and the high side of a row as typed; infinite where it is open."""

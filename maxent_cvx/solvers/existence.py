@@ -173,11 +173,6 @@ class LocalRows(Sized):
             self.failed[terms[(tree >= 0) & contradicts[tree]]] = True
         self.sample = self._sample(share)
 
-    @property
-    def is_sample(self) -> bool:
-        """Whether some cycles may not change."""
-        return len(self.sample) < len(self.space.outside)
-
     def with_all_cycles(self) -> LocalRows:
         """The same where all cycles may change."""
         rows = copy.copy(self)
@@ -195,19 +190,11 @@ class LocalRows(Sized):
         chosen = generator.random(int(tree.max()) + 2) < enough / len(every)  # the last: terms without a tree
         of_class = known.of_term[terms]
         reached = known.pattern @ np.bincount(of_class[chosen[tree]], minlength=known.distinct.shape[1])
-        few = known.pattern[self.known[reached[self.known - n] < of_row] - n]
-        # Of the classes of such a row as many as have enough terms in trees that have not been chosen.
-        available = np.bincount(of_class[~chosen[tree]], minlength=few.shape[1])[few.indices]
-        before = np.cumsum(available) - available
-        before -= before[few.indptr[entry_rows(few)]]
-        is_needed = np.zeros(few.shape[1], dtype=bool)
-        is_needed[few.indices[before < of_row]] = True
-        lacking = is_needed[of_class] & ~chosen[tree]
-        places = generator.permutation(np.flatnonzero(lacking))
-        places = places[np.argsort(of_class[places], kind="stable")]
-        starts = np.flatnonzero(np.diff(of_class[places], prepend=-1))
-        rank = np.arange(len(places)) - np.repeat(starts, np.diff(np.append(starts, len(places))))
-        chosen[tree[places[rank < of_row]]] = True
+        for row in self.known[reached[self.known - n] < of_row] - n:
+            is_about = np.zeros(known.distinct.shape[1], dtype=bool)
+            is_about[known.pattern.indices[known.pattern.indptr[row] : known.pattern.indptr[row + 1]]] = True
+            lacking = np.flatnonzero(is_about[of_class] & ~chosen[tree])
+            chosen[tree[generator.choice(lacking, min(len(lacking), math.ceil(of_row)), replace=False)]] = True
         return np.flatnonzero(chosen[tree[: len(every)]])
 
     def sums(self) -> CorrectionSums:
@@ -219,8 +206,9 @@ class LocalRows(Sized):
         wide = sp.csr_array((0, k))
         if k and self.wide.nnz:
             wide = sp.diags_array(self.width).tocsr() @ self._rows(self.wide)
-        for terms, cycles, rows, sizes in self._on_cycles() if k else ():
-            weight = self.x[terms]
+        is_unit = bool((np.abs(self.form.known.distinct.data) == 1).all())
+        for terms, cycles, rows in self._cycles() if k else ():
+            weight, sizes = self.x[terms], absolute(rows) if is_unit else self._sizes(cycles)
             longest = max(longest, 2.0 * float(np.diff(cycles.indptr).max(initial=0)))
             size += np.bincount(sizes.indices, sizes.data**2 * weight[entry_rows(sizes)], k)
             rooted = sp.csr_array(
@@ -229,16 +217,11 @@ class LocalRows(Sized):
             for start in range(0, len(terms), BATCH):  # short sums have little roundoff
                 batch = rooted[start : start + BATCH]
                 entries = np.diff(batch.indptr).astype(float)
-                if k <= MOST_DENSE_ROWS or (
-                    k <= MOST_DENSE and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries)
-                ):
-                    dense = batch.toarray()
-                    total = total + dense.T @ dense
-                else:
-                    product = batch.T.tocsr() @ batch
-                    total = total + (product.toarray() if isinstance(total, np.ndarray) else product)  # type: ignore
-                    if not isinstance(total, np.ndarray) and k <= MOST_DENSE and total.nnz > k**2 / 8:
-                        total = total.toarray()
+                is_dense = k <= MOST_DENSE and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries)
+                columns = batch.toarray() if is_dense or k <= MOST_DENSE_ROWS else batch
+                total = total + columns.T @ columns
+                if sp.issparse(total) and k <= MOST_DENSE and total.nnz > k**2 / 8:
+                    total = total.toarray()
                 batches += 1
         return CorrectionSums(
             self.known - self.n_own, self._known_exactly(), total, size, high, low, error, wide,
@@ -328,13 +311,9 @@ class LocalRows(Sized):
                 entries = self.exact.residues(np.array([number - n]), prime)
                 parts.append((np.full(entries.nnz, place), entries.indices.astype(np.int64), entries.data))
                 continue
-            as_doubles = None if form.origin is None or number < n else form.origin.doubles(number)
             if number < n:
                 published = form.rows(np.array([number]))
-                as_doubles = published.data, published.indices
-            if as_doubles is not None:
-                a, at = as_doubles
-                parts.append((np.full(len(at), place), at, residues(a, prime)))
+                parts.append((np.full(published.nnz, place), published.indices, residues(published.data, prime)))
                 continue
             assert form.origin is not None
             for fraction, at in form.origin.coefficients(number):
@@ -372,13 +351,6 @@ class LocalRows(Sized):
             if self.exact is None and len(self.sample) <= MOST_KEPT:  # of partitions, all would be kept at once
                 self._kept = batch
             yield batch
-
-    def _on_cycles(self) -> Iterator[tuple[np.ndarray, sp.csr_array, sp.csr_array, sp.csr_array]]:
-        """Yield some terms outside of the forest, M' for their cycles, and what bounds the roundoff of M'."""
-        form = self.form
-        is_unit = bool((np.abs(form.known.distinct.data) == 1).all())
-        for terms, cycles, rows in self._cycles():
-            yield terms, cycles, rows, absolute(rows) if is_unit else self._sizes(cycles)
 
     def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
         """|Z| |K|' for some cycles."""

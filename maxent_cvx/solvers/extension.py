@@ -64,48 +64,38 @@ class ExtendedOrigin:
         """Of the original rows those that are available as rational numbers."""
         return np.empty(0, dtype=np.int64) if self.before is None else self.original[self.before.typed]
 
-    def _number(self, row: int) -> int | None:
-        """The number of a row in the original form; None of an added one."""
+    def _before(self, row: int) -> tuple[RowOrigin | None, int]:
+        """The origin of a row of the original form, and its number there; None of an added one."""
         at = int(np.searchsorted(self.original, row))
-        return at if self.before is not None and at < len(self.original) and self.original[at] == row else None
+        return (self.before, at) if at < len(self.original) and self.original[at] == row else (None, row)
 
     def name(self, row: int) -> str:
         """The name of a row in messages."""
-        number = self._number(row)
-        return self.names[row] if number is None or self.before is None else self.before.name(number)
+        before, number = self._before(row)
+        return self.names[row] if before is None else before.name(number)
 
     def remedy(self, row: int) -> str:
         """What a user can do about a row that contradicts others."""
-        number = self._number(row)
-        return "relax it, or remove it" if number is None or self.before is None else self.before.remedy(number)
+        before, number = self._before(row)
+        return "relax it, or remove it" if before is None else before.remedy(number)
 
     def coefficients(self, row: int) -> Coefficients:
         """The coefficients of a row, as typed or as they stand, up to a common factor."""
-        number = self._number(row)
-        if number is not None and self.before is not None:
-            return self.before.coefficients(number)
+        before, number = self._before(row)
+        if before is not None:
+            return before.coefficients(number)
         line = self.matrix[[row]]
         return by_coefficient(line.data, line.indices)
 
-    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The coefficients of a row as they stand and their terms; None if it was typed as rational numbers."""
-        number = self._number(row)
-        if number is not None and self.before is not None:
-            return self.before.doubles(number)
-        line = self.matrix[[row]]
-        return line.data, line.indices
-
     def sides(self, row: int) -> tuple[float, float]:
         """The sides of a row."""
-        number = self._number(row)
-        if number is not None and self.before is not None:
-            return self.before.sides(number)
-        return float(self.low[row]), float(self.high[row])
+        before, number = self._before(row)
+        return (float(self.low[row]), float(self.high[row])) if before is None else before.sides(number)
 
     def is_exact(self, row: int) -> bool:
         """Whether the stored row is the intended one."""
-        number = self._number(row)
-        return number is not None and self.before is not None and self.before.is_exact(number)
+        before, number = self._before(row)
+        return before is not None and before.is_exact(number)
 
 
 def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.ndarray) -> Extension:

@@ -80,10 +80,6 @@ class RowOrigin(Protocol):
         """The coefficients of a row over probabilities, as typed."""
         ...
 
-    def doubles(self, row: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The coefficients of a row and their terms, if they are doubles; None if they are other rational numbers."""
-        ...
-
     def sides(self, row: int) -> tuple[float, float]:
         """The lower and the upper side of a row over probabilities, as typed; infinite where there is none."""
         ...
