@@ -11,7 +11,7 @@ distances (all sums are over the terms of one group q):
 
        KL(x'' \|\| x*) <= sum_j (x''_j log(x''_j / y_j) - x''_j + y_j) + sum_i \|m_i\| slack_i(x''),
 
-   and the right side is at most the same sum at x', evaluated as an upper bound (:func:`divergence`), plus
+   and the right side is at most the same sum at x', evaluated as an upper bound (:func:`gaps_of_terms`), plus
 
        sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
 
@@ -56,8 +56,8 @@ from .answer import Answer
 from .blocks import single_thread
 from .costs import PENALTY_ROUNDING, excess
 from .duality import exact_residuals, implied_upper_bounds, rmatvec_coefficient_error, rmatvec_rounding
-from .existence import GROWTH, MOST_BACKWARD, MOST_MOVED, SMALL, ExactRows, LocalRows, Moved, correct
-from .form import Groups, LinearForm, Settled, Sized
+from .existence import GROWTH, MOST_BACKWARD, MOST_MOVED, SMALL, Block, LocalRows, Moved, correct
+from .form import Groups, LinearForm, Settled
 from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
 from .partitions import OverPartitions, added
@@ -412,23 +412,25 @@ def fenchel_gaps(
 # The generalised Kullback-Leibler divergence between the counts and those given by the multipliers, bounded above.
 
 
-def divergence(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-    """Bound x log(x / y) - x + y from above, one per term, records, for y = w exp(A' m - 1).
+def gaps_of_terms(
+    form: LinearForm, x: np.ndarray, multipliers: np.ndarray, doubt: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bound |log(x / y)| and x log(x / y) - x + y, one per term, for y = w exp(A' m - 1), of which log y may be off by `doubt`.
 
-    With d = log(x / y) it is x (d - 1 + exp(-d)), about x d^2 / 2. It is not computed as a difference of nearly equal
-    numbers, so that roundoff enters through d only; the largest value over the error interval of d is taken.
+    With d = log(x / y) the second is x (d - 1 + exp(-d)), about x d^2 / 2, records. It is not computed as a difference of
+    nearly equal numbers, so that roundoff enters through d only; the largest value over the error interval of d is taken.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        exponent = form.exponent(multipliers)
-        log_x = np.log(x)
+        exponent, log_x = form.exponent(multipliers), np.log(x)
         # Roundoff of the sum, the weight and the logarithms, a few units in the last place each.
         sizes = 1 + np.abs(exponent) + np.abs(np.log(form.weights)) + np.where(x > 0, np.abs(log_x), 0.0)
         error = rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + 4 * EPS * sizes
-        d = log_x - exponent
+        d, error = log_x - exponent, error + doubt
         near = x * np.maximum(excess(d - error), excess(d + error))
         y = np.exp(exponent + error)
         far = x * d - x + y + 2 * error * (x + y)  # x and y differ so much that nothing cancels
-        return np.where(x == 0, y, np.where(np.abs(d) < 1, near, far))
+        log_ratio = np.where(x == 0, 0.0, np.abs(d) + error)
+        return log_ratio, np.where(x == 0, y, np.where(np.abs(d) < 1, near, far))
 
 
 #: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
@@ -526,22 +528,6 @@ class Certificate(ReprMixin):
 # The certificate over blocks: in memory there is one, a release in partitions has one for each.
 
 
-@dataclass(frozen=True, eq=False)
-class Block(Sized):
-    """The terms of one partition near an answer, and the rows over them, published ones first."""
-
-    form: LinearForm
-    n_own: int  # leading rows, all equations, that are about terms of this block alone; the others are shared
-    counts: np.ndarray  # one per term: the answer, records
-    near: np.ndarray  # the point x'
-    multipliers: np.ndarray  # of its own rows
-    settled: Settled
-    component: np.ndarray  # one per term: the connected component of hard rows that it is in
-    groups: Groups
-    numbers: np.ndarray  # the number of each group in the whole
-    exact: ExactRows | None = None
-
-
 class Found(NamedTuple):
     """A point x'' where all rows hold exactly: its distance from x', and the gap there, as far as it is known."""
 
@@ -593,7 +579,7 @@ def found_near(
     at_low, at_high = active_sides(form, value, m, side_error, also_active)
     side, corrected = np.where(at_low, form.low, form.high), involved & (at_low | at_high)
     inward = np.where(form.is_equation, 0.0, np.where(at_low, 1.0, -1.0))
-    local = over.map(local_rows, blocks, common=(corrected, side, rounding, 1 / max(len(blocks), 1)))
+    local = over.map(LocalRows, blocks, common=(corrected, side, rounding, 1 / max(len(blocks), 1)))
     used, correction = correct(local, side, rounding, inward, restriction.of_row, over)
     distance = np.zeros(len(m))
     distance[correction.rows] = correction.distance
@@ -620,7 +606,7 @@ def found_near(
     slack[form.is_equation] = 0.0
     of_soft, doubt = fenchel_gaps(restriction, multipliers, value, change, involved)
     shares = over.gather(over.map(share_of, blocks, used, moved, common=(multipliers, doubt, restriction.n_components)))
-    total = added([share.sums for share in shares])
+    total = added([sums for sums, _ in shares])
     length = np.zeros(len(total["gap"]))
     length[restriction.of_row[correction.rows]] = correction.length
     # A bound on the square root of sum d^2 / x over the terms of a component, d being the changes of counts.
@@ -630,7 +616,7 @@ def found_near(
     if total["n_failed"] or not is_proved.all():
         gap[:] = np.inf
     return Found(
-        slack + of_soft, gap, _table([share.table for share in shares], spread), backward, moved,
+        slack + of_soft, gap, _table([table for _, table in shares], spread), backward, moved,
         float(total["largest_move"]), int(total["n_fixed"]),
     )  # fmt: skip
 
@@ -655,20 +641,6 @@ def active_sides(
     return at_low, ~at_low & ((down & (below <= tolerance)) | (below <= roundoff))
 
 
-def local_rows(
-    block: Block, corrected: np.ndarray, side: np.ndarray, side_error: np.ndarray, share: float
-) -> LocalRows:
-    """The active rows over the terms of one block that may change, its own rows first."""
-    form, near, own, (fixed, width) = block.form, block.near, slice(block.n_own), block.settled
-    active = np.concatenate([form.rows_involving(~fixed)[own], corrected])
-    sides = np.concatenate([form.low[own], side])
-    errors = np.concatenate([GROWTH * form.side_error[own], side_error])
-    return LocalRows(
-        form, near, ~fixed & (near > 0), active, sides, errors, width,
-        exact=block.exact, n_own=block.n_own, share=share,
-    )  # fmt: skip
-
-
 def moves_of(moved: Moved) -> np.ndarray:
     """Bound the change of every count, records."""
     return moved.own + moved.through
@@ -679,16 +651,9 @@ def change_of_rows(block: Block, moved: Moved) -> np.ndarray:
     return block.form.absolute_matvec(moves_of(moved))[block.n_own :]
 
 
-class Share(NamedTuple):
-    """What one block contributes to the bound: sums by component, and a table of groups and components."""
-
-    sums: dict[str, Any]
-    table: dict[str, np.ndarray]
-
-
 def share_of(
     block: Block, local: LocalRows, moved: Moved, multipliers: np.ndarray, doubt: np.ndarray, size: int
-) -> Share:
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What one block contributes to the bound; `doubt` is by how much multipliers are off, `size` counts components.
 
     Sums over each component, with y = w exp(A' m - 1): the gap x log(x / y) - x + y, what moving to x'' adds to it term
@@ -696,14 +661,13 @@ def share_of(
     records: what counts are moved by before and to x'', and how many there are.
     """
     form, near, (fixed, width), (q, n_q) = block.form, block.near, block.settled, block.groups
-    none = np.zeros(block.n_own)
-    unsure = form.absolute_rmatvec(np.concatenate([none, doubt])) if doubt.any() else np.zeros(len(near))
-    log_ratio, gap = gaps_of_terms(form, near, np.concatenate([block.multipliers, multipliers]), ~fixed, unsure)
+    unsure = form.absolute_rmatvec(np.append(np.zeros(block.n_own), doubt)) if doubt.any() else 0.0
+    log_ratio, gap = gaps_of_terms(form, near, np.append(block.multipliers, multipliers), unsure)
     moves, change = moves_of(moved), np.abs(near - block.counts)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         relative = np.where(moves > 0, moves / near, 0.0)
         of_terms = {
-            "gap": gap, "moving": moves * (log_ratio + relative), "log_ratio": near * log_ratio**2,
+            "gap": np.where(fixed, 0.0, gap), "moving": moves * (log_ratio + relative), "log_ratio": near * log_ratio**2,
             "of_own": np.where(moved.own > 0, moved.own**2 / near, 0.0),
         }  # fmt: skip
     sums: dict[str, Any] = {name: np.bincount(block.component, of_term, size) for name, of_term in of_terms.items()}
@@ -714,7 +678,7 @@ def share_of(
     table = {"group": block.numbers[pairs // size], "component": pairs % size}
     for name, of_term in (("before", change + width), ("moves", moves), ("near", near)):
         table[name] = np.bincount(number, of_term, len(pairs))
-    return Share(sums, {**table, "records": n_q[pairs // size]})
+    return sums, {**table, "records": n_q[pairs // size]}
 
 
 def _table(tables: Sequence[dict[str, np.ndarray]], spread: np.ndarray) -> dict[str, np.ndarray]:
@@ -815,20 +779,6 @@ def _better(
     if bound > before.bound:
         return before
     return replace(before, moved=found.largest_move, gap=total, bound=bound, backward=backward)
-
-
-def gaps_of_terms(
-    form: LinearForm, near: np.ndarray, multipliers: np.ndarray, free: np.ndarray, doubt: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on |log(x / y)| and on x log(x / y) - x + y, one per term, where log y may be off by `doubt`; 0 if fixed."""
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        log_ratio = np.abs(np.log(np.where(near > 0, near, 1.0)) - np.where(near > 0, form.exponent(multipliers), 0.0))
-        log_ratio += rmatvec_rounding(form, multipliers) + rmatvec_coefficient_error(form, multipliers) + doubt
-        distance = np.where(free, divergence(form, near, multipliers), 0.0)
-        if doubt.any():  # with y exp(doubt) for y the divergence changes by (y - x) doubt, to first order
-            y = np.exp(form.exponent(multipliers))
-            distance += np.where(free, np.abs(y - near) * doubt + y * np.where(doubt < 1, doubt**2, np.inf), 0.0)
-    return log_ratio, distance
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:

@@ -44,7 +44,7 @@ from scipy.sparse.linalg import splu
 from .blocks import BATCH_DOUBLES
 from .cycle_space import CycleSpace
 from .duality import two_product
-from .form import LinearForm, Sized
+from .form import Groups, LinearForm, Settled, Sized
 from .modular import PRIMES, SPARE, combination, combined, product, residues, residues_of_fraction
 from .parameters import EPS
 from .schur import MOST_DENSE
@@ -130,25 +130,37 @@ class ExactRows(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
+class Block(Sized):
+    """The terms of one partition near an answer, and the rows over them, published ones first."""
+
+    form: LinearForm
+    n_own: int  # leading rows, all equations, that are about terms of this block alone; the others are shared
+    counts: np.ndarray  # one per term: the answer, records
+    near: np.ndarray  # the point x'
+    multipliers: np.ndarray  # of its own rows
+    settled: Settled
+    component: np.ndarray  # one per term: the connected component of hard rows that it is in
+    groups: Groups
+    numbers: np.ndarray  # the number of each group in the whole
+    exact: ExactRows | None = None
+
+
 class LocalRows(Sized):
-    """The active rows over the terms of one partition, and the forest of its published rows."""
+    """The active rows over the terms of one block that may change, and the forest of its published rows.
+
+    `active`, `side` and `side_error` are those of the rows that blocks share; `share` is that of the block in what is
+    enough for all.
+    """
 
     def __init__(
-        self,
-        form: LinearForm,
-        x: np.ndarray,
-        positive: np.ndarray,
-        active: np.ndarray,
-        side: np.ndarray,
-        side_error: np.ndarray,
-        width: np.ndarray,
-        *,
-        exact: ExactRows | None = None,
-        n_own: int = 0,
-        share: float = 1.0,
+        self, block: Block, active: np.ndarray, side: np.ndarray, side_error: np.ndarray, share: float = 1.0
     ) -> None:
-        n = form.n_published
-        self.form, self.x, self.exact, self.n_own = form, x, exact, n_own
+        form, x, (fixed, width), own = block.form, block.near, block.settled, slice(block.n_own)
+        n, positive = form.n_published, ~fixed & (x > 0)
+        active = np.concatenate([form.rows_involving(~fixed)[own], active])
+        side, side_error = np.append(form.low[own], side), np.append(GROWTH * form.side_error[own], side_error)
+        self.form, self.x, self.exact, self.n_own = form, x, block.exact, block.n_own
         self._kept: tuple[np.ndarray, sp.csr_array, sp.csr_array] | None = None
         self.space = CycleSpace.of(form, x, positive, active[:n])
         is_known = active.copy()

@@ -25,13 +25,13 @@ from .certificate import (
     PROJECTION_ROUNDS,
     VALUE_PLACES,
     VANISHED,
-    Block,
     Certificate,
     Restriction,
     found_near,
     within_slopes,
 )
 from .columns import SharedColumns, SplitMatrix
+from .existence import Block
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
 from .form import LinearForm, Settled
 from .monitor import Monitor
@@ -255,15 +255,9 @@ def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certifica
         found = found_near(blocks, restriction, multipliers, over)
         gap = float(found.gap.sum() + found.slack.sum())
         missed = np.maximum(low - first["value"], first["value"] - high)
-        certificate = Certificate(
-            max(first["largest_residual"], float(missed.max(initial=0.0))),
-            0.0,
-            found.largest_move,
-            gap,
-            found.bound(np.full(len(found.table["records"]), gap), found.backward),
-            found.n_fixed,
-            found.backward,
-        )
+        residual = max(first["largest_residual"], float(missed.max(initial=0.0)))
+        bound = found.bound(np.full(len(found.table["records"]), gap), found.backward)
+        certificate = Certificate(residual, 0.0, found.largest_move, gap, bound, found.n_fixed, found.backward)
         if certificate.holds:
             break
     return certificate
@@ -271,18 +265,12 @@ def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certifica
 
 def block_of(part: Part, reduced_part: ReducedPart, state: BucketState, point: PointPart) -> Block:
     """One partition near an answer, all of it in one connected component."""
+    answer, component = restored(part, reduced_part, state), np.zeros(part.form.shape[1], dtype=np.int64)
+    settled = Settled(reduced_part.fixed, reduced_part.width)
     return Block(
-        part.form,
-        part.form.n_published,
-        restored(part, reduced_part, state).counts,
-        point.counts,
-        point.multipliers,
-        Settled(reduced_part.fixed, reduced_part.width),
-        np.zeros(part.form.shape[1], dtype=np.int64),
-        part.groups,
-        part.q_numbers,
-        part.exact,
-    )
+        part.form, part.form.n_published, answer.counts, point.counts, point.multipliers, settled, component,
+        part.groups, part.q_numbers, part.exact,
+    )  # fmt: skip
 
 
 # Multipliers of the rows of knowledge as shadow prices: whether they belong to the answer.

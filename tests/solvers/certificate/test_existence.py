@@ -13,8 +13,8 @@ import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx._utils.parallel import LocalExecutor
 from maxent_cvx.solvers.cycle_space import CycleSpace
-from maxent_cvx.solvers.existence import LocalRows, correct
-from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.existence import Block, LocalRows, correct
+from maxent_cvx.solvers.form import Groups, LinearForm, Settled
 from maxent_cvx.solvers.modular import PRIMES, combination, residues
 from maxent_cvx.solvers.partitions import OverPartitions
 from support.solving import examples
@@ -79,7 +79,10 @@ def test_there_is_a_point_where_all_rows_hold_within_the_bounds(seed: int, n_ter
     rng = np.random.default_rng(seed)
     near = x * (1 + 1e-9 * rng.uniform(-1, 1, len(x)))
     every = np.ones(form.shape[0], dtype=bool)
-    local = LocalRows(form, near, near > 0, every, form.low, np.full(form.shape[0], 1e-13), np.zeros(len(x)))
+    one, none = np.zeros(len(x), dtype=int), np.empty(0)
+    groups = Groups(one, np.array([x.sum()]))
+    block = Block(form, 0, x, near, none, Settled.none(len(x)), one, groups, np.zeros(1))
+    local = LocalRows(block, every, form.low, np.full(form.shape[0], 1e-13))
     zeros, over = np.zeros(len(form.low)), OverPartitions(LocalExecutor(1))
     side_error = np.full(len(zeros), 1e-13) * len(local.known)
     _, found = correct([local], form.low, side_error, zeros, zeros.astype(int), over)
