@@ -39,11 +39,10 @@ from ..releases.series import ReleaseSeries
 from ..solvers.answer import Status
 from ..solvers.attempts import presolved
 from ..solvers.backends import find
-from ..solvers.certificate import Certificate, certify
+from ..solvers.certificate import Certificate, by_distance, certify
 from ..solvers.convex_solve import conflict_table
 from ..solvers.form import LinearForm, Problem
 from ..solvers.monitor import Callback, Monitor, within
-from ..solvers.nearby import by_distance
 from ..solvers.solve import solve
 from ..sources.base import Source, build_rows, kind_of
 from ..sources.invariants import NamedPeople, PriorZeros, PublishedRows, published_sources

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from .._utils.errors import Infeasible, NotDecided, SolverError
 from .answer import Answer, Status
 from .backends import SOLVERS, Backend, CvxpyBackend, DualBackend
-from .certificate import PRECISE, Certificate, ConvexTerms, Solution, certify, project, uncertified
+from .certificate import PRECISE, Certificate, ConvexTerms, Solution, by_distance, certify, fitted, project, uncertified
 from .convex import exceeded, multipliers_at, tangent
 from .costs import PENALTY_ROUNDING
 from .duality import exact_residuals
@@ -23,7 +23,6 @@ from .explain import contradiction, failure
 from .extension import AddedRows, extended
 from .form import Convex, LinearForm, Problem, Settled
 from .monitor import Monitor
-from .nearby import by_distance, fitted
 from .newton import newton
 from .parameters import EPS
 from .presolve import Reduced, reduce

@@ -25,9 +25,9 @@ from .._utils.errors import BadProbability, SolverError, UnknownName, join_names
 from .._utils.formatting import ReprMixin
 from .._utils.validation import check_int, check_positive, check_seconds
 from .answer import Answer, Status
+from .certificate import fitted
 from .form import Convex, LinearForm
 from .monitor import Monitor
-from .nearby import fitted
 from .newton import newton
 
 if TYPE_CHECKING:

@@ -41,7 +41,6 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf
 from scipy.sparse.linalg import splu
 
-from .blocks import BATCH_DOUBLES
 from .cycle_space import CycleSpace
 from .duality import two_product
 from .form import Groups, LinearForm, Settled, Sized
@@ -66,9 +65,6 @@ CYCLES_OF_A_ROW = 10
 
 #: Cycles whose products are added up at a time.
 BATCH = 1_024
-
-#: Cycles up to which these and M' are kept for a second use.
-MOST_KEPT = min(25_000, BATCH_DOUBLES // 8)  # no more than one batch of `CycleSpace.cycles`
 
 #: Rows of knowledge up to which dense products are always as fast, as calls take most of the time.
 MOST_DENSE_ROWS = 32
@@ -103,8 +99,6 @@ class CorrectionSums(NamedTuple):
     @staticmethod
     def added(partitions: Sequence[CorrectionSums]) -> CorrectionSums:
         """Those of some partitions together."""
-        if len(partitions) == 1:
-            return partitions[0]
         high = np.stack([sums.high for sums in partitions])
         total = high.sum(axis=0)
         rest = [math.fsum([*column, -t]) for column, t in zip(high.T.tolist(), total.tolist(), strict=True)]
@@ -161,7 +155,6 @@ class LocalRows(Sized):
         active = np.concatenate([form.rows_involving(~fixed)[own], active])
         side, side_error = np.append(form.low[own], side), np.append(GROWTH * form.side_error[own], side_error)
         self.form, self.x, self.exact, self.n_own = form, x, block.exact, block.n_own
-        self._kept: tuple[np.ndarray, sp.csr_array, sp.csr_array] | None = None
         self.space = CycleSpace.of(form, x, positive, active[:n])
         is_known = active.copy()
         is_known[:n] &= ~self.space.is_vertex
@@ -188,7 +181,7 @@ class LocalRows(Sized):
     def with_all_cycles(self) -> LocalRows:
         """The same where all cycles may change."""
         rows = copy.copy(self)
-        rows.sample, rows._kept = np.arange(len(self.space.outside)), None
+        rows.sample = np.arange(len(self.space.outside))
         return rows
 
     def _sample(self, share: float) -> np.ndarray:
@@ -213,13 +206,13 @@ class LocalRows(Sized):
         """What the driver needs to know of these rows."""
         k = len(self.known)
         high, low, error = self._values()
-        total: np.ndarray | sp.csr_array = sp.csr_array((k, k)) if k > MOST_DENSE_ROWS else np.zeros((k, k))
+        total: Any = sp.csr_array((k, k)) if k > MOST_DENSE_ROWS else np.zeros((k, k))
         size, longest, batches = np.zeros(k), 0.0, 0
         wide = sp.csr_array((0, k))
         if k and self.wide.nnz:
             wide = sp.diags_array(self.width).tocsr() @ self._rows(self.wide)
         is_unit = bool((np.abs(self.form.known.distinct.data) == 1).all())
-        for terms, cycles, rows in self._cycles() if k else ():
+        for terms, cycles, rows in self._cycles():
             weight, sizes = self.x[terms], absolute(rows) if is_unit else self._sizes(cycles)
             longest = max(longest, 2.0 * float(np.diff(cycles.indptr).max(initial=0)))
             size += np.bincount(sizes.indices, sizes.data**2 * weight[entry_rows(sizes)], k)
@@ -232,7 +225,7 @@ class LocalRows(Sized):
                 is_dense = k <= MOST_DENSE and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries)
                 columns = batch.toarray() if is_dense or k <= MOST_DENSE_ROWS else batch
                 total = total + columns.T @ columns
-                if sp.issparse(total) and k <= MOST_DENSE and total.nnz > k**2 / 8:
+                if not isinstance(total, np.ndarray) and k <= MOST_DENSE and total.nnz > k**2 / 8:
                     total = total.toarray()
                 batches += 1
         return CorrectionSums(
@@ -255,7 +248,7 @@ class LocalRows(Sized):
             own += absolute(self.wide).T @ self.width  # of the forest; the fixed terms themselves stay
             own[self.fixed] = 0.0
         most_of_cycle, of_edge = 0.0, np.zeros(len(self.x))
-        for terms, cycles, rows in self._cycles() if len(self.known) else ():
+        for terms, cycles, rows in self._cycles():
             touched = np.diff(rows.indptr) > 0
             y = np.zeros(len(terms))
             y[touched] = of_row[rows.indices[rows.indptr[:-1][touched]]]  # all rows of a cycle are of one component
@@ -354,15 +347,9 @@ class LocalRows(Sized):
         return rows
 
     def _cycles(self) -> Iterator[tuple[np.ndarray, sp.csr_array, sp.csr_array]]:
-        """Yield some terms outside of the forest, their cycles, and M' for these; a small batch is kept."""
-        if self._kept is not None:
-            yield self._kept
-            return
-        for terms, cycles in self.space.cycles(self.sample):
-            batch = terms, cycles, self._rows(cycles)
-            if self.exact is None and len(self.sample) <= MOST_KEPT:  # of partitions, all would be kept at once
-                self._kept = batch
-            yield batch
+        """Yield some terms outside of the forest, their cycles, and M' for these."""
+        for terms, cycles in self.space.cycles(self.sample) if len(self.known) else ():
+            yield terms, cycles, self._rows(cycles)
 
     def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
         """|Z| |K|' for some cycles."""
