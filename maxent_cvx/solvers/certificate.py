@@ -19,24 +19,15 @@ distances (all sums are over the terms of one group q):
    x'' and x* have the same number of records in every group, so that
    Pinsker's inequality bounds the distance of their conditional distributions by sqrt(KL / (2 n(q))).
 
-Terms that presolve or a proof has fixed are known up to a width only. x'' is given their true values: the residual of a
-row is enlarged by the contribution of the widths to the row, and the bound of a group by the widths of its terms. The
-errors of rounding a row while it was built are added to its residual, too.
+Terms that presolve or a proof has fixed are known up to a width only, by which residuals and bounds are enlarged. A soft
+row (:mod:`.costs`) adds its Fenchel gap at x'' to the sum in 3 (:func:`fenchel_gaps`).
 
-Rows that were rewritten in exact arithmetic (:mod:`.substitution`) have no such errors, and magnify the last digits of
-the numbers as typed. If they contradict each other by no more than a rounding of these numbers explains, four units in
-the last place (``PLACES``), the rows before rewriting are solved and certified in their place.
-
-A soft row (:mod:`.costs`) adds its Fenchel gap at x'' to the sum in 3: its cost plus the conjugate of the
-cost at its multiplier, less their product (:func:`fenchel_gaps`).
-
-The proof in 2 is the same for any number of rows, buckets and components, and for releases in partitions. It is
-refused, and the bound infinite, where statements depend on each other so nearly that floating point cannot tell them
-apart and exact arithmetic can. Statements that others imply exactly may contradict these by the rounding of their
-numbers. A value that the other rows determine may be typed rounded, to about nine digits, and so may one that they
-determine but for counts that all but vanish: then the bound refers to rows whose sides are changed by at most
-`backward`, relatively. Linear dependence is decided modulo two primes, so that the theorem holds except with a
-probability of about 10^-13.
+All of this is sums over blocks (:class:`.existence.Block`), so that the certificate of a problem in memory, one block, is
+that of a release in partitions, a block each (:func:`found_near`). It is refused, and the bound infinite, where
+statements depend on each other so nearly that floating point cannot tell them apart and exact arithmetic can. A value
+that other rows determine may be typed rounded, to about nine digits; then the bound refers to rows whose sides are
+changed by at most `backward`, relatively. Linear dependence is decided modulo two primes, so that the theorem holds
+except with a probability of about 10^-13.
 """
 
 from __future__ import annotations
@@ -255,36 +246,17 @@ def project(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | 
     """
     if not np.isfinite(x).all():
         return None
-    moves = _concerned(form, x, ~fixed)
-    moved = _projected(form, x, moves) if moves.any() else x.copy()
+    moved = _projected(form, x, ~fixed)
     return moved if (form.residual(moved) <= FEASIBLE_MULTIPLE * form.tolerance).all() else None
 
 
-def _concerned(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Mark the free terms of components that have a row which x violates by more than rounding."""
-    value = form.exact_matvec(x)
-    violation = np.clip(value, form.low, form.high) - value
-    violated = ~(np.abs(violation) <= VALUE_PLACES * np.abs(value))
-    if not violated.any():
-        return np.zeros_like(free)
-    of_row, of_term = form.components(free)
-    concerned = np.zeros(int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1, dtype=bool)
-    concerned[of_row[violated]] = True
-    return free & concerned[of_term]
-
-
-def _projected(form: LinearForm, x: np.ndarray, moves: np.ndarray) -> np.ndarray:
-    """Correct some terms in rounds, as long as each at least halves the largest violation of the rows that they are in.
+def _projected(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Correct the free terms in rounds, as long as each at least halves the largest violation of the rows that they are in.
 
     The violation is reduced to roundoff, as the certificate multiplies it with multipliers, which may be large.
     """
-    corrected, (form, order) = form.rows_involving(moves), detect_blocks(form)
-    corrected, weight, tolerance, system = (
-        corrected[order],
-        np.where(moves, x, 0.0),
-        form.tolerance,
-        newton_system(form),
-    )
+    corrected, (form, order) = form.rows_involving(free), detect_blocks(form)
+    corrected, weight, tolerance, system = corrected[order], np.where(free, x, 0.0), form.tolerance, newton_system(form)
     moved = best = x
     least = before = np.inf
     for _ in range(PROJECTION_ROUNDS):

@@ -47,7 +47,7 @@ from .form import Groups, LinearForm, Settled, Sized
 from .modular import PRIMES, SPARE, combination, combined, product, residues, residues_of_fraction
 from .parameters import EPS
 from .schur import MOST_DENSE
-from .sparse import absolute, entry_rows, most_by_row
+from .sparse import UNIT, absolute, entry_rows, most_by_row, split_exactly
 
 if TYPE_CHECKING:
     from .partitions import OverPartitions
@@ -73,7 +73,7 @@ MOST_DENSE_ROWS = 32
 DENSE_SPEED = 60
 
 #: Units that counts are split into multiples of, records: their sums are exact below 2^53 of them.
-UNITS = (2.0**-20, 2.0**-52)
+UNITS = (UNIT, 2.0**-52)
 
 
 class CorrectionSums(NamedTuple):
@@ -294,10 +294,8 @@ class LocalRows(Sized):
         form, origin = self.form, self.form.origin
         if self.exact is not None:
             return np.ones(len(self.known), dtype=bool)
-        exact = (form.coefficient_error[self.known] == 0) | (self.known < form.n_facts)
-        if origin is not None:
-            exact |= (self.known >= form.n_facts) & (self.known < origin.starts[-1])
-        return exact
+        typed = form.n_facts if origin is None else max(form.n_facts, int(origin.starts[-1]))
+        return (form.coefficient_error[self.known] == 0) | (self.known < typed)
 
     def _typed_columns(self, rows: np.ndarray, prime: int) -> tuple[sp.csr_array, sp.csr_array]:
         """Some rows as typed, modulo a prime, transposed: a part by classes of columns, and the rest by terms."""
@@ -423,14 +421,13 @@ def _published_residuals(form: LinearForm, x: np.ndarray, side: np.ndarray) -> t
 
     Sums of multiples of a unit are exact, and so is the difference of such a sum and a side that is close (Sterbenz).
     """
-    multiples = np.rint(x / UNITS[0]) * UNITS[0]
-    rest, total = x - multiples, form.published @ multiples
+    multiples, rest = split_exactly(x)
+    total, entries = form.published @ multiples, np.diff(form.published.indptr) + 2
     with np.errstate(invalid="ignore"):
-        apart, more = total - side, form.published @ rest
-        error = EPS * (np.abs(apart) + (np.diff(form.published.indptr) + 2) * (form.published @ np.abs(rest)))
-        too_many = ~(total < 2.0**52 * UNITS[0])
-        error += np.where(too_many, EPS * (np.diff(form.published.indptr) + 2) * np.abs(total), 0.0)
-        return apart + more, error
+        apart = total - side
+        error = EPS * (np.abs(apart) + entries * (form.published @ np.abs(rest)))
+        error += np.where(total < 2.0**52 * UNIT, 0.0, EPS * entries * np.abs(total))  # too many for exact sums
+        return apart + form.published @ rest, error
 
 
 class Correction(NamedTuple):

@@ -1,10 +1,9 @@
 """The solve over partitions: presolve, Newton's method on the shared rows, and the certificate.
 
-The theorem is that of :mod:`.certificate`. All buckets that knowledge is about, in whatever partition, count as one
-connected component: its gap is a bound on those of its connected components. That a point satisfies all rows exactly is
-proved as in memory (:func:`.existence.correct`): each partition contributes its share of the Schur complement of the
-rows of knowledge, of their values, and of the residues that decide linear dependence. Buckets without knowledge are
-compared with the closed form.
+The certificate is that of :mod:`.certificate` with a block for each partition. All buckets, in whatever partition, count
+as one connected component: its gap is a bound on those of its connected components. That a point satisfies all rows
+exactly is proved as in memory (:func:`.existence.correct`): each partition contributes its share of the Schur complement
+of the rows of knowledge, of their values, and of the residues that decide linear dependence.
 """
 
 from __future__ import annotations
@@ -157,13 +156,10 @@ class Eliminated(NamedTuple):
     sums: dict[str, Any]
 
 
-def projected(
-    whole: Whole, optimum: Minimum, over: OverPartitions, vanished: float
-) -> tuple[Sequence[Any], dict[str, Any]]:
+def projected(whole: Whole, optimum: Minimum, over: OverPartitions) -> tuple[Sequence[Any], dict[str, Any]]:
     """Correct counts in rounds, as long as each at least halves the largest violation.
 
-    Counts below `vanished` become 0. Handles of PointPart, and the sums at the answer that was given, see
-    :func:`eliminated`.
+    Handles of PointPart, and the sums at the answer that was given, see :func:`eliminated`.
     """
     parts, shared = whole
     reduced_parts, states = optimum.parts, optimum.point.states
@@ -191,7 +187,7 @@ def projected(
         common = of_known, active
         before, points = worst, over.map(corrected, reduced_parts, factor.factors, corrections, points, common=common)
         corrections, sums = violation_of_buckets()
-    return over.map(without_vanished, reduced_parts, points, common=(vanished,)), first
+    return points, first
 
 
 def eliminated(part: Part, reduced_part: ReducedPart, factor: BlockFactor, point: PointPart) -> Eliminated:
@@ -230,14 +226,6 @@ def corrected(
     return PointPart(counts, point.multipliers)
 
 
-def without_vanished(reduced_part: ReducedPart, point: PointPart, vanished: float) -> PointPart:
-    """The point with the smallest counts 0, of the terms that are solved for."""
-    counts = point.counts.copy()
-    solved = counts[reduced_part.terms]
-    counts[reduced_part.terms] = np.where(solved < vanished, 0.0, solved)
-    return PointPart(counts, point.multipliers)
-
-
 # The certificate.
 
 
@@ -249,9 +237,9 @@ def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certifica
     of_row, multipliers = np.zeros(len(is_soft), dtype=np.int64), within_slopes(shared, optimum.point.m)
     hard = replace(shared, low=low, high=high, penalties=None)
     restriction = Restriction(shared, hard, is_soft, of_row, np.empty(0, dtype=np.int64))
+    points, first = projected(whole, optimum, over)
     for vanished in (VANISHED, NEARLY_VANISHED):  # an edge of a forest cannot hold less than roundoff
-        points, first = projected(whole, optimum, over, vanished)
-        blocks = over.map(block_of, parts, reduced_parts, states, points)
+        blocks = over.map(block_of, parts, reduced_parts, states, points, common=(vanished,))
         found = found_near(blocks, restriction, multipliers, over)
         gap = float(found.gap.sum() + found.slack.sum())
         missed = np.maximum(low - first["value"], first["value"] - high)
@@ -263,12 +251,13 @@ def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certifica
     return certificate
 
 
-def block_of(part: Part, reduced_part: ReducedPart, state: BucketState, point: PointPart) -> Block:
-    """One partition near an answer, all of it in one connected component."""
+def block_of(part: Part, reduced_part: ReducedPart, state: BucketState, point: PointPart, vanished: float) -> Block:
+    """One partition near an answer, all of it in one connected component; counts below `vanished` are 0 there."""
     answer, component = restored(part, reduced_part, state), np.zeros(part.form.shape[1], dtype=np.int64)
     settled = Settled(reduced_part.fixed, reduced_part.width)
+    near = np.where(~settled.fixed & (point.counts < vanished), 0.0, point.counts)
     return Block(
-        part.form, part.form.n_published, answer.counts, point.counts, point.multipliers, settled, component,
+        part.form, part.form.n_published, answer.counts, near, point.multipliers, settled, component,
         part.groups, part.q_numbers, part.exact,
     )  # fmt: skip
 
