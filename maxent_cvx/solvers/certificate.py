@@ -39,7 +39,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from .._utils.formatting import ReprMixin
 from .._utils.parallel import LocalExecutor
@@ -613,14 +612,9 @@ def active_sides(
     return at_low, ~at_low & ((down & (below <= tolerance)) | (below <= roundoff))
 
 
-def moves_of(moved: Moved) -> np.ndarray:
-    """Bound the change of every count, records."""
-    return moved.own + moved.through
-
-
 def change_of_rows(block: Block, moved: Moved) -> np.ndarray:
     """|A| times the moves of the counts of one block, records, for the shared rows."""
-    return block.form.absolute_matvec(moves_of(moved))[block.n_own :]
+    return block.form.absolute_matvec(moved.moves)[block.n_own :]
 
 
 def share_of(
@@ -635,7 +629,7 @@ def share_of(
     form, near, (fixed, width), (q, n_q) = block.form, block.near, block.settled, block.groups
     unsure = form.absolute_rmatvec(np.append(np.zeros(block.n_own), doubt)) if doubt.any() else 0.0
     log_ratio, gap = gaps_of_terms(form, near, np.append(block.multipliers, multipliers), unsure)
-    moves, change = moves_of(moved), np.abs(near - block.counts)
+    moves, change = moved.moves, np.abs(near - block.counts)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         relative = np.where(moves > 0, moves / near, 0.0)
         of_terms = {
@@ -646,7 +640,7 @@ def share_of(
     sums["n_failed"] = int(local.failed.sum()) + int((~(relative <= MOST_MOVED)).sum())
     sums["largest_stretch"], sums["largest_move"] = moved.stretch, float(change.max(initial=0.0))
     sums["n_fixed"] = int(fixed.sum())
-    number, pairs = pd.factorize(q * np.int64(size) + block.component)
+    pairs, number = np.unique(q * np.int64(size) + block.component, return_inverse=True)
     table = {"group": block.numbers[pairs // size], "component": pairs % size}
     for name, of_term in (("before", change + width), ("moves", moves), ("near", near)):
         table[name] = np.bincount(number, of_term, len(pairs))
@@ -692,9 +686,8 @@ def certify(
     best = replace(uncertified(form, counts), forced=int(fixed.sum()))
     if not np.isfinite(x).all():
         return best
-    block = Block(
-        form, 0, x, x, np.empty(0), Settled(fixed, width), np.empty(0), groups, np.arange(len(groups.records))
-    )
+    none, numbers = np.empty(0), np.arange(len(groups.records))
+    block = Block(form, 0, x, x, none, Settled(fixed, width), none, groups, numbers)
     # A projection takes as long as the rest, and seldom gains anything where rows hold but for roundoff already. Bounds for
     # the limits as typed come first, as a precise one is worth more than a smaller bound for limits that are moved.
     movable = (False, True)[: 1 + bool(convex.allowances)]
@@ -731,7 +724,7 @@ def _better(
         block = replace(block, near=near, component=restriction.of_term)
         check_step()
         found = found_near([block], restriction, multipliers, over)
-        moves = moves_of(found.moved[0])
+        moves = found.moved[0].moves
         stuck = ~fixed & (near < SMALL) & ~(moves <= MOST_MOVED * near)
         if not stuck.any():
             break

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -65,6 +65,9 @@ CYCLES_OF_A_ROW = 10
 
 #: Cycles whose products are added up at a time.
 BATCH = 1_024
+
+#: Cycles up to which these and M' are kept for a second use.
+MOST_KEPT = 25_000
 
 #: Rows of knowledge up to which dense products are always as fast, as calls take most of the time.
 MOST_DENSE_ROWS = 32
@@ -155,6 +158,7 @@ class LocalRows(Sized):
         active = np.concatenate([form.rows_involving(~fixed)[own], active])
         side, side_error = np.append(form.low[own], side), np.append(GROWTH * form.side_error[own], side_error)
         self.form, self.x, self.exact, self.n_own = form, x, block.exact, block.n_own
+        self._kept: list[tuple[np.ndarray, sp.csr_array, sp.csr_array]] = []
         self.space = CycleSpace.of(form, x, positive, active[:n])
         is_known = active.copy()
         is_known[:n] &= ~self.space.is_vertex
@@ -181,7 +185,7 @@ class LocalRows(Sized):
     def with_all_cycles(self) -> LocalRows:
         """The same where all cycles may change."""
         rows = copy.copy(self)
-        rows.sample = np.arange(len(self.space.outside))
+        rows.sample, rows._kept = np.arange(len(self.space.outside)), []
         return rows
 
     def _sample(self, share: float) -> np.ndarray:
@@ -259,7 +263,7 @@ class LocalRows(Sized):
             most_of_cycle = max(most_of_cycle, float((root * (size @ (1 / np.sqrt(self._safe)))).max(initial=0.0)))
         stretch = math.sqrt(most_of_cycle * float((of_edge / np.sqrt(self._safe)).max(initial=0.0)))
         rounding = 1 + 64 * EPS
-        return Moved(own * rounding, through * rounding, stretch * (1 + 4 * len(self.x) * EPS))
+        return Moved(own * rounding, (own + through) * rounding, stretch * (1 + 4 * len(self.x) * EPS))
 
     @property
     def _safe(self) -> np.ndarray:
@@ -344,10 +348,15 @@ class LocalRows(Sized):
         rows.eliminate_zeros()
         return rows
 
-    def _cycles(self) -> Iterator[tuple[np.ndarray, sp.csr_array, sp.csr_array]]:
-        """Yield some terms outside of the forest, their cycles, and M' for these."""
-        for terms, cycles in self.space.cycles(self.sample) if len(self.known) else ():
-            yield terms, cycles, self._rows(cycles)
+    def _cycles(self) -> Iterable[tuple[np.ndarray, sp.csr_array, sp.csr_array]]:
+        """Some terms outside of the forest, their cycles, and M' for these; few are kept for a second use."""
+        if not len(self.known) or self._kept:
+            return self._kept
+        batches = ((terms, cycles, self._rows(cycles)) for terms, cycles in self.space.cycles(self.sample))
+        if self.exact is not None or len(self.sample) > MOST_KEPT:  # of partitions, all would be kept at once
+            return batches
+        self._kept = list(batches)
+        return self._kept
 
     def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
         """|Z| |K|' for some cycles."""
@@ -409,10 +418,9 @@ def _exact_sums(values: np.ndarray, of_sum: np.ndarray, n: int) -> _Sums:
 class Moved(NamedTuple):
     r"""Bounds on the change of counts."""
 
-    # One per term: records: of the correction of the published rows by themselves, and of that of the rows of
-    # knowledge.
+    # One per term, records: of the correction of the published rows by themselves, and of all.
     own: np.ndarray
-    through: np.ndarray
+    moves: np.ndarray
     stretch: float  # sum t^2 / x over the terms of the forest is at most the square of this times \|y\|^2
 
 

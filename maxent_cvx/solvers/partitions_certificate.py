@@ -161,8 +161,7 @@ def projected(whole: Whole, optimum: Minimum, over: OverPartitions) -> tuple[Seq
 
     Handles of PointPart, and the sums at the answer that was given, see :func:`eliminated`.
     """
-    parts, shared = whole
-    reduced_parts, states = optimum.parts, optimum.point.states
+    (parts, shared), reduced_parts, states = whole, optimum.parts, optimum.point.states
     factor = optimum.systems.at(Weights(states, 0.0), PROJECTION_RIDGE)
     points = over.map(restored, parts, reduced_parts, states)
 
