@@ -19,7 +19,7 @@ from maxent_cvx.model.bounds import of_conditionals
 from maxent_cvx.solvers import intervals
 from maxent_cvx.solvers.duality import dual_bound, dual_bounds
 from maxent_cvx.solvers.form import LinearForm
-from maxent_cvx.solvers.intervals import ExtremeBuckets, Questions, attain_locally, many_bounds
+from maxent_cvx.solvers.intervals import Questions, attain_locally, many_bounds
 from maxent_cvx.solvers.linear import LinearProgram, Optimum, linear_bounds
 from support.solving import examples
 
@@ -190,41 +190,6 @@ def test_what_is_said_to_be_attained_is(seed: int, vague: bool):
     for side, part in rng.permutation(np.argwhere(noted))[:12]:
         truth = linear_bounds(model.form, asked.matrix[[part]].toarray().ravel())[side]
         assert abs(truth - asked.proved[side, part]) <= 1e-6
-
-
-@examples(20)
-@given(seed=st.integers(0, 10**6), share=st.floats(0, 1))
-def test_a_bucket_with_one_count_given(seed: int, share: float):
-    """The change of the knowledge is that of counts which satisfy all published rows, and none is negative."""
-    model = published(seed)
-    form, x = model.form, model.solve().counts
-    extremes = ExtremeBuckets.of(form, x)
-    assert extremes is not None
-    rng = np.random.default_rng(seed)
-    term = int(rng.integers(len(x)))
-    row, column, bucket = extremes.row[term], extremes.column[term], extremes.bucket == extremes.bucket[term]
-    n, n_row, n_column = x[bucket].sum(), extremes.in_row[row], extremes.in_row[column]
-    least, most = max(0.0, n_row + n_column - n), min(n_row, n_column)
-    value = least + share * (most - least)
-    terms, values = np.array([term]), np.array([value])
-    assert extremes.are_possible(terms, values).all() == extremes.is_complete[extremes.bucket[term]]
-    if not extremes.is_complete[extremes.bucket[term]]:
-        return
-    changed = x.copy()
-    for t in np.flatnonzero(bucket):
-        same_row, same_column = extremes.row[t] == row, extremes.column[t] == column
-        r, c = extremes.in_row[extremes.row[t]], extremes.in_row[extremes.column[t]]
-        changed[t] = {
-            (True, True): lambda r, c: value,
-            (True, False): lambda r, c: (n_row - value) * c / (n - n_column),
-            (False, True): lambda r, c: (n_column - value) * r / (n - n_row),
-            (False, False): lambda r, c: (n - n_row - n_column + value) * r * c / (n - n_row) / (n - n_column),
-        }[bool(same_row), bool(same_column)](r, c)
-    assert changed.min() >= -1e-9
-    np.testing.assert_allclose(form.published @ changed, form.published @ x, atol=1e-9)
-    known = extremes.combinations(terms, values, np.zeros(1, dtype=int), 1) @ extremes.parts
-    expected = form.matrix[form.n_published :] @ (changed - x)
-    np.testing.assert_allclose(known.toarray().ravel(), expected, atol=1e-9)
 
 
 def test_a_contradiction_is_told_without_linear_programs_for_ends():

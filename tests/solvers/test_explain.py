@@ -9,29 +9,25 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, Infeasible, MaxEnt, NotDecided, P, Release, UnknownName
+from maxent_cvx import BadProbability, Infeasible, MaxEnt, NotDecided, UnknownName
 from maxent_cvx.solvers import monitor as deadline
 from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.solvers.backends import SOLVERS
 from maxent_cvx.solvers.explain import (
-    ForcingSets,
     determined,
     failure,
     multipliers_from_counts,
-    zeros_by_bounds,
 )
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.monitor import within
-from maxent_cvx.solvers.parameters import FEASIBLE
-from maxent_cvx.solvers.presolve import term_bounds
 from maxent_cvx.solvers.proofs import support_proof
 from support.helpers import refused
-from support.problems import PROBLEMS, Problem, find
+from support.problems import PROBLEMS, SOLVABLE
 from support.random_models import contradictory_model, from_multipliers, random_model
 from tests.benchmarks.contradictions import contradictory_adult
 
@@ -50,19 +46,10 @@ def holds(model: MaxEnt, labels: list[str]) -> bool:
 
 @given(seed=st.integers(0, 10_000))
 def test_irreducible(seed: int):
-    """The set is infeasible, and feasible without any one of its statements; published rows are not in it."""
-    model = contradictory_model(seed)
-    clash = model.diagnose()
-    assume(len(clash))
-    labels = list(clash.index)
-    assert set(labels) <= set(model.knowledge)
-    assert not holds(model, labels)
-    assert all(holds(model, [other for other in labels if other != label]) for label in labels)
+    """The set is infeasible, and feasible without any one of its statements; published rows are not in it.
 
-
-@given(seed=st.integers(0, 10_000))
-def test_diagnosis_agrees_with_the_solver(seed: int):
-    """A contradiction is found exactly where solving raises Infeasible, and the error carries the same table."""
+    There is one exactly where solving raises Infeasible, which carries the same table.
+    """
     model = contradictory_model(seed)
     clash = model.diagnose()
     if clash.empty:
@@ -71,7 +58,10 @@ def test_diagnosis_agrees_with_the_solver(seed: int):
     with pytest.raises(Infeasible) as caught:
         model.solve()
     pd.testing.assert_frame_equal(caught.value.conflict, clash)
-    assert all(repr(label) in str(caught.value) for label in clash.index[:5])
+    labels = list(clash.index)
+    assert set(labels) <= set(model.knowledge)
+    assert not holds(model, labels)
+    assert all(holds(model, [other for other in labels if other != label]) for label in labels)
 
 
 @given(seed=st.integers(0, 10_000))
@@ -94,17 +84,17 @@ def test_moves(seed: int):
 @given(seed=st.integers(0, 10_000))
 def test_relaxed(seed: int):
     """The relaxed model can be solved, differs by the reported changes only, and their total is minimal."""
-    model = contradictory_model(seed)
-    relaxed = model.relax()
-    relaxed.model.solve()
-    assert (relaxed.changes["move"] > 0).all()
-    assert len(model.diagnose()) == 0 or len(relaxed.changes) > 0
-    kept = [source for label, source in model.knowledge.items() if label not in relaxed.changes.index]
-    assert set(kept) <= set(relaxed.model.knowledge.values())
-    form = model.form
-    scale = {form.name(row): form.scale[row] for row in range(form.n_facts, form.shape[0])}
-    total = sum(said["move"] * scale[str(label)] for label, said in relaxed.changes.iterrows())
-    assert total == pytest.approx(least_total(model), abs=1e-6)
+    for model in (contradictory_model(seed), random_model(seed)[0]):
+        relaxed = model.relax()
+        relaxed.model.solve()
+        assert (relaxed.changes["move"] > 0).all()
+        assert (len(model.diagnose()) == 0) == (len(relaxed.changes) == 0)
+        kept = [source for label, source in model.knowledge.items() if label not in relaxed.changes.index]
+        assert set(kept) <= set(relaxed.model.knowledge.values())
+        form = model.form
+        scale = {form.name(row): form.scale[row] for row in range(form.n_facts, form.shape[0])}
+        total = sum(said["move"] * scale[str(label)] for label, said in relaxed.changes.iterrows())
+        assert total == pytest.approx(least_total(model), abs=1e-6)
 
 
 def least_total(model: MaxEnt) -> float:
@@ -118,16 +108,6 @@ def least_total(model: MaxEnt) -> float:
     values = np.concatenate([form.high[np.isfinite(form.high)], -form.low[np.isfinite(form.low)]])
     cost = np.concatenate([np.zeros(n), np.ones(2 * change.shape[1])])
     return float(linprog(cost, A_ub=rows, b_ub=values, method="highs").fun)
-
-
-@given(seed=st.integers(0, 10_000))
-def test_consistent_knowledge(seed: int):
-    """True knowledge has no contradiction, and relaxing it changes nothing."""
-    model, _ = random_model(seed)
-    assert model.diagnose().empty
-    relaxed = model.relax()
-    assert relaxed.changes.empty
-    assert relaxed.model.knowledge == model.knowledge
 
 
 @pytest.fixture
@@ -161,6 +141,11 @@ def test_priorities(rumours):
     assert list(rumours.knowledge) == ["P(Flu | Gender=male) = 0.4", "P(HIV | Alice) >= 0.1", "gossip"]
     with refused(Infeasible, "'gossip' by 0.25 to 0.15"):
         rumours.relax(dict.fromkeys(rumours.knowledge, math.inf))
+    with refused(UnknownName):
+        rumours.relax({"gosip": 2})
+    for value in (0, -1, True, "high", math.nan):
+        with refused(BadProbability):
+            rumours.relax({"gossip": value})
 
 
 def test_rows_of_a_source_are_relaxed(hospital, release):
@@ -176,15 +161,6 @@ def test_rows_of_a_source_are_relaxed(hospital, release):
     assert "<table" in relaxed._repr_html_()
 
 
-def test_refusals(rumours):
-    """Priorities are of labels, and positive."""
-    with refused(UnknownName, "'gosip'", "did you mean 'gossip'?"):
-        rumours.relax({"gosip": 2})
-    for value in (0, -1, True, "high", math.nan):
-        with refused(BadProbability, "the priority of 'gossip' is", "a number above 0 is expected"):
-            rumours.relax({"gossip": value})
-
-
 def test_three_of_five_hundred():
     """On Adult, of 500 statements the three that clash are found (issue of scale: 59,611 terms, 26,609 rows)."""
     model, clashing = contradictory_adult(500)
@@ -193,70 +169,8 @@ def test_three_of_five_hundred():
     assert len(clash) == 3
 
 
-@given(seed=st.integers(0, 10**6), contradictory=st.booleans())
-def test_every_row_that_proves_something_is_asked(seed: int, contradictory: bool):
-    """Rows are passed over if propagation of all bounds with that row alone proves nothing zero."""
-    model = contradictory_model(seed) if contradictory else random_model(seed, statements=6)[0]
-    form, n = model.form, float(model.view.n_records)
-    known = np.arange(form.n_facts, form.shape[0])
-    found = dict(zeros_by_bounds(form, known, n))
-    for row in known.tolist():
-        try:
-            alone = form.select_knowledge(np.array([row]))
-            zeros = term_bounds(alone, n)[1] <= FEASIBLE * alone.count_scale
-        except Infeasible:
-            zeros = np.zeros(form.shape[1], dtype=bool)
-        np.testing.assert_array_equal(found.get(row, np.zeros(form.shape[1], dtype=bool)), zeros)
-
-
-def most(form: LinearForm, rows: np.ndarray, term: int) -> float:
-    """The largest value of a term over the published rows and some rows of knowledge."""
-    few = form.select_knowledge(rows)
-    objective = -(np.arange(form.shape[1]) == term).astype(float)
-    return -linprog(objective, A_eq=few.matrix.toarray(), b_eq=few.low, method="highs").fun
-
-
-@given(seed=st.integers(0, 10**6))
-def test_two_statements_about_nested_groups(seed: int):
-    """That none of the s are women, and that none of the others are, are two sets of two statements each.
-
-    What P(s | a) and P(s | a, b) = 0 leave for the rest of a is all or nothing where the shares say so.
-    """
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {"a": rng.choice(list("uv"), 40), "b": rng.choice(list("xy"), 40), "s": rng.choice(list("12"), 40)}
-    )
-    table["bucket"] = np.arange(40) // 8
-    table.loc[(table["a"] == "u") & (table["b"] == "x"), "s"] = "1"
-    inside, outside = table[table["a"] == "u"], table[(table["a"] == "u") & (table["b"] == "y")]
-    if not len(outside) or len(outside) == len(inside):
-        return
-    one = P("2", given={"a": "u"}) == (inside["s"] == "2").mean()
-    other = P("2", given={"a": "u", "b": "y"}) == (outside["s"] == "2").mean()
-    third = P("1", given={"a": "v"}) == float((table[table["a"] == "v"]["s"] == "1").mean())
-    model = MaxEnt(Release.from_buckets(table, qi=["a", "b"], sa="s", bucket="bucket")).add(one, other, third)
-    form, both = model.form, np.arange(model.form.n_facts, model.form.n_facts + 2)
-    sets = ForcingSets(form)
-    sets.add(both)
-    sets.add(both)
-    assert len(sets.found) == 1
-    found = missed = 0
-    for term in range(form.shape[1]):
-        terms = np.arange(form.shape[1]) == term
-        forced = most(form, both, term) < 1e-7
-        irreducible = forced and all(most(form, both[both != row], term) > 0.5 for row in both)
-        if sets.forcing(terms) is not None:
-            assert irreducible
-            found += 1
-        missed += irreducible and sets.forcing(terms) is None
-    assert found or not missed  # Newton's method may lack a proof; then the general search is asked
-    assert sets.forcing(np.ones(form.shape[1], dtype=bool)) is None
-
-
 OPEN = np.inf
 seeds = st.integers(0, 10**6)
-HARD = [problem for problem in PROBLEMS.values() if not (problem.needs_convex or problem.needs_soft_rows)]
-LINEAR = [problem for problem in HARD if problem.feasible]
 
 
 def rows(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:
@@ -290,6 +204,7 @@ def optimum(form: LinearForm) -> float:
 
 
 @given(seed=seeds)
+@example(seed=256)  # the least-squares solution has several wrong signs
 def test_they_reproduce_the_counts(seed: int):
     """The counts are w exp(A' m - 1); inactive rows have 0, and the others the sign of a side that they have."""
     exact = from_multipliers(seed)
@@ -300,15 +215,6 @@ def test_they_reproduce_the_counts(seed: int):
     assert (m[(value > form.low + 1e-6) & (value < form.high - 1e-6)] == 0).all()
     assert (m[np.isinf(form.low)] <= 1e-6).all()
     assert (m[np.isinf(form.high)] >= -1e-6).all()
-
-
-def test_inequalities_that_depend_on_each_other():
-    """Multipliers with the right signs are found where the least-squares solution has several wrong ones."""
-    exact = from_multipliers(256)
-    m = multipliers_from_counts(exact.form, exact.counts)
-    np.testing.assert_allclose(exact.form.matrix.T @ m - 1, np.log(exact.counts), atol=1e-7)
-    assert (m[np.isinf(exact.form.low)] <= 0).all()
-    assert (m[np.isinf(exact.form.high)] >= 0).all()
 
 
 @given(seed=seeds)
@@ -331,31 +237,33 @@ def test_shadow_prices(seed: int):
             assert -m[i] == pytest.approx((up + down) / 2, abs=1e-5 * max(1.0, abs(up), abs(up - down) * 1e5))
 
 
-@pytest.mark.parametrize("problem", LINEAR[::2], ids=lambda problem: problem.name.replace(" ", "_"))
-def test_the_depot(problem: Problem):
-    """For exactly known answers: the exact multipliers; infinite if and only if some term is forced to zero."""
-    model = problem.model()
-    form, x = model.form, problem.expected(model.space)
-    m = multipliers_from_counts(form, x)
-    assert not np.isnan(m).any()
-    positive, finite = x > 0, np.where(np.isfinite(m), m, 0.0)
-    infinite = np.where(np.isfinite(m), 0.0, np.sign(m))
-    assert positive.all() == np.isfinite(m).all()
-    if np.isfinite(m).all():
-        np.testing.assert_allclose(form.weights * np.exp(form.matrix.T @ finite - 1), x, rtol=1e-6)
+def test_multipliers_of_known_answers():
+    """The exact multipliers where they are unique; infinite if and only if some term is forced to zero; else NaN."""
+    for problem in SOLVABLE:
+        if problem.needs_soft_rows:
+            continue
+        model = problem.model()
+        form, x = model.form, problem.expected(model.space)
+        m = multipliers_from_counts(form, x)
+        assert not np.isnan(m).any()
+        assert (x > 0).all() == np.isfinite(m).all()
+        if not np.isfinite(m).all():
+            infinite = np.where(np.isfinite(m), 0.0, np.sign(m))
+            assert np.abs(form.matrix[:, x == 0].T @ np.abs(infinite)).min() > 0
+            continue
+        np.testing.assert_allclose(form.weights * np.exp(form.matrix.T @ m - 1), x, rtol=1e-6)
         if problem.dual is not None:
-            fixed = determined(form)[form.n_published :]
-            found = m[form.n_published :]
-            np.testing.assert_allclose(found[~fixed], np.array(problem.dual)[~fixed], atol=1e-6)
-    else:
-        assert np.abs(form.matrix[:, ~positive].T @ np.abs(infinite)).min() > 0
+            free, n = ~determined(form), form.n_published
+            np.testing.assert_allclose(m[n:][free[n:]], np.array(problem.dual)[free[n:]], atol=1e-6)
+    form = rows([[1, 1, 1]], [3], [3])
+    assert np.isnan(multipliers_from_counts(form, np.array([2, 0.5, 0.5]))).all()
 
 
 def test_forced_zeros_have_infinite_prices():
     """Three of four is the largest value: a smaller one makes zeros positive, with an infinite derivative."""
-    model = find("largest value").model()
+    model = PROBLEMS["largest value"].model()
     form = model.form
-    m = multipliers_from_counts(form, find("largest value").expected(model.space))
+    m = multipliers_from_counts(form, PROBLEMS["largest value"].expected(model.space))
     assert m[-1] == OPEN
     slopes = []
     for h in (1e-2, 1e-4, 1e-6):
@@ -382,16 +290,9 @@ def test_rows_that_hard_constraints_determine():
     np.testing.assert_allclose(np.exp(matrix.T @ m - 1), x, atol=1e-8)
 
 
-def test_counts_without_multipliers():
-    """Counts that are not optimal have no multipliers: all are NaN."""
-    form = rows([[1, 1, 1]], [3], [3])
-    assert np.isnan(multipliers_from_counts(form, np.array([2, 0.5, 0.5]))).all()
-    np.testing.assert_allclose(multipliers_from_counts(form, np.ones(3)), [1.0], atol=1e-9)
-
-
 def test_undecided(monkeypatch: pytest.MonkeyPatch):
     """The search for a contradiction ends after a while, and the error says so; that of an outer limit is its own."""
-    model = find("largest value").model()
+    model = PROBLEMS["largest value"].model()
     problem, answer = model.posed, Answer(Status.FAILED, None, None)
     assert "the knowledge is consistent" in str(failure(problem, "X", answer, None))
     with pytest.raises(NotDecided), within(0.0):

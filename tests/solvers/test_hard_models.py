@@ -5,17 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, P, Statement
-from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.certificate import certify
-from maxent_cvx.solvers.form import Groups, LinearForm
 from maxent_cvx.solvers.linear import elastic_relaxation
-from maxent_cvx.solvers.newton import newton
 from maxent_cvx.solvers.presolve import term_bounds
-from support.depot import Buckets, p, publish
+from support.problems import Buckets, p, publish
 from support.solving import error
 
 #: Every a is q1's: P(d) is 2/3 whatever the answer, so that P(a | q1) >= 1.
@@ -92,30 +87,6 @@ def test_just_impossible(name: str):
         MaxEnt(publish(buckets)).add(*knowledge).solve()
 
 
-def test_far_from_the_start():
-    """Of two bounds on a cell that is far above both the tighter one is met, however far a first step overshoots."""
-    # 80 / e people without them.
-    form = LinearForm.plain(
-        sp.csr_array(np.ones((3, 1))),
-        np.array([0.01, -np.inf, -np.inf]),
-        np.array([0.07, np.inf, 0.5]),
-        np.array([80.0]),
-    )
-    answer = newton(form)
-    assert answer.status is Status.OPTIMAL
-    np.testing.assert_allclose(answer.counts, [0.07])
-    assert newton(form, np.array([-40.0, 0.0, 0.0])).counts == pytest.approx([0.07])
-
-
-def test_no_rows():
-    """Where nothing is asked for, x = w / e, and that is certified."""
-    form = LinearForm.plain(sp.csr_array((0, 3)), np.empty(0), np.empty(0), np.array([1.0, 2.0, 3.0]))
-    answer = newton(form)
-    np.testing.assert_allclose(answer.counts, np.array([1.0, 2.0, 3.0]) / np.e)
-    one_group = Groups(np.zeros(3, dtype=int), np.array([6 / np.e]))
-    assert certify(form, one_group, answer.counts, answer.multipliers).holds
-
-
 def published(rows, qi, **options):
     """A release of tuples (QI, sensitive value, bucket, number of people)."""
     table = pd.DataFrame(rows, columns=[qi, "s", "b", "n"])
@@ -156,7 +127,7 @@ def test_bounds_where_presolve_fixes_a_term_up_to_a_width():
     assert high - low < 1e-6
 
 
-@pytest.mark.parametrize("limit", [1e-2, 1e-3, 1e-6])
+@pytest.mark.parametrize("limit", [1e-2, 1e-6])
 def test_limits_that_make_counts_vanish(limit):
     """A low limit makes a count about its square: 1e-14 of a person, beside which rows are singular up to rounding."""
     people = (

@@ -24,6 +24,7 @@ from maxent_cvx.solvers.linear import LinearProgram, by_entropic_penalty, elasti
 from maxent_cvx.solvers.sparse import condensed
 from support.helpers import refused
 from support.patience import AGES
+from support.problems import FIGURE_1C, PROBLEMS, SOLVABLE, publish
 from support.random_models import contradictory_model, random_model
 from support.series import assignments, patients, published, random_tables
 
@@ -70,18 +71,14 @@ def test_programs_without_an_optimum(capfd: pytest.CaptureFixture[str]):
     empty = sp.csr_array((1, 0))
     assert LinearProgram(empty, one, inf).minimum(np.empty(0)).infeasible
     assert LinearProgram(empty, -one, inf).minimum(np.empty(0)).found
+    # Coefficients that are all the same number are stored once, and written out for HiGHS, which reads memory.
+    matrix = condensed(sp.csr_array(np.full((3, 3), 2.0)))
+    found = LinearProgram(matrix, np.full(3, 4.0), np.full(3, 4.0)).minimum(np.array([3.0, 1.0, 2.0]))
+    assert found.x == pytest.approx([0.0, 2.0, 0.0])
     code = "import numpy, scipy.sparse as sp; from maxent_cvx.solvers.linear import LinearProgram as L; "
     code += "assert L(sp.csr_array(numpy.eye(2)), numpy.ones(2), numpy.ones(2)).minimum(numpy.ones(2)).found"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert capfd.readouterr().out == ""
-
-
-def test_coefficients_that_are_stored_once():
-    """HiGHS reads memory: coefficients that are all the same number, stored once, are written out for it."""
-    matrix = condensed(sp.csr_array(np.full((3, 3), 2.0)))
-    assert matrix.data.strides == (0,)
-    found = LinearProgram(matrix, np.full(3, 4.0), np.full(3, 4.0)).minimum(np.array([3.0, 1.0, 2.0]))
-    assert found.x == pytest.approx([0.0, 2.0, 0.0])
 
 
 @given(seed=st.integers(0, 10_000))
@@ -104,18 +101,12 @@ def test_same_optimum(seed: int):
         assert form.residual(found.x).max() <= 1e-6
         if attained - bound <= 1e-6:
             assert attained == pytest.approx(value, abs=1e-6)
-
-
-@given(seed=st.integers(0, 10_000))
-def test_nothing_is_found_where_nothing_is(seed: int):
-    """Infeasible rows have no optimum."""
     form = contradictory_model(seed).form
     if elastic_relaxation(form).off.max(initial=0) > 1e-6:
-        found = by_entropic_penalty(form, np.zeros(form.shape[1]))
-        assert not found.found
+        assert not by_entropic_penalty(form, np.zeros(form.shape[1])).found
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch):
     """Relaxations and bounds are the same whether or not the entropic penalty is tried first."""
     model, (consistent, records) = contradictory_model(seed), random_model(seed)
@@ -127,6 +118,34 @@ def test_large_problems_are_solved_so(seed: int, monkeypatch: pytest.MonkeyPatch
     assert after[1] == pytest.approx(before[1], abs=1e-6)
     for form, change in ((model.form, before[0]), (model.form, after[0])):
         assert dual_bound(form, np.zeros(form.shape[1]), change.direction) == pytest.approx(change.off.sum(), abs=1e-6)
+
+
+#: How many people, at the least, contradictory statements are away from what can hold.
+AWAY = {
+    "more than the largest value": 0.0001 * 4,
+    "less than the least value": 0.0001 * 4,
+    "two values": 0.4,  # x = 1.6, and n(q2, s1) = 3 - x = 1
+    "below and above": 0.4,  # x <= 1.6, and 4 - x <= 2
+    "not what is published": 1,  # 3 of 10 people, and there are 2
+    "two people one value": 0.1,
+    "nobody is left": 1,
+    "more than the largest value of a sum": 0.0001 * 4,
+    "crosswise and more": 0.2,
+}
+
+
+def test_least_change():
+    """What has to give is the knowledge, by no more than it takes; published numbers stand, even against three."""
+    for name, away in AWAY.items():
+        form = PROBLEMS[name].model().form
+        change = elastic_relaxation(form).off
+        assert (change[: form.n_published] == 0).all()
+        assert change.sum() == pytest.approx(away, abs=1e-9), name
+    three = [P("s1") == 0.3, P("s1") >= 0.3, P("s1") + P("s1") == 0.6]
+    form = MaxEnt(publish(FIGURE_1C)).add(*three).form
+    np.testing.assert_allclose(elastic_relaxation(form).off[form.n_published :], 1, atol=1e-9)
+    for problem in SOLVABLE:
+        assert elastic_relaxation(problem.model().form.hard).off.max(initial=0) <= 1e-9, problem
 
 
 seeds = st.integers(0, 10**6)

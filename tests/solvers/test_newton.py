@@ -14,10 +14,12 @@ from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.certificate import certify
 from maxent_cvx.solvers.dual import Dual
-from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.form import Groups, LinearForm
 from maxent_cvx.solvers.newton import newton
-from support.random_models import from_multipliers
+from support.problems import SQUARE, p, publish
+from support.random_models import from_multipliers, random_model
 
 OPEN = np.inf
 seeds = st.integers(0, 10**6)
@@ -139,14 +141,14 @@ def test_quadratic_convergence():
     assert squared > 10
 
 
-@pytest.mark.parametrize(
-    ("matrix", "low", "zero"),
-    [
-        ([[1, 1, 1], [1, 1, 0]], [2, 2], [2]),  # x1 + x2 is all there is
-        ([[1, 1, 0], [1, 0, -1]], [1, 1], [1, 2]),  # x1 is 1 - x2, and 1 + x3
-        ([[1, 0, 0], [1, 1, 1]], [0, 1], [0]),
-    ],
-)
+ZEROS = [
+    ([[1, 1, 1], [1, 1, 0]], [2, 2], [2]),  # x1 + x2 is all there is
+    ([[1, 1, 0], [1, 0, -1]], [1, 1], [1, 2]),  # x1 is 1 - x2, and 1 + x3
+    ([[1, 0, 0], [1, 1, 1]], [0, 1], [0]),
+]
+
+
+@pytest.mark.parametrize(("matrix", "low", "zero"), ZEROS)
 def test_zeros_that_rows_force(matrix: list[list[float]], low: list[float], zero: list[int]):
     """A term that must be zero is removed with a proof: a combination of rows with value 0 and one sign."""
     form = rows(matrix, low, low)
@@ -167,39 +169,41 @@ def test_zeros_that_rows_force(matrix: list[list[float]], low: list[float], zero
     assert set(np.flatnonzero(gone)) <= set(zero)
 
 
-@pytest.mark.parametrize(
-    ("matrix", "low", "high"),
-    [([[1, 1], [1, 1]], [1, 2], [1, 2]), ([[1, 1], [1, 0]], [1, 2], [1, OPEN]), ([[1, 1]], [-2], [-1])],
-)
-def test_contradictions_are_not_optimal(matrix: list[list[float]], low: list[float], high: list[float]):
-    """The status of infeasible rows is never optimal."""
-    with np.errstate(over="ignore"):
-        assert newton(rows(matrix, low, high)).status is not Status.OPTIMAL
-
-
-def test_max_iterations():
-    """When the iterations run out the status says so, and the answer is the best iterate."""
+def test_how_it_ends():
+    """Rows hold to the tolerance or to rounding; iterations run out; infeasible rows are never optimal."""
+    for seed in range(5):
+        form = drawn(seed)
+        for tolerance in (1e-2, 1e-9, 0.0):
+            answer = newton(form, tolerance=tolerance)
+            assert answer.status is Status.OPTIMAL
+            assert form.residual(answer.counts).max() <= max(tolerance, 1e-11)
     form = drawn(3)
     complete = newton(form)
     assert complete.iterations > 2
-    residuals = []
     for most in range(1, complete.iterations):
         answer = newton(form, max_iterations=most)
-        assert answer.status is Status.LIMIT
-        assert answer.iterations == most
-        assert len(answer.log) == most + 1
-        residuals.append(form.residual(answer.counts).max())
-    assert min(residuals) > 1e-9
+        assert (answer.status, answer.iterations, len(answer.log)) == (Status.LIMIT, most, most + 1)
+        assert form.residual(answer.counts).max() > 1e-9
+    contradictions = [([[1, 1], [1, 1]], [1, 2], [1, 2]), ([[1, 1], [1, 0]], [1, 2], [1, OPEN]), ([[1, 1]], [-2], [-1])]
+    for contradiction in contradictions:
+        with np.errstate(over="ignore"):
+            assert newton(rows(*contradiction)).status is not Status.OPTIMAL
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-9, 0.0])
-def test_tolerance(tolerance: float):
-    """Rows hold to the tolerance or, where that is below rounding, to the last digits."""
-    for seed in range(5):
-        form = drawn(seed)
-        answer = newton(form, tolerance=tolerance)
-        assert answer.status is Status.OPTIMAL
-        assert form.residual(answer.counts).max() <= max(tolerance, 1e-11)
+def test_far_from_the_start():
+    """Of two bounds on a term far above both the tighter one is met; without rows x = w / e, which is certified."""
+    low, high = np.array([0.01, -OPEN, -OPEN]), np.array([0.07, OPEN, 0.5])
+    form = LinearForm.plain(sp.csr_array(np.ones((3, 1))), low, high, np.array([80.0]))  # 80 / e people without them
+    answer = newton(form)
+    assert answer.status is Status.OPTIMAL
+    np.testing.assert_allclose(answer.counts, [0.07])
+    assert newton(form, np.array([-40.0, 0.0, 0.0])).counts == pytest.approx([0.07])
+    weights = np.array([1.0, 2.0, 3.0])
+    form = LinearForm.plain(sp.csr_array((0, 3)), np.empty(0), np.empty(0), weights)
+    answer = newton(form)
+    np.testing.assert_allclose(answer.counts, weights / np.e)
+    one_group = Groups(np.zeros(3, dtype=int), np.array([6 / np.e]))
+    assert certify(form, one_group, answer.counts, answer.multipliers).holds
 
 
 def test_a_start_whose_counts_overflow_is_left():
@@ -219,3 +223,40 @@ def test_a_start_whose_counts_overflow_is_left():
     form = model.form
     answer = newton(form, np.full(form.shape[0], 1e4))
     assert answer.status.value == "optimal"
+
+
+def side_by_side(forms: list[LinearForm]) -> LinearForm:
+    """One form of several without common terms, the published rows of all first."""
+    matrix = sp.csr_array(sp.block_diag([form.matrix for form in forms]))
+    low, high, weights = (np.concatenate([getattr(f, name) for f in forms]) for name in ("low", "high", "weights"))
+    published = np.concatenate([np.arange(form.shape[0]) < form.n_published for form in forms])
+    form = replace(LinearForm.plain(matrix, low, high, weights), n_published=len(published))
+    order = np.argsort(~published, kind="stable")
+    return replace(form.select(order), coefficients=matrix[order], n_published=int(published.sum()))
+
+
+def forms(seed: int, n: int) -> list[LinearForm]:
+    """Random models, each with its own weights."""
+    rng = np.random.default_rng(seed)
+    found = [random_model(seed + i, statements=4, buckets=(1, 1))[0].form for i in range(n)]
+    return [replace(form, weights=rng.exponential(size=form.shape[1]) + 0.1) for form in found]
+
+
+@pytest.mark.parametrize("n", [2, 19])
+def test_components_are_solved_as_by_themselves(n: int):
+    """A component has the same answer by itself and in the whole problem; a contradiction in one is one of all."""
+    for seed in range(5):
+        each = forms(seed, n)
+        form = side_by_side(each)
+        found = newton(form)
+        alone = np.concatenate([newton(component).counts for component in each])
+        assert found.status is Status.OPTIMAL
+        np.testing.assert_allclose(found.counts, alone, atol=1e-4)  # entropy is flat at its top
+        assert form.residual(found.counts).max() <= 1e-6
+        sure = found.counts > 1e-6  # at a zero the multipliers are infinite
+        np.testing.assert_allclose(found.counts[sure], np.exp(form.exponent(found.multipliers))[sure], rtol=1e-6)
+    twice = [*SQUARE, ("q3*4 q4*2", "s1*3 s2*3")]
+    model = mx.MaxEnt(publish(twice)).add(p("s1", "q1") == 0.4, p("s1", "q3") == 0.4)
+    np.testing.assert_allclose(model.solve().prob("s1", {"Q": "q4"}), 0.7, atol=1e-9)  # 3 - 1.6 of 2
+    with pytest.raises(mx.Infeasible):
+        model.add(p("s1", "q4") == 0.6).solve()

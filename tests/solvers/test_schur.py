@@ -22,17 +22,15 @@ from maxent_cvx.solvers.schur import (
     WIDEST,
     BlockSystem,
     DenseSystem,
-    SchurComplement,
     SparseSystem,
     conjugate_gradients,
     detect_blocks,
     newton_system,
 )
-from support.depot import FIGURE_1C, publish
+from support.problems import FIGURE_1C, publish
 from support.random_models import random_model
 
 seeds = st.integers(0, 10**6)
-systems = pytest.mark.parametrize("system", [BlockSystem, SparseSystem])
 RIDGE = 1e-13
 
 
@@ -82,20 +80,13 @@ def project(form: LinearForm, rows: np.ndarray, x: np.ndarray, aim: np.ndarray) 
     return np.linalg.lstsq(form.matrix.toarray()[rows] * np.sqrt(x), aim[rows])[0]
 
 
-@systems
-@given(seed=seeds)
-def test_solves(system: type[BlockSystem] | type[SparseSystem], seed: int):
-    """Systems are solved for any active rows of knowledge, redundant ones too."""
-    form, rng = random_form(seed), np.random.default_rng(seed)
-    active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.0, 0.5, 1.0]))
-    assume(system is BlockSystem or form.n_published > 0)  # what is large enough to be factored sparsely is published
-    solves(form, system(form), rng.exponential(size=form.shape[1]) + 0.01, active, seed)
-
-
 @given(seed=seeds)
 def test_one_system_at_any_x(seed: int):
-    """One system solves at any x and for any active rows; a Schur complement from earlier ones only preconditions."""
+    """A system solves at any x and for any active rows, redundant ones too; an earlier Schur complement preconditions."""
     form, rng = random_form(seed), np.random.default_rng(seed)
+    if form.n_published:  # what is large enough to be factored sparsely is published
+        active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.0, 0.5, 1.0]))
+        solves(form, SparseSystem(form), rng.exponential(size=form.shape[1]) + 0.01, active, seed)
     system = BlockSystem(form)
     system.affordable_products = int(rng.integers(0, 3))  # forms S early, and keeps it
     formed = 0
@@ -178,21 +169,6 @@ def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
     assert isinstance(newton_system(form), SparseSystem)
 
 
-@given(seed=seeds, n=st.integers(1, 8), then=st.sets(st.integers(0, 7)), now=st.sets(st.integers(0, 7)))
-def test_schur_complement(seed: int, n: int, then: set[int], now: set[int]):
-    """The preconditioner solves exactly for rows that S was formed for, and divides by the diagonal for others."""
-    rng = np.random.default_rng(seed)
-    before, active = (np.array(sorted(i for i in rows if i < n), dtype=int) for rows in (then, now))
-    root = rng.normal(size=(n, n)) + 3 * np.eye(n)
-    schur, scale, right = root @ root.T, rng.uniform(1, 2, n), rng.normal(size=n)
-    kept = SchurComplement(schur[np.ix_(before, before)], before)
-    found = kept.precondition(active, scale[active], 0.0)(right[active])
-    both = np.intersect1d(active, before)
-    expected = right / scale
-    expected[both] = np.linalg.solve(schur[np.ix_(both, both)], right[both])
-    np.testing.assert_allclose(found, expected[active], rtol=1e-6, atol=1e-9)
-
-
 @given(seed=seeds, n=st.integers(1, 10))
 def test_conjugate_gradients(seed: int, n: int):
     """A well-conditioned system takes hardly more products than it has unknowns, and none from its solution."""
@@ -207,33 +183,11 @@ def test_conjugate_gradients(seed: int, n: int):
     again = conjugate_gradients(matrix.__matmul__, right, np.copy, 1e-8, 10 * n, exact)
     assert again.products == 0
     np.testing.assert_array_equal(again.solution, exact)
-
-
-def test_conjugate_gradients_give_up():
-    """With an indefinite matrix or too few products the method does not converge, and says so."""
-    right = np.ones(2)
-    assert not conjugate_gradients(np.diag([1.0, -2.0]).__matmul__, right, np.copy, 1e-10, 10).converged
-    few = conjugate_gradients(np.diag([1.0, 100.0]).__matmul__, right, np.copy, 1e-10, 1)
-    assert not few.converged
-    assert few.products == 1
+    # With an indefinite matrix or too few products it does not converge.
+    assert not conjugate_gradients(np.diag([1.0, -2.0]).__matmul__, np.ones(2), np.copy, 1e-10, 10).converged
+    few = conjugate_gradients(np.diag([1.0, 100.0]).__matmul__, np.ones(2), np.copy, 1e-10, 1)
+    assert (few.converged, few.products) == (False, 1)
     assert conjugate_gradients(np.diag([1.0, 2.0]).__matmul__, np.zeros(2), np.copy, 1e-10, 10).products == 0
-
-
-@given(seed=seeds, narrow=st.booleans())
-def test_several_right_sides_together(seed: int, narrow: bool):
-    """D^-1 times several columns, of any blocks, is D^-1 times each of them."""
-    rng, form = np.random.default_rng(seed), random_form(seed)
-    assume(form.n_published)
-    with mock.patch.object(bucket_blocks, "NARROW", 10**6 * narrow):
-        blocks = form.bucket_blocks
-    inverse = BucketInverse(blocks, rng.uniform(0.1, 2.0, form.shape[1]), 1e-6)
-    right = rng.normal(size=(blocks.n_slots, 3))
-    low = int(rng.integers(blocks.n_blocks))
-    batch = slice(low, int(rng.integers(low, blocks.n_blocks)) + 1)
-    expected = np.column_stack([inverse.apply(column) for column in right.T])
-    found = inverse.solutions(*(right[side[batch]] for side in blocks.slots), batch)
-    for side, part in zip(blocks.slots, found, strict=True):
-        np.testing.assert_allclose(part, expected[side[batch]], rtol=1e-6, atol=1e-6)
 
 
 @given(seed=seeds, narrow=st.booleans(), by_classes=st.booleans(), columns=st.sampled_from([1, 2, 64]))
@@ -258,7 +212,7 @@ def test_formed_schur_complement(seed: int, narrow: bool, by_classes: bool, colu
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(matrix).max())
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_buckets_are_found_in_rows_without_names(seed: int):
     """Shuffled and without names, the published rows still fall into buckets; the answer is the same."""
     form = random_model(seed, statements=4, buckets=(30, 40))[0].form
@@ -276,7 +230,7 @@ def test_buckets_are_found_in_rows_without_names(seed: int):
     assert detect_blocks(few)[0] is few
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_published_inequalities_are_not_eliminated(seed: int):
     """As rows of knowledge or as published ones, inequalities have the same answer."""
     form = random_model(seed, statements=2, buckets=(3, 5))[0].form

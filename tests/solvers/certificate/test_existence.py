@@ -1,10 +1,13 @@
-"""Points that satisfy rows exactly: which rows others imply, and how far the nearest such point is."""
+"""Points that satisfy rows exactly: which rows others imply, how far the nearest such point is, and verified bounds."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
 import pandas as pd
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +20,11 @@ from maxent_cvx.solvers.existence import Block, LocalRows, correct
 from maxent_cvx.solvers.form import Groups, LinearForm, Settled
 from maxent_cvx.solvers.modular import PRIMES, combination, residues
 from maxent_cvx.solvers.partitions import OverPartitions
+from maxent_cvx.solvers import existence
+from maxent_cvx.solvers.cycle_space import CycleSpace
+from maxent_cvx.solvers.existence import LocalRows, closed_components, correct
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.modular import PRIMES, combination, residues, residues_of_fraction
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)
@@ -46,7 +54,10 @@ def drawn(seed: int, n_terms: int, n_known: int, spread: float) -> tuple[LinearF
 @examples(100)
 @given(seed=seeds, n_terms=st.integers(2, 40))
 def test_cycles_are_a_basis_of_the_null_space_of_the_published_rows(seed: int, n_terms: int):
-    """P z = 0 for every cycle, there are as many as terms less the rank of P, and they are independent."""
+    """P z = 0 for every cycle, there are as many as terms less the rank of P, and they are independent.
+
+    The forest removes residuals r of any other point: P d = -r.
+    """
     form, x = drawn(seed, n_terms, 1, 1.0)
     space = CycleSpace.of(form, x, np.ones(len(x), dtype=bool), np.ones(form.n_published, dtype=bool))
     matrix = form.published.toarray()
@@ -55,16 +66,7 @@ def test_cycles_are_a_basis_of_the_null_space_of_the_published_rows(seed: int, n
     assert space.is_vertex.all()
     assert not (matrix @ z.T).any()
     assert len(z) == len(x) - np.linalg.matrix_rank(matrix) == np.linalg.matrix_rank(z)
-
-
-@examples(100)
-@given(seed=seeds, n_terms=st.integers(2, 40))
-def test_the_forest_removes_residuals(seed: int, n_terms: int):
-    """P d = -r for the residuals r of any other point, by changes of the forest alone."""
-    form, x = drawn(seed, n_terms, 1, 1.0)
-    space = CycleSpace.of(form, x, np.ones(len(x), dtype=bool), np.ones(form.n_published, dtype=bool))
-    other = np.random.default_rng(seed).uniform(0, 2, len(x))
-    residual = form.published @ (other - x)
+    residual = form.published @ (np.random.default_rng(seed).uniform(0, 2, len(x)) - x)
     change, left = space.routed(residual)
     np.testing.assert_allclose(form.published @ change, -residual, atol=1e-10)
     np.testing.assert_allclose(left, 0, atol=1e-10)
@@ -118,6 +120,13 @@ def test_a_row_is_a_combination_if_it_adds_nothing_to_the_rank(seed: int, n_colu
             assert not ((total - residues(row, prime)) % prime).any()
 
 
+def test_residues():
+    """The residue of a double is that of the rational number that it is."""
+    for number in (0.1, -0.1, 1.0, -3.0, 2.0**-60, 1e9, 0.0):
+        for prime in PRIMES:
+            assert residues(np.array([number, 1.0]), prime)[0] == residues_of_fraction(Fraction(number), prime)
+
+
 def test_a_row_that_differs_by_a_unit_in_the_last_place_is_another_row():
     """0.1 + 0.2 is not 0.3: the doubles as the rational numbers that they are."""
     for prime in PRIMES:
@@ -135,3 +144,131 @@ def test_a_bucket_of_a_hundred_by_a_hundred_is_proved():
     certificate = model.solve().certificate
     assert certificate.bound < 1e-9
     assert certificate.backward <= 1e-11
+
+
+# -- verified bounds on Schur complements, dense and sparse ---------------------------------------------------------
+
+SHAPES = [np.asarray, sp.csr_array]
+
+
+def nearly_singular(seed: int, k: int, smallest: float) -> np.ndarray:
+    """A symmetric matrix with a unit diagonal whose smallest eigenvalue is near a number, sparse for many rows."""
+    generator = np.random.default_rng(seed)
+    rows = sp.random_array((k + 5, k), density=min(1.0, 4 / k), rng=generator, data_sampler=generator.normal)
+    gram = (rows.T @ rows).toarray() + np.diag(generator.uniform(0.1, 1, k))
+    gram[:, -1] = gram[:, 0] * 1.0  # the last row is the first one but for what follows
+    gram[-1] = gram[0]
+    gram[-1, -1] = gram[0, 0] * (1 + smallest)
+    root = np.sqrt(np.diag(gram))
+    return gram / np.outer(root, root)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_eigenvalue_is_below_the_bound(shape):
+    """The bound is below the least eigenvalue, and at most twice or so too small where roundoff does not decide."""
+    for smallest in (1e-1, 1e-4, 1e-8, 1e-12, 1e-15, 0.0):
+        for seed, k in enumerate((2, 9, 40)):
+            matrix = nearly_singular(seed, k, smallest)
+            _, least = existence._verified(shape(matrix))
+            exact = np.linalg.eigvalsh(matrix)[0]
+            assert least <= exact + 4 * k * np.finfo(float).eps
+            if exact > 1e-10:
+                assert least >= 0.4 * exact
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_quadratic_forms_are_bounded_from_above(shape):
+    """V' S^-1 v is at most the bound, in exact arithmetic, and the bound is tight."""
+    k = 6
+    for seed, smallest in enumerate((1e-1, 1e-4, 1e-8)):
+        matrix = nearly_singular(seed, k, smallest)
+        solve, least = existence._verified(shape(matrix))
+        definite = existence._Definite(np.arange(k), shape(matrix), solve, least, 1.0)
+        v = np.random.default_rng(seed).normal(size=(k, 2))
+        for column, bound in zip(v.T, definite.energy(v), strict=True):
+            exact = float(quadratic_form(matrix, column))
+            assert exact <= bound <= exact * (1 + 1e-5)
+
+
+def quadratic_form(matrix: np.ndarray, v: np.ndarray) -> Fraction:
+    """V' S^-1 v by Gaussian elimination of fractions."""
+    k = len(v)
+    rows = [[Fraction(x) for x in row] + [Fraction(float(y))] for row, y in zip(matrix.tolist(), v, strict=True)]
+    for i in range(k):
+        for j in range(i + 1, k):
+            factor = rows[j][i] / rows[i][i]
+            rows[j] = [a - factor * b for a, b in zip(rows[j], rows[i], strict=True)]
+    z = [Fraction(0)] * k
+    for i in reversed(range(k)):
+        z[i] = (rows[i][k] - sum(rows[i][j] * z[j] for j in range(i + 1, k))) / rows[i][i]
+    return sum((Fraction(float(y)) * x for y, x in zip(v, z, strict=True)), Fraction(0))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_that_repeat_others_are_left_out(shape):
+    """Of equal rows one is kept, and the rest is verified."""
+    matrix = nearly_singular(0, 30, 0.0)
+    definite = existence._definite(shape(matrix), np.ones(30), 10.0)
+    assert len(definite.rows) == 29
+    assert definite.trust >= 0.5
+    assert definite.least > 0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_sparse_and_dense_proofs_agree(monkeypatch, seed):
+    """Models with statements that connect everybody are certified alike by dense and by sparse factors."""
+    generator = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {"q": generator.integers(0, 12, 60), "s": generator.integers(0, 6, 60), "b": np.arange(60) // 6}
+    )
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="b"))
+    shares = pd.crosstab(table["q"], table["s"], normalize="index")
+    for q in range(0, 12, 2):
+        for s in range(3):
+            model.add(P(s, given={"q": q}).about(0.9 * shares.loc[q, s] + 0.1 / 6, 0.02))
+            model.add(P(s, given={"q": [q, q + 1]}) <= 0.8)
+    dense = model.solve().certificate
+    for name, value in (("MOST_DENSE_ROWS", 0), ("MOST_DENSE", 0), ("MOST_DENSE_STEP", 1), ("DENSE_SHARE", 2.0)):
+        monkeypatch.setattr(existence, name, value)
+    factored = []
+    factor = existence._sparse_factor
+    monkeypatch.setattr(existence, "_sparse_factor", lambda *each: factored.append(each[0].shape) or factor(*each))
+    sparse = model.solve().certificate
+    assert max(factored)[0] > 5
+    assert dense.holds
+    assert sparse.holds
+    assert sparse.bound == pytest.approx(dense.bound, rel=0.5, abs=1e-13)
+
+
+# -- buckets without knowledge have a closed form, n(q) n(s) / n: unless other terms share its rows ------------------
+
+
+def closed(people: pd.DataFrame, fixed: list[tuple[str, str]]) -> tuple[pd.MultiIndex, np.ndarray]:
+    """The terms that are said to have a closed form, and how far from it the maximum-entropy answer is.
+
+    `fixed` are the terms with one feasible value, beside those that have to be 0 then.
+    """
+    release = mx.Release.from_buckets(people, qi="Q", sa="S", bucket="B")
+    model = mx.MaxEnt(release)
+    for q, s in fixed:
+        n = int((people["Q"] == q).sum())
+        model.add(mx.P(s, given={"Q": q}) == 1 / n)
+    post = model.solve()
+    labels = list(zip(model.space.index.get_level_values("Q"), model.space.index.get_level_values("S"), strict=True))
+    free = np.array([label not in fixed for label in labels]) & (post.counts > 0)
+    form = mx.MaxEnt(release).form
+    found = closed_components(form, post.counts, free, *form.components(free)[:2])
+    return model.space.index[found.terms], found.moves
+
+
+def test_closed_components():
+    """Of two QI tuples and three values all six terms, exactly; none where fixed terms share the rows.
+
+    One of the two a has x, and b has y: of the other a, and c, the sides of the rows count more than is left. These say
+    2 for a and 2 for y, where 1 and 1 is left, so that n(q) n(s) / n would be 4/3 for a count of 1/2.
+    """
+    terms, moves = closed(pd.DataFrame({"Q": list("aabb"), "S": list("xyyz"), "B": 1}), [])
+    assert len(terms) == 6
+    assert moves.max() < 1e-12
+    terms, _ = closed(pd.DataFrame({"Q": list("aabc"), "S": list("xyyz"), "B": 1}), [("a", "x"), ("b", "y")])
+    assert len(terms) == 0

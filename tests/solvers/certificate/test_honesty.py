@@ -15,7 +15,6 @@ import scipy.sparse as sp
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
-from maxent_cvx.solvers.existence import PRIMES, residues, residues_of_fraction
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
 from support.random_models import random_model
@@ -65,44 +64,41 @@ def hospital(statement: mx.Statement) -> MaxEnt:
     return MaxEnt(release).add(statement)
 
 
-@pytest.mark.parametrize("c", [1.0, 1e-3, 1e-5, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 1e-15])
-def test_beside_a_constant(c: float):
-    """As P(any disease) = 1, c P(Flu | male) + P(any disease) = 1 + 0.2 c means P(Flu | male) = 0.2, up to rounding."""
-    flu = P("Flu", given={"Gender": "male"})
-    said = c * flu + P(sorted(set(mx.datasets.load_hospital().Disease))) == 1 + 0.2 * c
-    exact = (Fraction(said.low) - 1) / Fraction(c)  # the side as typed, without P(any disease) = 1
-    post = hospital(said).solve()
-    assert abs(post.prob(flu) - float(exact)) <= post.certificate.bound <= 1e-8
-    assert post.certificate.backward == 0
+def test_beside_a_constant():
+    """As P(any disease) = 1, c P(Flu | male) + P(any disease) = 1 + 0.2 c means P(Flu | male) = 0.2, up to rounding.
 
-
-def test_beside_a_constant_that_hides_all():
-    """1 + 0.2e-17 is 1 in doubles: as typed, P(Flu | male) = 0, which the buckets exclude; nothing is certified."""
-    flu, c = P("Flu", given={"Gender": "male"}), 1e-17
-    said = c * flu + P(sorted(set(mx.datasets.load_hospital().Disease))) == 1 + 0.2 * c
+    1 + 0.2e-17 is 1 in doubles: as typed, P(Flu | male) = 0, which the buckets exclude; nothing is certified.
+    """
+    flu, anything = P("Flu", given={"Gender": "male"}), P(sorted(set(mx.datasets.load_hospital().Disease)))
+    for c in (1.0, 1e-3, 1e-5, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 1e-15):
+        said = c * flu + anything == 1 + 0.2 * c
+        exact = (Fraction(said.low) - 1) / Fraction(c)  # the side as typed, without P(any disease) = 1
+        post = hospital(said).solve()
+        assert abs(post.prob(flu) - float(exact)) <= post.certificate.bound <= 1e-8
+        assert post.certificate.backward == 0
     with pytest.raises((mx.Infeasible, mx.Inaccurate)):
-        hospital(said).solve()
+        hospital(1e-17 * flu + anything == 1 + 0.2e-17).solve()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_where_a_solve_begins_makes_no_difference(seed: int):
+def test_where_a_solve_begins_makes_no_difference():
     """The distance of a warm-started and a cold answer is at most the sum of their bounds."""
-    case = drawn("wide", seed)
-    try:
-        cold = case.model.solve()
-        warm = case.model.solve(warm_start=MaxEnt(case.model.view).solve())
-    except mx.MaxEntError:
-        return
-    apart = np.abs(cold.conditional() - warm.conditional()).to_numpy().max()
-    assert apart <= cold.certificate.bound + warm.certificate.bound + 1e-15
+    for seed in range(10):
+        model = drawn("wide", seed).model
+        try:
+            cold = model.solve()
+            warm = model.solve(warm_start=MaxEnt(model.view).solve())
+        except mx.MaxEntError:
+            continue
+        apart = np.abs(cold.conditional() - warm.conditional()).to_numpy().max()
+        assert apart <= cold.certificate.bound + warm.certificate.bound + 1e-15
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_tame_random_models_are_proved(seed: int):
+def test_tame_random_models_are_proved():
     """For small models with ordinary coefficients the bound is proved for the rows as typed, and small."""
-    certificate = random_model(seed)[0].solve().certificate
-    assert certificate.backward == 0
-    assert certificate.bound <= 1e-6
+    for seed in range(20):
+        certificate = random_model(seed)[0].solve().certificate
+        assert certificate.backward == 0
+        assert certificate.bound <= 1e-6
 
 
 def test_named_as_almost_certain():
@@ -118,24 +114,14 @@ def test_named_as_almost_certain():
     assert error <= post.certificate.bound
 
 
-@pytest.mark.parametrize("off", [2e-9, -2e-9, 1e-12])
-def test_the_last_digits_of_what_is_fixed(off: float):
+def test_the_last_digits_of_what_is_fixed():
     """A value that the release determines may be typed with nine digits; `backward` reports the change of the rows."""
     people = pd.DataFrame({"Q": list("aaab"), "S": ["flu", "flu", "hiv", "cold"], "B": [1, 1, 1, 2]})
     release = Release.from_buckets(people, qi=["Q"], sa="S", bucket="B")
-    post = MaxEnt(release).add(P("flu", given={"Q": "a"}) == 2 / 3 + off).solve()
-    assert post.prob("flu", given={"Q": "a"}) == pytest.approx(2 / 3, abs=1e-8)
-    assert 0 < post.certificate.backward <= 2 * abs(off)
-
-
-# -- the steps of the proof ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("number", [0.1, -0.1, 1.0, -3.0, 2.0**-60, 1e9, 0.0])
-def test_residues(number: float):
-    """The residue of a double is that of the rational number that it is."""
-    for prime in PRIMES:
-        assert residues(np.array([number, 1.0]), prime)[0] == residues_of_fraction(Fraction(number), prime)
+    for off in (2e-9, -2e-9, 1e-12):
+        post = MaxEnt(release).add(P("flu", given={"Q": "a"}) == 2 / 3 + off).solve()
+        assert post.prob("flu", given={"Q": "a"}) == pytest.approx(2 / 3, abs=1e-8)
+        assert 0 < post.certificate.backward <= 2 * abs(off)
 
 
 # -- cases that were once wrong ---------------------------------------------------------------------------------------
@@ -158,26 +144,25 @@ def flu_of_men(**more: int) -> mx.sources.Probability:
     return P("Flu", given={"Sex": "m", **more})
 
 
-@pytest.mark.parametrize(("young", "old", "women"), [(7, 9, 3), (1, 7, 3), (21, 43, 7)])
-@pytest.mark.parametrize("relation", ["==", "<="])
-def test_terms_that_cancel(young: int, old: int, women: int, relation: str):
+def test_terms_that_cancel():
     """The law of total probability changes no answer, however its coefficients are rounded."""
-    release, share = of_men(young, old, women), young / (young + old)
-    average = share * flu_of_men(Age=20) + (1 - share) * flu_of_men(Age=40)
-    said = flu_of_men() == average if relation == "==" else flu_of_men() <= average
-    plain = MaxEnt(release).solve().conditional()
-    np.testing.assert_allclose(MaxEnt(release).add(said).solve().conditional(), plain, atol=1e-12)
+    for young, old, women in ((7, 9, 3), (1, 7, 3), (21, 43, 7)):
+        release, share = of_men(young, old, women), young / (young + old)
+        average = share * flu_of_men(Age=20) + (1 - share) * flu_of_men(Age=40)
+        plain = MaxEnt(release).solve().conditional()
+        for said in (flu_of_men() == average, flu_of_men() <= average):
+            np.testing.assert_allclose(MaxEnt(release).add(said).solve().conditional(), plain, atol=1e-12)
 
 
-@pytest.mark.parametrize("c", [1e2, 1e4, 1e6, 1e8, 2e8])
-def test_a_statement_plus_terms_that_cancel(c: float):
+def test_a_statement_plus_terms_that_cancel():
     """A statement plus a large multiple of an expression that is 0 is the same statement."""
     release, hiv = of_men(6, 10, 3), P("HIV", given={"Sex": "m"})
-    nothing = c * flu_of_men() - 0.375 * c * flu_of_men(Age=20) - 0.625 * c * flu_of_men(Age=40)
     once = MaxEnt(release).add(hiv == 0.3125).solve()
-    twice = MaxEnt(release).add(hiv == 0.3125).add(nothing + hiv == 0.3125).solve()
-    apart = np.abs(once.conditional() - twice.conditional()).to_numpy().max()
-    assert apart <= once.certificate.bound + twice.certificate.bound + 1e-15
+    for c in (1e2, 1e4, 1e6, 1e8, 2e8):
+        nothing = c * flu_of_men() - 0.375 * c * flu_of_men(Age=20) - 0.625 * c * flu_of_men(Age=40)
+        twice = MaxEnt(release).add(hiv == 0.3125).add(nothing + hiv == 0.3125).solve()
+        apart = np.abs(once.conditional() - twice.conditional()).to_numpy().max()
+        assert apart <= once.certificate.bound + twice.certificate.bound + 1e-15
 
 
 @pytest.mark.parametrize("e", [1e-17, 1e-20, 1e-30])
@@ -197,9 +182,9 @@ def test_rows_that_differ_by_less_than_a_unit_in_the_last_place(e: float):
     assert off <= post.certificate.bound
 
 
-@pytest.mark.parametrize("slack", [0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10])
-def test_little_slack(slack: float):
+def test_little_slack():
     """A redundant inequality with hardly any slack does not prevent a certificate."""
     hiv, flu = P("HIV", given={"Sex": "m"}), flu_of_men(Age=20)
-    model = MaxEnt(of_men(4, 5, 2)).add(1.7 * hiv + 0.3 * flu == 0.6).add(1.7 * hiv + 0.3 * flu <= 0.6 + slack)
-    assert model.solve().certificate.bound <= 1e-6
+    for slack in (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10):
+        model = MaxEnt(of_men(4, 5, 2)).add(1.7 * hiv + 0.3 * flu == 0.6).add(1.7 * hiv + 0.3 * flu <= 0.6 + slack)
+        assert model.solve().certificate.bound <= 1e-6

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -27,7 +26,6 @@ from maxent_cvx.solvers.monitor import Monitor
 
 N = 12
 TIGHT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
-SEEDS = range(1)
 
 
 def solve(problem: cp.Problem, **options) -> float:
@@ -85,11 +83,10 @@ OBJECTIVES: dict[str, Callable[[Draw], cp.Expression]] = {
 }
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_random_problems(objective: str, seed: int):
+def test_random_problems(objective: str):
     """For any sum of entropies, equations and inequalities, all values are those of another solver."""
-    draw = Draw(seed)
+    draw = Draw(0)
     compare(cp.Problem(cp.Maximize(OBJECTIVES[objective](draw)), draw.rows))
 
 
@@ -137,20 +134,20 @@ def test_other_variables(name: str):
     compare(cp.Problem(cp.Maximize(objective), rows))
 
 
-@pytest.mark.parametrize("factor", [1e-3, 1e4])
-def test_probabilities(factor: float):
+def test_probabilities():
     """60,000 probabilities of 1e-5 are relatively as precise as counts, whatever the values of inactive rows."""
     n, rng = 60_000, np.random.default_rng(3)
     p, truth, B = cp.Variable(n), rng.random(n) ** 4, rng.random((5, n))
     truth /= truth.sum()
     rows = [cp.sum(p) == 1, B @ p == B @ truth, p <= 2e-5, cp.sum(p) <= 1e6]
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p)) * factor), rows)
-    solve(problem)
-    linear_part = (rows[0].dual_value + B.T @ rows[1].dual_value + rows[2].dual_value + rows[3].dual_value) / factor
-    np.testing.assert_allclose(np.log(p.value), -1 - linear_part, atol=1e-8)
-    assert abs(p.value.sum() - 1) <= 1e-12
-    assert np.abs(B @ p.value - B @ truth).max() <= 1e-12
-    assert problem.solver_stats.num_iters < 60
+    for factor in (1e-3, 1e4):
+        problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p)) * factor), rows)
+        solve(problem)
+        linear_part = (rows[0].dual_value + B.T @ rows[1].dual_value + rows[2].dual_value + rows[3].dual_value) / factor
+        np.testing.assert_allclose(np.log(p.value), -1 - linear_part, atol=1e-8)
+        assert abs(p.value.sum() - 1) <= 1e-12
+        assert np.abs(B @ p.value - B @ truth).max() <= 1e-12
+        assert problem.solver_stats.num_iters < 60
 
 
 @pytest.mark.parametrize("temperature", [1.0, 2e-3])
@@ -181,38 +178,55 @@ def test_parameters():
     assert problem._cache.solving_chain is chain
 
 
-# -- statuses --------------------------------------------------------------------------------
-
-
-def contradictions() -> list[list[cp.Constraint]]:
-    x = cp.Variable(4)
-    return [
-        [x == x, cp.sum(x) == -1],
-        [x >= 0.3, cp.sum(x) == 1],
-        [cp.sum(x) == 1, cp.sum(x) == 1.001],
-        [x <= 1, 0 * x[0] == 1],
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_statuses():
+    """Contradictions, with cones and without, are infeasible; what has a cost and no limit makes others unbounded."""
+    x, y, s = cp.Variable(3), cp.Variable(), cp.Variable()
+    entropy, exponentials = -cp.sum(cp.entr(x)), cp.sum(cp.exp(x))
+    none = cp.Parameter(value=0.0)
+    infeasible = [
+        (entropy, [cp.sum(x) == -1]),
+        (entropy, [x >= 0.4, cp.sum(x) == 1]),
+        (entropy, [cp.sum(x) == 1, cp.sum(x) == 1.001]),
+        (entropy, [x <= 1, none * x[0] == 1]),
+        (exponentials, [x >= 1, x[0] <= 0]),
+        (exponentials, [exponentials <= 1, x >= 0.1]),
+        (exponentials, [entropy <= -2, cp.sum(x) == 1]),
+        (entropy - 1e-3 * s, [x >= 0, cp.sum(x) == 1, x <= 0.1]),
     ]
-
-
-@pytest.mark.parametrize("at", range(len(contradictions())))
-def test_infeasible(at: int):
-    """A problem is called infeasible if a linear program confirms it."""
-    rows = contradictions()[at]
-    x = rows[0].variables()[0]
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows)
-    assert problem.solve(solver=DualNewton()) == -np.inf
-    assert problem.status == cp.INFEASIBLE
-    assert x.value is None
+    unbounded = [
+        (convex - 1e-3 * s, [x >= 0, cp.sum(x) == 1]) for convex in (entropy, entropy + cp.sum_squares(x), exponentials)
+    ]
+    for cone in (-cp.entr(x[0]), cp.exp(x[0]), -cp.log(x[0])):  # the objective falls along y
+        infeasible += [(cone - y, [y >= 0, x[0] >= 3, x[0] <= 2]), (cone - y, [y >= x[0], x[0] + y == 1, x[0] >= 2])]
+        unbounded += [(cone - y, [y >= 0, x[0] >= 1, x[0] <= 2])]
+    # 0 = 0.1 + 0.2 - 0.3 is what rounding leaves of a row, and no contradiction; 0 = 0.001 is one.
+    infeasible += [(entropy, [cp.sum(x) == 1, none * x[0] == 1e-3])]
+    optimal = [(entropy, [cp.sum(x) == 1, none * x[0] == side]) for side in (5e-17, -5e-17)]
+    for cases, status in ((infeasible, cp.INFEASIBLE), (unbounded, cp.UNBOUNDED), (optimal, cp.OPTIMAL)):
+        for objective, rows in cases:
+            problem = cp.Problem(cp.Minimize(objective), rows)
+            problem.solve(solver=DualNewton())
+            assert problem.status == status, problem
+            assert (problem.value == np.inf) == (status == cp.INFEASIBLE)
 
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-def test_limits():
-    """When the iterations run out the status is not optimal."""
+def test_limits(capsys: pytest.CaptureFixture):
+    """When iterations or time run out the status is not optimal; a line is printed for each iteration."""
     draw = Draw(0)
     problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(draw.x))), draw.rows)
     problem.solve(solver=DualNewton(), max_iterations=1)
     assert problem.status == cp.USER_LIMIT
     assert not problem.solver_stats.extra_stats.holds
+    problem = problems(0)["logistic"]
+    for option in ({"max_iterations": 2}, {"time_limit": 0}):
+        problem.solve(solver=DualNewton(), **option)
+        assert problem.status == cp.USER_LIMIT
+    assert not capsys.readouterr().out
+    problem.solve(solver=DualNewton(), verbose=True)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
+    assert len(lines) == problem.solver_stats.num_iters + 1
 
 
 def in_units(kind: str, constant: float = 0.0, scale: float = 1.0, mass: float = 1.0) -> tuple[np.ndarray, int]:
@@ -233,21 +247,23 @@ def in_units(kind: str, constant: float = 0.0, scale: float = 1.0, mass: float =
 
 
 @pytest.mark.parametrize("kind", ["equations", "capacities", "norm1", "sum_squares"])
-@pytest.mark.parametrize(
-    "units",
-    [{"constant": 1e3}, {"constant": -100.0}, *({"scale": s, "mass": m} for s, m in [(1e-10, 1e6), (1e12, 1e-6)])],
-)
-def test_constants_and_units(kind: str, units: dict):
+def test_constants_and_units(kind: str):
     """A constant in all costs, and units of objective and variables, change neither the shares nor, much, the steps."""
-    (plan, taken), (first, iterations) = in_units(kind, **units), in_units(kind)
-    np.testing.assert_allclose(plan, first, atol=1e-7)
-    assert abs(taken - iterations) <= (8 if "constant" in units else 1)
+    first, iterations = in_units(kind)
+    for units in (
+        {"constant": 1e3},
+        {"constant": -100.0},
+        {"scale": 1e-10, "mass": 1e6},
+        {"scale": 1e12, "mass": 1e-6},
+    ):
+        plan, taken = in_units(kind, **units)
+        np.testing.assert_allclose(plan, first, atol=1e-7)
+        assert abs(taken - iterations) <= (8 if "constant" in units else 1)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_many_bounds(seed: int):
+def test_many_bounds():
     """Capacities on every variable, below and above: the plan and the dual values are those of another solver."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     cost, x = rng.random((8, 9)), cp.Variable((8, 9))
     least, most = 0.3 / 72 * rng.random((8, 9)), (1.2 + rng.random((8, 9))) / 72
     rows = [cp.sum(x, axis=1) == 1 / 8, cp.sum(x, axis=0) <= 1 / 8, x >= least, x <= most, x <= 1, x >= 0]
@@ -266,17 +282,6 @@ def test_statistics(capsys: pytest.CaptureFixture):
     assert isinstance(stats.extra_stats, Distance)
     assert stats.extra_stats.holds
     assert "residual" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("side", "status"), [(5e-17, cp.OPTIMAL), (-5e-17, cp.OPTIMAL), (1e-3, cp.INFEASIBLE)])
-def test_a_row_without_variables_holds_up_to_rounding(side: float, status: str):
-    """0 = 0.1 + 0.2 - 0.3 is what rounding leaves of a row, and no contradiction; 0 = 0.001 is one."""
-    x, none = cp.Variable(3), cp.Parameter(value=0.0)
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, none * x[0] == side])
-    problem.solve(solver=DualNewton())
-    assert problem.status == status
-    problem.solve(solver=cp.CLARABEL)
-    assert problem.status == status
 
 
 # -- other exponential cones ----------------------------------------------------------------------------------------
@@ -314,63 +319,14 @@ def problems(seed: int) -> dict[str, cp.Problem]:
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("name", problems(0))
 def test_other_problems(name: str):
-    """The same optimum as another solver finds; the status is optimal, and rows hold."""
+    """The same optimum as another solver finds, and where they are precise the same dual values; rows hold."""
+    if name in ("norm1", "sum_squares", "entropy constraint", "max"):
+        compare(problems(1)[name], 1e-4)
     problem = problems(0)[name]
     value = problem.solve(solver=DualNewton())
     assert problem.status == cp.OPTIMAL
     assert max((np.max(c.violation(), initial=0.0) for c in problem.constraints), default=0.0) <= 1e-6
     assert problem.solve(solver=cp.CLARABEL) == pytest.approx(value, rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-@pytest.mark.parametrize("name", ["norm1", "sum_squares", "entropy constraint", "max"])
-def test_duals(name: str):
-    """Variables and dual values, signs included."""
-    compare(problems(1)[name], 1e-4)
-
-
-def test_infeasible_with_cones():
-    """Contradictory rows, without and with a cone between them, are infeasible, which dual values prove."""
-    x = cp.Variable(3)
-    for rows in ([x >= 1, x[0] <= 0], [cp.sum(cp.exp(x)) <= 1, x >= 0.1], [cp.sum(cp.entr(x)) >= 2, cp.sum(x) == 1]):
-        problem = cp.Problem(cp.Minimize(cp.sum(cp.exp(x))), rows)
-        problem.solve(solver=DualNewton())
-        assert problem.status == cp.INFEASIBLE
-        assert problem.value == np.inf
-
-
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-@pytest.mark.parametrize("unit", [1e12])
-@pytest.mark.parametrize("name", ["soft", "log", "exp", "constraint"])
-def test_large_units_are_not_infeasible(name: str, unit: float):
-    """A problem with a feasible point is not infeasible in other units; if it is optimal, the optimum is the same."""
-    rng = np.random.default_rng(0)
-    at, c, w = rng.random(5), rng.normal(size=5), rng.random(5) + 0.1
-    found = []
-    for by in (1.0, unit):
-        x, s = cp.Variable(5), cp.Variable()
-        of_sum = cp.sum(cp.rel_entr(x, cp.sum(x) * np.ones(5))) / by
-        objective, row = {
-            "soft": (cp.sum(cp.rel_entr(x, by * w)) / by + 2 * cp.sum(cp.pos(cp.multiply(c, x) - s)) / by + s / by, []),
-            "log": (w.sum() * np.log(by) - w @ cp.log(x) + cp.abs(s) / by, [x[1] == by * at[1]]),
-            "exp": (cp.sum(cp.exp(cp.multiply(c, x) / by)) + cp.abs(s) / by, []),
-            "constraint": (of_sum + s / by, [cp.sum(cp.kl_div(x, by * (at + 1e-3))) <= 0.1 * by, s >= -by]),
-        }[name]
-        problem = cp.Problem(cp.Minimize(objective), [cp.sum(x) == by * at.sum(), c @ x + s == 2 * by, *row])
-        with suppress(SolverError):  # it may report that it finds no answer
-            found.append(problem.solve(solver=DualNewton()))
-            assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
-    assert found == pytest.approx([found[0]] * len(found), rel=1e-5 if problem.status == cp.OPTIMAL else 0.1, abs=1e-5)
-
-
-def test_a_variable_without_limit():
-    """What has a cost and is in no constraint makes a problem unbounded, unless the constraints are contradictory."""
-    x, s = cp.Variable(3, bounds=[0, None]), cp.Variable()
-    for rows, status in (([cp.sum(x) == 1], cp.UNBOUNDED), ([cp.sum(x) == 1, x <= 0.1], cp.INFEASIBLE)):
-        for objective in (cp.sum(cp.entr(x)), cp.sum(cp.entr(x)) - cp.sum_squares(x), -cp.sum(cp.exp(x))):
-            problem = cp.Problem(cp.Maximize(objective + 1e-3 * s), rows)
-            problem.solve(solver=DualNewton())
-            assert problem.status == status
 
 
 def test_no_objective_and_no_sides():
@@ -384,30 +340,30 @@ def test_no_objective_and_no_sides():
     assert at_zero.status == cp.OPTIMAL
 
 
-@pytest.mark.parametrize("by", [1 + 1e-6, 2.0, np.nan])
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-def test_no_solver_is_believed(monkeypatch: pytest.MonkeyPatch, by: float):
+def test_no_solver_is_believed(monkeypatch: pytest.MonkeyPatch):
     """Clarabel's own status decides nothing: a wrong answer with the status optimal is detected."""
     exact = clarabel.DefaultSolver
 
     class Wrong:
+        by = 1 + 1e-6
+
         def __init__(self, *data: object) -> None:
             self.exact = exact(*data)
             self.set_termination_callback = self.exact.set_termination_callback
 
         def solve(self) -> SimpleNamespace:
             found = self.exact.solve()
-            x = by * np.array(found.x)
+            x = Wrong.by * np.array(found.x)
             return SimpleNamespace(status=found.status, x=x, z=found.z, iterations=found.iterations)
 
     monkeypatch.setattr(clarabel, "DefaultSolver", Wrong)
     problem = problems(0)["log_sum_exp"]
-    if by < 1.1:
-        problem.solve(solver=DualNewton())
-        assert problem.status == cp.OPTIMAL_INACCURATE
-        return
-    with pytest.raises(SolverError, match="no answer"):
-        problem.solve(solver=DualNewton())
+    problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL_INACCURATE
+    for Wrong.by in (2.0, np.nan):
+        with pytest.raises(SolverError):
+            problem.solve(solver=DualNewton())
 
 
 def known(seed: int, curved: bool) -> tuple[ConeProgram, np.ndarray]:
@@ -442,19 +398,6 @@ def test_known_solutions(seed: int, curved: bool, cost: float, side: float):
     assert scaled.value(answer.z) / (cost * side) == pytest.approx(program.value(x), abs=1e-6 * size)
 
 
-@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-def test_limits_of_clarabel(capsys: pytest.CaptureFixture):
-    """When iterations or time run out the status is not optimal; a line is printed for each iteration."""
-    for option in ({"max_iterations": 2}, {"time_limit": 0}):
-        problem = problems(0)["logistic"]
-        problem.solve(solver=DualNewton(), **option)
-        assert problem.status == cp.USER_LIMIT
-    assert not capsys.readouterr().out
-    problem.solve(solver=DualNewton(), verbose=True)
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
-    assert len(lines) == problem.solver_stats.num_iters + 1
-
-
 def test_an_interruption_is_not_lost(monkeypatch: pytest.MonkeyPatch):
     """Ctrl-C, and any other error while an iteration is reported, ends the solve."""
 
@@ -466,8 +409,7 @@ def test_an_interruption_is_not_lost(monkeypatch: pytest.MonkeyPatch):
         problems(0)["logistic"].solve(solver=DualNewton())
 
 
-@pytest.mark.parametrize("price", [1e2, 1e5, 1e8])
-def test_large_prices_of_slack_variables(price: float):
+def test_large_prices_of_slack_variables():
     """Rows that may be missed at a price above their multipliers are met: the answer is that of the hard rows."""
     rng = np.random.default_rng(0)
     n, k = 400, 4
@@ -477,14 +419,12 @@ def test_large_prices_of_slack_variables(price: float):
     views = rng.dirichlet(np.ones(n)) @ moments
     p, slack = cp.Variable(n), cp.Variable(2 * k)
     divergence = cp.sum(cp.kl_div(p, np.full(n, 1 / n)))
-    priced = cp.Problem(
-        cp.Minimize(divergence + price * cp.norm1(slack)), [p >= 0, cp.sum(p) == 1, p @ moments - views == slack]
-    )
-    priced.solve(solver=DualNewton())
-    assert priced.status == cp.OPTIMAL
-    found = p.value.copy()
     cp.Problem(cp.Minimize(divergence), [p >= 0, cp.sum(p) == 1, p @ moments == views]).solve(solver=DualNewton())
-    np.testing.assert_allclose(found, p.value, atol=max(1e-9, 1e-15 * price) * p.value.max())
+    hard = p.value.copy()
+    for price in (1e2, 1e5, 1e8):
+        rows = [p >= 0, cp.sum(p) == 1, p @ moments - views == slack]
+        solve(cp.Problem(cp.Minimize(divergence + price * cp.norm1(slack)), rows))
+        np.testing.assert_allclose(p.value, hard, atol=max(1e-9, 1e-15 * price) * hard.max())
 
 
 def test_costs_of_many_variables():
@@ -499,19 +439,6 @@ def test_costs_of_many_variables():
     assert problem.solver_stats.num_iters <= 30
     largest_half = np.sort(c)[n // 2 :]
     assert problem.value == pytest.approx(np.log(n) - largest_half.mean(), abs=1e-9)
-
-
-@pytest.mark.parametrize("exponential", [lambda x: -cp.entr(x), cp.exp, lambda x: -cp.log(x)])
-def test_a_contradiction_with_an_improving_direction_is_infeasible(exponential):
-    """The objective falls along y, but no x satisfies the rows: the problem has no value to fall."""
-    x, y = cp.Variable(), cp.Variable()
-    for rows in ([y >= 0, x >= 3, x <= 2], [y >= x, x + y == 1, x >= 2]):
-        problem = cp.Problem(cp.Minimize(exponential(x) - y), rows)
-        problem.solve(solver=DualNewton())
-        assert problem.status == "infeasible"
-    problem = cp.Problem(cp.Minimize(exponential(x) - y), [y >= 0, x >= 1, x <= 2])
-    problem.solve(solver=DualNewton())
-    assert problem.status == "unbounded"
 
 
 # -- refusals and registration ------------------------------------------------------------------------------------------
@@ -575,8 +502,7 @@ def test_registration(lists: dict[str, list[str]]):
 
 
 @pytest.mark.parametrize("most", [None, 3.0])
-@pytest.mark.parametrize("by", [1e-4, 1e-2, 0.5])
-def test_warm_starts(most: float | None, by: float):
+def test_warm_starts(most: float | None):
     """After a small move of a parameter, without bounds, fewer than half the steps; the answer is that of a new problem."""
     cost = np.random.default_rng(0).random((12, 15))
     x, margin = cp.Variable((12, 15)), cp.Parameter(12, value=np.full(12, 1 / 12))
@@ -584,15 +510,18 @@ def test_warm_starts(most: float | None, by: float):
     rows += [] if most is None else [x <= most / 180]
     problem = cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, x)) - 0.01 * cp.sum(cp.entr(x))), rows)
     solve(problem)
-    first = problem.solver_stats.num_iters
-    moved = margin.value * (1 + by * np.linspace(-1, 1, 12))
-    margin.value = moved / moved.sum()
-    value, taken, plan = solve(problem), problem.solver_stats.num_iters, x.value
-    assert solve(problem, warm_start=False) == pytest.approx(value, abs=1e-9)
-    np.testing.assert_allclose(plan, x.value, atol=1e-8)
-    assert taken <= problem.solver_stats.num_iters + WARM
-    if by <= 1e-2 and most is None:
-        assert taken < first / 2
+    first, margins = problem.solver_stats.num_iters, margin.value
+    for by in (1e-4, 1e-2, 0.5):
+        margin.value = margins
+        solve(problem)
+        moved = margins * (1 + by * np.linspace(-1, 1, 12))
+        margin.value = moved / moved.sum()
+        value, taken, plan = solve(problem), problem.solver_stats.num_iters, x.value
+        assert solve(problem, warm_start=False) == pytest.approx(value, abs=1e-9)
+        np.testing.assert_allclose(plan, x.value, atol=1e-8)
+        assert taken <= problem.solver_stats.num_iters + WARM
+        if by <= 1e-2 and most is None:
+            assert taken < first / 2
 
 
 def test_warm_starts_of_other_statuses_and_scales():

@@ -16,8 +16,8 @@ from maxent_cvx.solvers.aggregate import Aggregation, aggregate
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.newton import newton
-from maxent_cvx.solvers.presolve import Reduced, reduce
-from support.depot import p, publish
+from maxent_cvx.solvers.presolve import reduce
+from support.problems import p, publish
 from support.random_models import publish as publish_records
 from support.random_models import random_records, true_statements
 from support.solving import error
@@ -36,10 +36,6 @@ def repetitive(seed: int, statements: int = 3) -> tuple[MaxEnt, pd.DataFrame]:
         if statement.label not in model.knowledge:
             model.add(statement)
     return model, every
-
-
-def reduced(model: MaxEnt) -> Reduced:
-    return reduce(model.posed)
 
 
 def weigh(form: LinearForm, seed: int) -> LinearForm:
@@ -73,7 +69,7 @@ def test_disaggregation(seed: int, weighted: bool):
     model, _ = repetitive(seed)
     form = weigh(model.form, seed) if weighted else model.form
     is_the_same(form, aggregate(form), seed)
-    restricted = reduced(model).restricted
+    restricted = reduce(model.posed).restricted
     is_the_same(restricted, aggregate(restricted), seed)
 
 
@@ -106,25 +102,21 @@ def copies(k: int, knowledge: Sequence[Statement]) -> MaxEnt:
     return MaxEnt(publish([("q1*2 q2 q3 q4", "s1 s2*2 s3 s4")] * k)).add(*knowledge)
 
 
-@pytest.mark.parametrize(
-    "knowledge", [[p("s1", "q1") == 0.3], [p("s1", "q1") <= 0.05, p(["s2", "s3"], "q2") == 0.9]], ids=["one", "two"]
-)
-def test_copies_collapse(knowledge: list[Statement]):
-    """However many copies of one bucket are one bucket with a weight: neither size nor answer depends on k."""
-    assert len({aggregate(copies(k, knowledge).form).form.shape for k in (1, 2, 10, 100)}) == 1
-    # Presolve leaves out a row of each bucket first, so that one bucket is aggregated differently from several.
-    assert len({reduced(copies(k, knowledge)).form.shape for k in (2, 3, 10, 100)}) == 1
-    one, many = copies(1, knowledge).solve(), copies(10, knowledge).solve()
-    allowed = one.certificate.bound + many.certificate.bound + 1e-9
-    assert np.abs(one.conditional() - many.conditional()).to_numpy().max() <= allowed
+def test_copies_collapse():
+    """Copies of one bucket are one bucket with a weight: neither size nor answer depends on their number.
 
-
-def test_equal_statements_do_not_make_interchangeable():
-    """Equal statements about q1 and q2 have two multipliers, which another statement about q1 makes different."""
+    Equal statements about q1 and q2 have two multipliers, which another statement about q1 makes different.
+    """
+    for knowledge in ([p("s1", "q1") == 0.3], [p("s1", "q1") <= 0.05, p(["s2", "s3"], "q2") == 0.9]):
+        assert len({aggregate(copies(k, knowledge).form).form.shape for k in (1, 2, 10, 100)}) == 1
+        # Presolve leaves out a row of each bucket first, so that one bucket is aggregated differently from several.
+        assert len({reduce(copies(k, knowledge).posed).form.shape for k in (2, 3, 10, 100)}) == 1
+        one, many = copies(1, knowledge).solve(), copies(10, knowledge).solve()
+        allowed = one.certificate.bound + many.certificate.bound + 1e-9
+        assert np.abs(one.conditional() - many.conditional()).to_numpy().max() <= allowed
     model = copies(1, [p("s1", "q1") <= 0.1, p("s1", "q2") <= 0.1, p("s2", "q1") == 0.7])
     table = model.solve().conditional()
-    whole = model.solve(presolve=False).conditional()
-    np.testing.assert_allclose(table, whole, atol=1e-5)
+    np.testing.assert_allclose(table, model.solve(presolve=False).conditional(), atol=1e-5)
     assert table.loc["q1", "s2"] == pytest.approx(0.7)
     assert table.loc["q2", "s2"] < 0.6
 

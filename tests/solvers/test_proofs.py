@@ -18,7 +18,7 @@ from maxent_cvx.solvers.explain import facial_reduction
 from maxent_cvx.solvers.form import Groups, LinearForm
 from maxent_cvx.solvers.newton import newton
 from maxent_cvx.solvers.proofs import local_proofs, support_proof
-from support.depot import SOLVABLE, p, publish
+from support.problems import PROBLEMS, p, publish
 from support.random_models import from_multipliers, random_model
 from support.solving import solution
 
@@ -51,40 +51,33 @@ def empty(form: LinearForm, *proofs: np.ndarray) -> np.ndarray:
     return found
 
 
-def crosswise() -> LinearForm:
-    """Three by three, where q1 and q2 share s1 and s2: their s3 is zero, and q3 has all of s3."""
-    case = next(case for case in SOLVABLE if case.name == "crosswise")
-    return case.model().form
-
-
-#: In the order of the space's terms: q1's, q2's and q3's s1, s2, s3.
-CROSSWISE_EMPTY = [False, False, True, False, False, True, True, True, False]
-
-
-@given(seed=seeds)
-def test_the_linear_program_finds_all_zeros(seed: int):
-    """One direction proves zero exactly the terms that are zero in every feasible point."""
-    form = random_model(seed, statements=6)[0].form
-    np.testing.assert_array_equal(empty(form, support_proof(form)), largest(form) <= 1e-6)
-
-
-@given(seed=seeds)
-def test_newton_finds_no_others(seed: int):
-    """Directions that Newton's method finds prove no term zero that can be positive."""
-    form = random_model(seed, statements=6)[0].form
-    found = empty(form, *newton(form).proofs)
-    assert (largest(form)[found] <= 1e-6).all()
-
-
 @given(seed=seeds, size=st.floats(-12, 3).map(lambda exponent: 10**exponent))
-def test_no_direction_proves_what_is_not_so(seed: int, size: float):
-    """Neither random directions nor slightly perturbed certificates prove a term zero that can be positive."""
+def test_exactly_the_zeros_are_proved(seed: int, size: float):
+    """The linear program finds one direction that proves all terms zero that can be nothing else.
+
+    No other direction proves a term zero that can be positive: those of Newton's method, of facial reduction from
+    rough or wrong answers, slightly perturbed certificates, and random ones.
+    """
     form, rng = random_model(seed, statements=6)[0].form, np.random.default_rng(seed)
-    proof = support_proof(form)
+    most, proof = largest(form), support_proof(form)
+    np.testing.assert_array_equal(empty(form, proof), most <= 1e-6)
+    assert (most[empty(form, *newton(form).proofs)] <= 1e-6).all()
     noise = size * rng.normal(size=form.shape[0]) * (rng.random(form.shape[0]) < rng.choice([0.1, 0.5, 1.0]))
-    most = largest(form)
-    for direction in (proof + noise, -proof, noise, np.round(noise), proof[rng.permutation(len(proof))]):
+    rough = newton(form, max_iterations=12).counts
+    reduced = [facial_reduction(form, counts) for counts in (rough, np.zeros(form.shape[1]))]
+    for direction in (proof + noise, -proof, noise, np.round(noise), rng.permutation(proof), *reduced):
         assert (most[empty(form, direction)] <= 1e-6).all()
+
+
+def test_many_records():
+    """A proof holds for millions of records as for one: roundoff is relative to their number."""
+    for n in (1, 1000, 10**6):
+        buckets = [(f"q1*{n} q2*{2 * n} q3*{n}", f"s1*{n} s2*{2 * n} s3*{n}")]
+        # All q1 and q2 are s1 or s2, crosswise: q1 in s1 and q2 in s2 are as many as q1 or s1 and q2 or s2 allow.
+        model = MaxEnt(publish(buckets)).add(p("s1", "q1") + 2 * p("s2", "q2") == 3)
+        zero = [False, True, True, True, False, True, True, True, False]
+        assert empty(model.form, support_proof(model.form)).tolist() == zero
+        np.testing.assert_allclose(model.solve().conditional(), np.eye(3), atol=1e-9)
 
 
 def test_a_fixed_zero_can_only_be_larger():
@@ -120,17 +113,6 @@ def test_bounds_hold_whatever_fixed_terms_are(seed: int):
         assert -most.fun <= bounds[term] + 1e-7
 
 
-@pytest.mark.parametrize("n", [1, 1000, 10**6])
-def test_many_records(n: int):
-    """A proof holds for millions of records as for one: roundoff is relative to their number."""
-    buckets = [(f"q1*{n} q2*{2 * n} q3*{n}", f"s1*{n} s2*{2 * n} s3*{n}")]
-    # All q1 and q2 are s1 or s2, crosswise: q1 in s1 and q2 in s2 are as many as q1 or s1 and q2 or s2 allow.
-    model = MaxEnt(publish(buckets)).add(p("s1", "q1") + 2 * p("s2", "q2") == 3)
-    form = model.form
-    assert empty(form, support_proof(form)).tolist() == [False, True, True, True, False, True, True, True, False]
-    np.testing.assert_allclose(model.solve().conditional(), np.eye(3), atol=1e-9)
-
-
 @given(seed=seeds)
 def test_moved_along_recession(seed: int):
     """Multipliers moved along the proofs make terms proved zero negligible, and leave the others unchanged."""
@@ -148,28 +130,24 @@ def test_moved_along_recession(seed: int):
     np.testing.assert_allclose(after[~gone], answer.counts[~gone], rtol=1e-5, atol=1e-12)
 
 
-@given(seed=seeds)
-def test_the_certificate_checks_proofs(seed: int):
-    """A direction that proves nothing changes no certificate, even if it is passed as a proof."""
-    exact, rng = from_multipliers(seed), np.random.default_rng(seed)
-    nothing = np.zeros(len(exact.counts), dtype=bool)
-    counts = np.where(rng.random(len(nothing)) < 0.3, 0.0, exact.counts)  # as if those were empty
-    for answer in (exact.counts, counts):
-        honest = certify(exact.form, Groups(exact.q, exact.n_q), answer, exact.multipliers)
-        false = [rng.normal(size=exact.form.shape[0]), np.full(exact.form.shape[0], -1.0)]
-        claimed = certify(exact.form, Groups(exact.q, exact.n_q), answer, exact.multipliers, proofs=false)
-        assert claimed == honest
-
-
 def test_the_certificate_needs_proofs():
-    """With the proofs that Newton's method found an answer with zeros is certified, without them it is not."""
-    case = next(case for case in SOLVABLE if case.name == "crosswise")
-    model = case.model()
+    """With the proofs that Newton's method found an answer with zeros is certified, without them it is not.
+
+    A direction that proves nothing changes no certificate.
+    """
+    model = PROBLEMS["crosswise"].model()
     found = solution(model, presolve=False).answer
     about = (model.form, Groups(model.space.codes["q"], model.view.n_q), found.counts, found.multipliers)
     assert certify(*about, proofs=found.proofs).bound < 1e-6
+    assert certify(*about, proofs=found.proofs).forced == 4  # s3 of q1 and q2, s1 and s2 of q3
     assert certify(*about).forced == 0
-    assert certify(*about, proofs=found.proofs).forced == np.count_nonzero(CROSSWISE_EMPTY)
+    for seed in range(10):
+        exact, rng = from_multipliers(seed), np.random.default_rng(seed)
+        groups = Groups(exact.q, exact.n_q)
+        false = [rng.normal(size=exact.form.shape[0]), np.full(exact.form.shape[0], -1.0)]
+        for counts in (exact.counts, np.where(rng.random(len(exact.q)) < 0.3, 0.0, exact.counts)):
+            honest = certify(exact.form, groups, counts, exact.multipliers)
+            assert certify(exact.form, groups, counts, exact.multipliers, proofs=false) == honest
 
 
 def overlapping(rng: np.random.Generator, n_terms: int, rows: int) -> LinearForm:
@@ -194,17 +172,6 @@ def test_local_proofs_find_all_zeros_of_components(seed: int):
     alone[1][:] = False  # a single row is left to bound propagation
     np.testing.assert_array_equal(empty(together, *proofs), np.concatenate(alone))
     assert all((proof == np.rint(proof)).all() for proof in proofs)
-
-
-@given(seed=seeds)
-def test_zeros_from_a_rough_answer(seed: int):
-    """Facial reduction from an answer after a few Newton steps proves no term zero that can be positive."""
-    form = random_model(seed, statements=6)[0].form
-    rough = newton(form, max_iterations=12).counts
-    found = empty(form, facial_reduction(form, rough))
-    assert (largest(form)[found] <= 1e-6).all()
-    zeros = np.zeros(form.shape[1])  # whatever the answer, only what is true is proved
-    assert (largest(form)[empty(form, facial_reduction(form, zeros))] <= 1e-6).all()
 
 
 @given(seed=seeds, size=st.floats(-8, 8).map(lambda exponent: 10**exponent))

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, P, Release
 from maxent_cvx.model.system import assemble_system
@@ -49,11 +51,10 @@ def as_stacked(model: MaxEnt) -> LinearForm:
     return assemble_system(facts, [], knowledge, model.view.n_records, model.form.weights)
 
 
-@pytest.mark.parametrize(("n", "eps", "seed"), [(20, 0.0, 0), (60, 1000.0, 1), (200, 0.0, 2), (200, 1000.0, 0)])
+@pytest.mark.parametrize(("n", "eps", "seed"), [(20, 0.0, 0), (60, 1000.0, 1), (200, 1000.0, 0)])
 def test_sums_with_one_income_of_ten_billion(n: int, eps: float, seed: int):
     """What sums of incomes imply about the smaller ones is not lost beside the largest."""
-    model = model_of(people(n, seed), {"Age": 20}, {"Sex": "f"}, eps=eps)
-    certificate = model.solve().certificate
+    certificate = model_of(people(n, seed), {"Age": 20}, {"Sex": "f"}, eps=eps).solve().certificate
     assert certificate.holds
     assert certificate.backward == 0
 
@@ -107,27 +108,22 @@ def test_multipliers_are_those_of_the_rows_as_written():
     assert again.iterations <= post.iterations
 
 
-@pytest.mark.parametrize("low", [-np.inf, 0.0])
-def test_rows_that_always_hold(low: float):
-    """A row without sides, or with one that always holds, changes no answer, however badly scaled it is."""
-    model = model_of(people(20, 0), {"Sex": "f"})
-    row = np.zeros(len(model.space))
-    row[[0, 5]] = 1, 1e-9
-    more = model.copy().add(Rows(sp.csr_array(row[None]), np.array([low]), np.array([np.inf]), "own"), label="own")
-    np.testing.assert_allclose(more.solve().counts, model.solve().counts, atol=1e-9)
-
-
-@pytest.mark.parametrize("c", [1e300, 1e-300, 5e-324])
-def test_coefficients_at_the_ends_of_what_a_double_holds(c: float, hospital):
-    """Coefficients at the limits of doubles are answered within the certificate's bound, without a warning."""
+def test_extreme_coefficients(hospital):
+    """Coefficients at the limits of doubles are answered within the bound; rows that always hold change no answer."""
     release = Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     flu, hiv = P("Flu", given={"Gender": "male"}), P("HIV", given={"Gender": "female"})
-    post = MaxEnt(release).add(c * flu + hiv <= 0.4 * c + 1).solve()
-    assert post.prob(flu) <= 0.5 + post.certificate.bound
+    for c in (1e300, 1e-300, 5e-324):
+        post = MaxEnt(release).add(c * flu + hiv <= 0.4 * c + 1).solve()
+        assert post.prob(flu) <= 0.5 + post.certificate.bound
+    model = model_of(people(20, 0), {"Sex": "f"})
+    row = np.zeros((1, len(model.space)))
+    row[0, [0, 5]] = 1, 1e-9
+    for low in (-np.inf, 0.0):
+        more = model.copy().add(Rows(sp.csr_array(row), np.array([low]), np.array([np.inf]), "own"), label="own")
+        np.testing.assert_allclose(more.solve().counts, model.solve().counts, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("n_equations", [2, 40])
+@given(seed=st.integers(0, 10**6), n_equations=st.sampled_from([2, 40]))
 def test_pivots_are_those_that_reduce_the_largest_contribution(seed: int, n_equations: int):
     """Of every row and equation it is tried with dense rows whether elimination leaves a quarter of it at most."""
     rng = np.random.default_rng(seed)

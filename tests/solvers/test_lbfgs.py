@@ -15,9 +15,8 @@ from maxent_cvx.solvers.backends import SOLVERS, BoundedDual, lbfgs
 from maxent_cvx.solvers.costs import Penalties
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.newton import newton
-from support.depot import CONTRADICTORY, SQUARE, p, publish, square_dual
+from support.problems import CONTRADICTORY, SQUARE, p, publish, square_dual
 from support.random_models import random_model
-from support.solving import error
 
 OPEN = np.inf
 
@@ -35,47 +34,35 @@ def rows(matrix: list[list[float]], low: list[float], high: list[float], weights
     return LinearForm.plain(array, np.array(low), np.array(high), None if weights is None else np.array(weights))
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "x"),
-    [(-OPEN, OPEN, 2), (1.2, OPEN, 2), (2.5, OPEN, 2.5), (-OPEN, 1.6, 1.6), (-OPEN, 2.2, 2), (1.2, 1.6, 1.6),
-     (2.4, 2.6, 2.4), (1.9, 2.1, 2), (2.4, 2.4, 2.4)],
-)  # fmt: skip
-def test_sides(low, high, x):
+def test_sides():
     """An active side has a multiplier of its sign, the log odds ratio; the multiplier of an inactive row is 0."""
-    form = MaxEnt(publish(SQUARE)).add(p("s1", "q1") == x / 4).form
-    form.low[-1], form.high[-1] = low, high
-    answer = lbfgs(form)
-    assert answer.status is Status.OPTIMAL
-    expected = square_dual(x) if x != 2 else 0.0
-    assert answer.multipliers[-1] == pytest.approx(expected, abs=1e-8)
-    assert (answer.multipliers[-1] == 0) == (x == 2)
+    for low, high, x in (
+        (-OPEN, OPEN, 2), (1.2, OPEN, 2), (2.5, OPEN, 2.5), (-OPEN, 1.6, 1.6), (-OPEN, 2.2, 2), (1.2, 1.6, 1.6),
+        (2.4, 2.6, 2.4), (1.9, 2.1, 2), (2.4, 2.4, 2.4),
+    ):  # fmt: skip
+        form = MaxEnt(publish(SQUARE)).add(p("s1", "q1") == x / 4).form
+        form.low[-1], form.high[-1] = low, high
+        answer = lbfgs(form)
+        assert answer.status is Status.OPTIMAL
+        expected = square_dual(x) if x != 2 else 0.0
+        assert answer.multipliers[-1] == pytest.approx(expected, abs=1e-8)
+        assert (answer.multipliers[-1] == 0) == (x == 2)
 
 
-@pytest.mark.parametrize("cost", ["square", "huber", "absolute", "divergence"])
-def test_soft_rows(cost):
+def test_soft_rows():
     """Ten records of which six would be free in one of three terms: the answer is Newton's, whatever missing them costs."""
-    row = {"square": (0.5, OPEN), "huber": (0.5, 0.7), "absolute": (0.0, 0.3), "divergence": (0.0, OPEN)}[cost]
-    of_value = (np.array([2.0]), np.array([6.0])) if cost == "divergence" else (None, None)  # temperature and target
-    side = 0.0 if cost == "divergence" else 6.0
-    penalties = Penalties(*(np.array([value]) for value in row), *of_value)
-    form = replace(rows([[1, 1, 1], [1, 0, 0]], [10, side], [10, side]), n_facts=1, penalties=penalties)
-    answer, expected = lbfgs(form), newton(form)
-    assert answer.status is expected.status is Status.OPTIMAL
-    np.testing.assert_allclose(answer.counts, expected.counts, atol=1e-7)
-    np.testing.assert_allclose(answer.multipliers, expected.multipliers, atol=1e-7)
+    for cost, *row in (("square", 0.5, OPEN), ("huber", 0.5, 0.7), ("absolute", 0.0, 0.3), ("divergence", 0.0, OPEN)):
+        temperature, target = (np.array([2.0]), np.array([6.0])) if cost == "divergence" else (None, None)
+        side = 0.0 if cost == "divergence" else 6.0
+        penalties = Penalties(*(np.array([value]) for value in row), temperature, target)
+        form = replace(rows([[1, 1, 1], [1, 0, 0]], [10, side], [10, side]), n_facts=1, penalties=penalties)
+        answer, expected = lbfgs(form), newton(form)
+        assert answer.status is expected.status is Status.OPTIMAL
+        np.testing.assert_allclose(answer.counts, expected.counts, atol=1e-7)
+        np.testing.assert_allclose(answer.multipliers, expected.multipliers, atol=1e-7)
 
 
-@pytest.mark.parametrize("presolve", [True, False])
-@pytest.mark.parametrize("seed", range(5))
-def test_as_precise_as_newton(seed, presolve):
-    """Both solvers certify the same answer to the precision that is displayed, though L-BFGS-B itself stops earlier."""
-    model, _ = random_model(seed)
-    post = model.solve("DUAL_LBFGS", presolve=presolve)
-    assert error(post, model.solve("DUAL_NEWTON").counts) <= 2 * post.certificate.bound + 1e-9
-    assert post.certificate.residual <= 1e-8
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_function_and_gradient(seed):
     """The function agrees with its formula, and the gradient with differences, whatever the origin."""
     form = random_model(seed)[0].form
@@ -100,40 +87,25 @@ def test_beyond_the_largest_exponent():
         most, e = 10 + np.log(10), start + step - 1
         value = np.exp(min(e, most)) * (1 + max(e - most, 0))
         assert dual.value + dual.at(dual.origin + step)[0] == pytest.approx(2 * value - 10 * (start + step), rel=1e-9)
-
-
-def test_small_differences_keep_their_digits():
-    """Near its origin the function is precise relative to its own size, where a plain difference is only rounding."""
+    # Near its origin it is precise relative to its own size, where a plain difference is only rounding.
     dual = BoundedDual(rows([[1, 1]], [1e6], [1e6]), np.array([np.log(5e5) + 1]))
-    value, _ = dual.at(dual.origin + 1e-9)
-    assert value == pytest.approx(1e6 * 1e-18 / 2, rel=1e-3)
+    assert dual.at(dual.origin + 1e-9)[0] == pytest.approx(1e6 * 1e-18 / 2, rel=1e-3)
 
 
-def test_limit():
-    """The status says that the iterations ran out."""
+def test_how_it_ends():
+    """The iterations ran out; contradictory rows are recognised early; with a tolerance below rounding it is inaccurate."""
     answer = lbfgs(random_model(4)[0].form, max_iterations=2)
-    assert answer.status is Status.LIMIT
-    assert answer.iterations == 2
-    assert "limit after 2 iterations" in answer.message
-
-
-def test_out_of_reach():
-    """With a tolerance below rounding it stops where it makes no more progress: optimal only if the gradient is 0."""
+    assert (answer.status, answer.iterations) == (Status.LIMIT, 2)
+    for problem in CONTRADICTORY:  # the dual function falls below its lower bound for feasible rows
+        answer = lbfgs(problem.model().form)
+        assert (answer.status, answer.counts) == (Status.INFEASIBLE, None)
+        assert answer.iterations < 100
     statuses = {}
     for seed in range(4, 12):
         answer = lbfgs(random_model(seed)[0].form, tolerance=1e-30)
         statuses[answer.status] = "gradient 0.0e+00" in answer.message
     assert statuses.pop(Status.INACCURATE) is False
     assert statuses in ({}, {Status.OPTIMAL: True})
-
-
-@pytest.mark.parametrize("case", CONTRADICTORY, ids=lambda case: case.name)
-def test_contradictions_are_seen(case):
-    """Infeasible rows are recognised early: the dual function falls below its lower bound for feasible rows."""
-    answer = lbfgs(case.model().form)
-    assert answer.status is Status.INFEASIBLE
-    assert answer.counts is None
-    assert answer.iterations < 100
 
 
 def test_verbose(capsys):

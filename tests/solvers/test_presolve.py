@@ -1,0 +1,337 @@
+"""Presolve: bounds are valid, only implied terms and redundant rows are removed, and postsolve restores all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import OptimizeResult, linprog
+
+from maxent_cvx import Infeasible, MaxEnt
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.presolve import dependent, dependent_by_elimination, reduce, redundant, term_bounds
+from support.problems import CUBE, FIGURE_1C, PROBLEMS, SQUARE, members, p, publish
+from support.random_models import random_model
+from support.solving import examples
+
+OPEN = np.inf
+#: The upper bound of every term without any row.
+N = 20
+seeds = st.integers(0, 10**6)
+
+
+class Named(LinearForm):
+    """A form without origin whose rows have names for errors."""
+
+    def name(self, row: int) -> str:
+        return f"row {row}"
+
+
+def rows(matrix: object, low: object, high: object, n_published: int = 0) -> LinearForm:
+    """A linear form, typed; its first rows may be published ones, which have no negative coefficient."""
+    a, low, high = sp.csr_array(np.array(matrix, float)), np.array(low, float), np.array(high, float)
+    return replace(Named.plain(a, low, high), n_published=n_published, n_facts=n_published)
+
+
+def drawn(seed: int, coefficients: list[float], width: float = 3.0) -> tuple[LinearForm, np.ndarray]:
+    """Draw equations and inequalities, some with one side, and integers that satisfy all of them exactly.
+
+    Sums of integer multiples of the coefficients must be exact in doubles.
+    """
+    rng = np.random.default_rng(seed)
+    n_terms, n_rows, n_published = int(rng.integers(2, 7)), int(rng.integers(1, 7)), int(rng.integers(0, 3))
+    x = rng.integers(0, 5, n_terms) * rng.integers(0, 2, n_terms).astype(float)
+    known = rng.choice([0.0, *coefficients], (n_rows, n_terms), p=[0.4, *[0.6 / len(coefficients)] * len(coefficients)])
+    published = rng.integers(0, 2, (n_published, n_terms)).astype(float)
+    matrix = np.vstack([published, known])
+    matrix = matrix[np.abs(matrix).max(axis=1) > 0]
+    n_published = int((published.max(axis=1) > 0).sum())
+    value, kind = matrix @ x, rng.choice(["==", "<=", ">=", "between"], len(matrix))
+    kind[:n_published] = "=="
+    room = np.rint(rng.uniform(0, width, len(matrix)) * 4) / 4
+    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - room))
+    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + room))
+    return rows(matrix, low, high, n_published), x
+
+
+def extreme(form: LinearForm, cost: np.ndarray, most: float | None = None) -> OptimizeResult:
+    """The least cost' x over all x from 0 to the most that satisfy the rows, by a linear program."""
+    a, upper, lower = form.matrix.toarray(), np.isfinite(form.high), np.isfinite(form.low)
+    sides = np.concatenate([form.high[upper], -form.low[lower]])
+    return linprog(cost, np.vstack([a[upper], -a[lower]]), sides, bounds=(0, most), method="highs")
+
+
+def ranges(form: LinearForm, most: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest value of each term."""
+    ends = []
+    for sign in (1, -1):
+        found = [extreme(form, sign * unit, most) for unit in np.eye(form.shape[1])]
+        assert all(one.success for one in found)
+        ends.append(np.array([sign * one.fun for one in found]))
+    return ends[0], ends[1]
+
+
+# -- bounds of terms ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coefficients", [[1.0], [1.0, -1.0], [1.0, -1.0, 2.0, -0.5, 3.0], [1.0, 2.0**-20, -(2.0**12)]])
+@given(seed=seeds)
+def test_nothing_feasible_is_outside(coefficients: list[float], seed: int):
+    """Optima of linear programs are within the bounds, and exactly feasible points are, to the last bit."""
+    form, x = drawn(seed, coefficients)
+    lower, upper = term_bounds(form, N)
+    least, most = ranges(form, N)
+    off = 1e-6 / min(map(abs, coefficients))  # HiGHS violates a row by up to 1e-7, which a small coefficient enlarges
+    assert (lower <= least + off).all()
+    assert (most <= upper + off).all()
+    assert (lower <= x).all()
+    assert (x <= upper).all()
+
+
+@examples(100)
+@given(seed=seeds, triangular=st.booleans())
+def test_rounded_outwards(seed: int, triangular: bool):
+    """For coefficients and sides of any size, points that are feasible in rational arithmetic are within the bounds.
+
+    So they are where rows fix one term after the other, and only roundoff is left between the bounds.
+    """
+    rng = np.random.default_rng(seed)
+    n_terms, n_rows = int(rng.integers(1, 7)), int(rng.integers(1, 6))
+    if triangular:
+        matrix = np.tril(rng.normal(0, 1, (n_terms, n_terms)))
+        np.fill_diagonal(matrix, rng.choice([-1.0, 1.0], n_terms) * rng.uniform(0.5, 1, n_terms))
+        x = rng.uniform(1, N / 2, n_terms)
+    else:
+        matrix = rng.normal(0, 1, (n_rows, n_terms)) * rng.choice([0.0, 1e-6, 1.0, 1.0, 1e3], (n_rows, n_terms))
+        matrix = matrix[np.abs(matrix).max(axis=1) > 0]
+        x = rng.uniform(0, N, n_terms) * rng.integers(0, 2, n_terms)
+    matrix /= np.abs(matrix).max(axis=1, initial=1e-300, keepdims=True)
+    exact = [sum((Fraction(a) * Fraction(v) for a, v in zip(row, x, strict=True)), Fraction(0)) for row in matrix]
+    low = np.array([_beyond(value, -1) for value in exact])
+    high = np.array([_beyond(value, 1) for value in exact])
+    side = rng.choice(["both"] if triangular else ["both", "low", "high"], len(matrix))
+    form = rows(matrix.reshape(-1, n_terms), np.where(side == "high", -OPEN, low), np.where(side == "low", OPEN, high))
+    lower, upper = term_bounds(form, N)
+    assert (lower <= x).all()
+    assert (x <= upper).all()
+    assert not triangular or (upper - lower <= 1e-5).all()
+
+
+def _beyond(value: Fraction, sign: int) -> float:
+    """The double next to a number, on one side of it."""
+    near = float(value)
+    return near if sign * (Fraction(near) - value) >= 0 else float(np.nextafter(near, sign * OPEN))
+
+
+@given(seed=seeds)
+def test_infeasible_only_if_it_is(seed: int):
+    """Rows that are refused as contradictory are infeasible by a linear program, too."""
+    form, _ = drawn(seed, [1.0, -1.0, 2.0])
+    rng = np.random.default_rng(seed)
+    moved = np.where(rng.random(form.shape[0]) < 0.5, rng.integers(-6, 7, form.shape[0]), 0)
+    moved[: form.n_published] = np.maximum(moved[: form.n_published], -form.low[: form.n_published])
+    form = replace(form, low=form.low + moved, high=form.high + moved)
+    try:
+        lower, upper = term_bounds(form, N)
+    except Infeasible:
+        assert extreme(form, np.zeros(form.shape[1]), N).status == 2
+    else:
+        assert (lower <= upper).all()
+
+
+def test_one_row_that_cannot_hold():
+    """A row whose side is beyond its activity bounds is refused."""
+    for row, low, high in (
+        ([1, 1], 41, OPEN),  # two terms of at most 20
+        ([1, 1], -OPEN, -1),
+        ([1, -1], 21, OPEN),
+        ([-1, -0.5], 1, 1),
+        ([0, 0], 1, 1),
+    ):
+        assert extreme(rows([row], [low], [high]), np.zeros(2), N).status == 2
+        with pytest.raises(Infeasible):
+            term_bounds(rows([row], [low], [high]), N)
+
+
+@given(seed=seeds)
+def test_one_row_is_exact(seed: int):
+    """For a single row the bounds are the exact ranges of the terms."""
+    rng = np.random.default_rng(seed)
+    row = rng.choice([-2.0, -1.0, -0.3, 0.0, 0.7, 1.0, 3.0], int(rng.integers(1, 6)))
+    value = float(row @ rng.uniform(0, N, len(row)))
+    low, high = [(value, value), (-OPEN, value), (value, OPEN), (value - 1, value + 1)][int(rng.integers(4))]
+    form = rows([row], [low], [high])
+    for found, end in zip(term_bounds(form, N), ranges(form, N), strict=True):
+        np.testing.assert_allclose(found, end, atol=1e-5)
+
+
+def assignments(model: MaxEnt) -> Iterator[np.ndarray]:
+    """Every way to give a bucket's values to its people that satisfies the rows, as counts of the terms (Def. 5.3)."""
+    view, terms = model.view, model.space.index
+    per_bucket = []
+    for b, bucket in enumerate(view.buckets):
+        qs = np.repeat(np.arange(len(view.n_q)), view.n_qb[:, [b]].toarray().ravel())
+        ss = np.repeat(np.arange(len(view.sensitive_values)), view.n_sb[:, [b]].toarray().ravel())
+        at = {(q, s): i for i, (q, s, c) in enumerate(zip(*model.space.codes.values(), strict=True)) if c == b}
+        assert (terms[list(at.values())].get_level_values(-1) == bucket).all()
+        ways = {tuple(sorted(at[q, s] for q, s in zip(qs, order, strict=True))) for order in set(permutations(ss))}
+        per_bucket.append(sorted(ways))
+    for ways in product(*per_bucket):
+        counts = np.bincount(np.concatenate(ways), minlength=len(terms)).astype(float)
+        if (model.form.residual(counts) <= model.form.tolerance).all():
+            yield counts
+
+
+@given(seed=seeds)
+def test_bounds_hold_for_every_assignment(seed: int):
+    """In every assignment of values to people in which the knowledge is true, every count lies within its bounds."""
+    model, records = random_model(seed, statements=4, buckets=(1, 2), size=5)
+    lower, upper = term_bounds(model.form, model.view.n_records)
+    truth = model.space.count(records)
+    found = 0
+    for counts in assignments(model):
+        assert (lower <= counts + 1e-7).all()
+        assert (counts <= upper + 1e-7).all()
+        found += np.array_equal(counts, truth)
+    assert found == 1, "the hidden assignment is one of them"
+
+
+# -- the smaller problem --------------------------------------------------------------------------------------------
+
+
+@given(seed=seeds)
+def test_the_smaller_problem_is_the_same_problem(seed: int):
+    """A fixed term has the one value that the rows allow; the true counts satisfy the smaller problem, too.
+
+    Postsolve restores what was removed, and divides an aggregated count among its terms.
+    """
+    model, records = random_model(seed, statements=4, buckets=(1, 2))
+    lower, upper = term_bounds(model.form, model.view.n_records)
+    smaller = reduce(model.posed)
+    least, most = ranges(model.form)
+    assert (lower <= least + 1e-6).all()
+    assert (most <= upper + 1e-6).all()
+    fixed, terms = smaller.fixed, smaller.terms
+    np.testing.assert_allclose(most[fixed], least[fixed], atol=1e-6)
+    np.testing.assert_allclose(smaller.counts[fixed], least[fixed], atol=1e-6)
+    truth, n_terms = model.space.count(records).astype(float), smaller.form.shape[1]
+    cut = np.bincount(smaller.aggregation.term, truth[terms], n_terms)
+    assert (smaller.form.residual(cut) <= 1e-7).all()
+    back, multipliers = smaller.restore(cut, np.arange(smaller.form.shape[0]) + 2000.0)
+    np.testing.assert_allclose(back[fixed], truth[fixed], atol=1e-7)
+    assert (model.form.residual(back) <= 1e-7).all()
+    np.testing.assert_allclose(np.bincount(smaller.aggregation.term, back[terms], n_terms), cut, atol=1e-12)
+    np.testing.assert_array_equal(back[~terms], smaller.counts[~terms])
+    others = np.setdiff1d(np.arange(len(multipliers)), smaller.rows)
+    np.testing.assert_array_equal(multipliers[others], smaller.multipliers[others])
+    assert not (terms & fixed).any()
+
+
+def test_what_zeros_force_in_turn_is_found():
+    """Section 3.1: two zeros on Fig. 1(c) decide all of bucket 1."""
+    model = PROBLEMS["two zeros"].model()
+    smaller = reduce(model.posed)
+    first = model.space.index.get_level_values("B") == 1
+    assert smaller.fixed[first].all()
+    np.testing.assert_array_equal(smaller.counts[first], PROBLEMS["two zeros"].expected(model.space)[first])
+
+
+def test_irrelevant_buckets_keep_equation_9():
+    """A bucket without knowledge keeps n(q, b) n(s, b) / n(b) to the last digit (Prop. 1, Theorem 5)."""
+    # q4 is in bucket 2 only, and so is s4 among its values.
+    model = MaxEnt(publish(FIGURE_1C)).add(p("s4", "q4") == 0.6)
+    smaller = reduce(model.posed)
+    bucket = np.asarray(model.space.index.get_level_values("B"))
+    assert (smaller.terms | smaller.fixed)[bucket == 2].all()
+    assert not (smaller.terms | smaller.fixed)[bucket != 2].any()
+    counts = model.solve().counts
+    for i, (q, s, b) in enumerate(model.space.index):
+        if b != 2:
+            qs, ss = members(FIGURE_1C[b - 1][0]), members(FIGURE_1C[b - 1][1])
+            assert counts[i] == qs.count(q) * ss.count(s) / len(qs)
+    assert counts[bucket == 2] == pytest.approx([0.4, 0.4, 0.2] * 2 + [0.2, 0.2, 0.6])
+
+
+# -- a row is redundant only if the rows that are left imply it -----------------------------------------------------
+
+
+def marked(model: MaxEnt) -> np.ndarray:
+    return redundant(model.form, model.view.n_records)
+
+
+@given(seed=seeds)
+def test_dependent_rows(seed: int):
+    """One published row per bucket is dependent (Privacy-MaxEnt, Theorem 3); the others have full rank.
+
+    Without some of the terms as many more are dependent as the rank is deficient. What the graph of the rows says is
+    what elimination finds.
+    """
+    model, _ = random_model(seed)
+    form = model.form.select(np.arange(model.form.n_published))
+    assert dependent(form).sum() == len(model.view.buckets)
+    left = np.flatnonzero(np.random.default_rng(seed).random(form.shape[1]) < 0.65)
+    fewer = replace(form, coefficients=form.matrix[:, left], weights=form.weights[left])
+    for some in (form, fewer):
+        found, dense = dependent(some), some.published.toarray()
+        assert np.linalg.matrix_rank(dense[~found]) == (~found).sum() == np.linalg.matrix_rank(dense)
+        np.testing.assert_array_equal(found, dependent_by_elimination(some))
+
+
+@given(seed=seeds)
+def test_what_is_left_implies_the_rest(seed: int):
+    """No x >= 0 that satisfies the remaining rows violates a redundant one, by linear programs."""
+    model, _ = random_model(seed, statements=6)
+    form, found = model.form, marked(model)
+    left = form.select(~found)
+    for row in np.flatnonzero(found):
+        for sign, side in ((1, form.low[row]), (-1, form.high[row])):
+            if np.isfinite(side):
+                least = extreme(left, sign * form.matrix[[row]].toarray().ravel())
+                assert least.success
+                assert least.fun >= sign * side - 1e-6
+
+
+def test_an_inequality_is_no_proof_of_itself():
+    """An inequality that is implied only by a bound derived from itself is not redundant: it is active."""
+    for buckets, s, q, bound in (
+        (CUBE, "s1", "q1", 0.2),  # 1/3 without it; the bound that it puts on its own term is no proof of it
+        (SQUARE, "s1", "q1", 0.4),  # 0.5 without it
+        (FIGURE_1C, ["s1", "s3"], "q1", 0.1),  # Eq. (9): s1 and s3 are 1/2 of bucket 1, and 2/3 of bucket 2
+    ):
+        model = MaxEnt(publish(buckets)).add(p(s, q) <= bound)
+        assert not marked(model)[-1]
+        assert model.solve().prob(p(s, q)) == pytest.approx(bound, abs=1e-6)
+
+
+def test_inequalities_that_hold_anyway():
+    """Inequalities that published numbers imply are redundant: in the two by two, 1 to 3 of the 4 q1 are s1."""
+    x = p("s1", "q1")
+    for statement, implied in ((x <= 0.75, True), (x <= 0.7499, False), (x <= 1, True), (x >= 0, True)):
+        assert marked(MaxEnt(publish(SQUARE)).add(statement))[-1] == implied, statement.label
+
+
+def test_repeated():
+    """Of statements with equal rows and sides all but one are redundant; with other sides none is."""
+    x = p("s1", "q1")
+    model = MaxEnt(publish(SQUARE)).add(x == 0.4, x + x == 0.8, x <= 0.4, x == 0.4 + 1e-12)
+    # The row of x + x is scaled to that of x; the last value is another one, however little.
+    np.testing.assert_array_equal(marked(model)[-4:], [False, True, False, False])
+    # q1's s2 is not q1's s1, whatever the value.
+    model = MaxEnt(publish(SQUARE)).add(x <= 0.6, p("s2", "q1") <= 0.6)
+    assert not marked(model)[-2:].any()
+
+
+def test_wide_buckets_are_left_alone(monkeypatch: pytest.MonkeyPatch):
+    """Elimination leaves buckets alone that are too wide, as redundant rows do no harm; two kinds of rows need none."""
+    monkeypatch.setattr("maxent_cvx.solvers.presolve.WIDEST_BLOCK", 3)
+    model = MaxEnt(publish(CUBE))
+    assert not dependent_by_elimination(model.form).any()
+    np.testing.assert_array_equal(np.flatnonzero(dependent(model.form)), [model.form.n_published - 1])
+    np.testing.assert_allclose(model.solve().counts, 1 / 3)

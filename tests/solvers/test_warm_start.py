@@ -1,0 +1,85 @@
+"""Warm starts, polishing and multipliers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxent_cvx import MaxEnt, Posterior, StatementError, load_posterior
+from support.helpers import refused
+from support.problems import FIGURE_1C, SOLVABLE, p, publish
+from support.random_models import random_model
+from support.solving import DEFAULT, INSTALLED, error
+
+seeds = st.integers(0, 10**6)
+INTERIOR = [case for case in SOLVABLE if case.interior]
+
+
+def agree(one: Posterior, two: Posterior) -> None:
+    assert error(one, two.counts) <= one.certificate.bound + two.certificate.bound + 1e-9
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+def test_nothing_has_changed(presolve: bool):
+    """Started from its own multipliers a solve takes two iterations at most, and no more than before."""
+    for case in INTERIOR[::2]:
+        model = case.model()
+        first = model.solve(presolve=presolve)
+        again = model.solve(presolve=presolve, warm_start=first)
+        agree(first, again)
+        assert again.iterations <= min(2, first.iterations), case
+
+
+@pytest.mark.parametrize("solver", [name for name in INSTALLED if name != DEFAULT])
+def test_polish(solver: str):
+    """A rough answer, polished, is as precise as the default solver's."""
+    for case in INTERIOR[:6]:
+        model = case.model()
+        post = model.solve(solver, polish=True)
+        assert error(post, case.expected(post.space)) <= 1e-8
+        assert post.certificate.bound <= max(model.solve().certificate.bound, 1e-6)
+        if post.iterations:  # presolve has not found everything by itself
+            assert solver in post.solver
+
+
+@given(seed=seeds, presolve=st.booleans())
+def test_any_start_has_the_same_answer(seed: int, presolve: bool):
+    """From the multipliers of a model with more or fewer statements the answer is the same."""
+    model, records = random_model(seed, statements=5)
+    labels = list(model.knowledge)
+    less = model.copy()
+    for label in labels[: len(labels) // 2 + 1]:
+        less.remove(label)
+    few, many = less.solve(), model.solve()
+    agree(model.solve(presolve=presolve, warm_start=few, allow_inaccurate=True), many)
+    agree(less.solve(presolve=presolve, warm_start=many, allow_inaccurate=True), few)
+    assert len(records) == model.view.n_records
+
+
+def test_refused_starts(tmp_path: Path):
+    """Another release's posterior, something else, and one without multipliers are refused, with what to do."""
+    model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3)
+    post = model.solve()
+    with refused(StatementError, "another release"):
+        MaxEnt(publish(FIGURE_1C)).solve(warm_start=post)
+    with refused(StatementError, "warm_start", "ndarray"):
+        model.solve(warm_start=post.counts)
+    post.save(tmp_path / "post.parquet")
+    with refused(StatementError, "warm_start", "multipliers"):
+        model.solve(warm_start=load_posterior(tmp_path / "post.parquet"))
+
+
+@given(seed=seeds)
+def test_multipliers(seed: int):
+    """They are given by label, one a row, and determine the posterior: N p = exp(A' m - 1)."""
+    model, _ = random_model(seed)
+    post = model.solve(presolve=False, allow_inaccurate=True)
+    known = list(model.knowledge)
+    assert list(post.multipliers)[len(post.multipliers) - len(known) :] == known
+    m = np.concatenate(list(post.multipliers.values()))
+    sure = post.counts > 1e-6  # at zeros the multipliers are infinite in the limit
+    np.testing.assert_allclose(post.counts[sure], np.exp(model.form.exponent(m))[sure], rtol=1e-6)
