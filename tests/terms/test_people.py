@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import Count, Infeasible, P
+from maxent_cvx import Count, Infeasible, P, StatementError, TableError, UnknownName
 from maxent_cvx.terms import people
 from support.fig_4 import FIG_4, described
 from support.helpers import refused
@@ -109,26 +109,22 @@ def test_naming_alone_changes_nothing(seed: int):
 
 
 @given(seed=st.integers(0, 10_000))
-def test_naming_more_people_changes_nothing(seed: int):
-    """Lumping is exact: with everybody named, people and QI tuples have the same probabilities, and H is equal."""
+def test_lumped_is_the_full_expansion(seed: int):
+    """The answer is that of the paper's table with a pseudonym for every record, written down without this package.
+
+    With everybody named, people and QI tuples have the same probabilities, and H is equal.
+    """
     records, named, said = drawn(seed)
     release = publish(records)
     some = mx.MaxEnt(release, people=described(records, named)).add(*said).solve()
+    table = expanded(records, said)
+    np.testing.assert_allclose(some.people(), table[named], atol=2e-3)  # CLARABEL's own precision, near zeros
     every = mx.MaxEnt(release, people=described(records, list(range(len(records))))).add(*said).solve()
     assert len(every.people()) == len(records)
     bound = some.certificate.bound + every.certificate.bound + 1e-9
     np.testing.assert_allclose(every.people().loc[some.people().index], some.people(), atol=bound)
     np.testing.assert_allclose(every.conditional(), some.conditional(), atol=bound)
     assert every.entropy == pytest.approx(some.entropy, abs=1e-6)
-
-
-@given(seed=st.integers(0, 10_000))
-def test_lumped_is_the_full_expansion(seed: int):
-    """The answer is that of the paper's table with a pseudonym for every record, written down without this package."""
-    records, named, said = drawn(seed)
-    post = mx.MaxEnt(publish(records), people=described(records, named)).add(*said).solve()
-    table = expanded(records, said)
-    np.testing.assert_allclose(post.people(), table[named], atol=2e-3)  # CLARABEL's own precision, near zeros
 
 
 # -- section 6 on Fig. 4 -----------------------------------------------------------------------------------
@@ -162,20 +158,19 @@ def test_one_person_several_values(model):
     assert row["Flu"] == row["Pneumonia"] == 0
 
 
-@pytest.mark.parametrize("relation", ["=", ">="])
-def test_several_people(model, relation):
+def test_several_people(release):
     """Section 6 (3): two of Alice, Bob and Charlie have HIV, or at least two.
 
     As HIV occurs once in bucket 2, where only Alice can be, and once in bucket 3, Alice has it for certain.
     """
-    model.add(f"#(HIV: Alice, Bob, Charlie) {relation} 2")
-    assert spoken_of(model, next(iter(model.knowledge.values()))) == [
-        ("Alice", "HIV", 2), ("Bob", "HIV", 3), ("Charlie", "HIV", 3),
-    ]  # fmt: skip
-    people = model.solve().people()
-    assert people["HIV"].sum() == pytest.approx(2)
-    assert people.loc["Alice", "HIV"] == pytest.approx(1)
-    assert model.bounds("P(HIV | Alice)")[0] == pytest.approx(1)
+    for relation in ("=", ">="):
+        model = mx.MaxEnt(release, people=FIG_4).add(f"#(HIV: Alice, Bob, Charlie) {relation} 2")
+        terms = [("Alice", "HIV", 2), ("Bob", "HIV", 3), ("Charlie", "HIV", 3)]
+        assert spoken_of(model, next(iter(model.knowledge.values()))) == terms
+        people = model.solve().people()
+        assert people["HIV"].sum() == pytest.approx(2)
+        assert people.loc["Alice", "HIV"] == pytest.approx(1)
+        assert model.bounds("P(HIV | Alice)")[0] == pytest.approx(1)
 
 
 def test_what_cannot_hold(model):
@@ -201,3 +196,56 @@ def test_many_people_are_announced(release, monkeypatch):
         mx.MaxEnt(release, people=named)
     assert caught[0].filename == __file__
     mx.MaxEnt(release, people={"Alice": named["Alice"]})
+
+
+# -- what is refused ---------------------------------------------------------------------------------------
+
+MAN, JUNIOR = {"Gender": "male", "Degree": "college"}, {"Gender": "female", "Degree": "junior"}
+WRONG = [
+    (StatementError, {"Alice": {"Gender": "male", "Degree": "junior"}}),  # not in the release
+    (UnknownName, {"Alice": MAN | {"Gender": "mael"}}),
+    (StatementError, {"Alice": JUNIOR, "Bob": JUNIOR}),  # more than there are
+    (StatementError, pd.DataFrame(MAN, index=["Alice", "Bob", "Alice"])),
+    (StatementError, {"Alice": MAN, "Bob": {"Gender": "male"}}),
+    (StatementError, {"Alice": {"Gender": "male"}}),
+    (StatementError, {"Alice": {}}),
+    (UnknownName, {"Alice": MAN | {"Disease": "Flu"}}),
+    (StatementError, {"Alice": "male"}),
+    (StatementError, ["Alice"]),
+    (StatementError, {"Alice": MAN | {"Gender": ["male"]}}),
+    (StatementError, {None: MAN}),
+    (StatementError, {"(others)": MAN}),
+    (StatementError, pd.DataFrame([["male", "male", "college"]], ["Alice"], ["Gender", "Gender", "Degree"])),
+]
+
+
+def test_wrong_descriptions(release, hospital):
+    """People who are not described once and in full are refused, and a column that is called as they are."""
+    for error, named in WRONG:
+        with refused(error):
+            mx.MaxEnt(release, people=named)
+    renamed = hospital.rename(columns={"Gender": "who"})
+    other = mx.Release.from_buckets(renamed, qi=["who", "Degree"], sa="Disease", bucket="Bucket")
+    assert mx.MaxEnt(other).solve().prob("Flu") == pytest.approx(0.3)
+    with refused(StatementError):
+        mx.MaxEnt(other, people={"Alice": {"who": "male", "Degree": "college"}})
+
+
+def test_wrong_statements(model, release, hospital):
+    """People who are not known, counted twice, or described where they are named; records without names."""
+    for error, call in (
+        (UnknownName, lambda: model.add("P(HIV | Alicia) = 0.2")),
+        (StatementError, lambda: mx.MaxEnt(release).add("P(HIV | Alice) = 0.2")),
+        (StatementError, lambda: Count("HIV", who=["Alice", "Bob", "Alice"])),
+        (StatementError, lambda: P("HIV", who=["Alice", "Bob"])),
+        (StatementError, lambda: P("HIV", given={"Gender": "male"}, who="Alice")),
+        (mx.BadProbability, lambda: Count("HIV", who=["Alice", "Bob"]).between(1, 3)),
+        (StatementError, lambda: Count("HIV", who=[])),
+        (StatementError, lambda: P("HIV", who=2.5)),
+        (StatementError, lambda: mx.MaxEnt(release).solve().people()),
+        (UnknownName, lambda: mx.MaxEnt(release).space.marginal("who")),
+        (TableError, lambda: model.space.count(hospital)),
+        (TableError, lambda: model.space.count(hospital, id="Name")),
+    ):
+        with refused(error):
+            call()

@@ -1,6 +1,8 @@
-"""The two verbs of a space: sums of terms, and probabilities, as pandas would count them."""
+"""The terms of a model, and the two verbs of a space: sums and probabilities, as pandas would count them."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError, UnknownName
+from maxent_cvx.terms.people import People, count_pairs
 from support.helpers import refused
 from support.strategies import (
     expand,
@@ -124,75 +127,106 @@ def test_worked_example(space):
     assert ("male", "college", "Flu", 3) not in space.index
 
 
-@pytest.mark.parametrize(
-    ("value", "given", "says"),
-    [
-        ("Fluu", None, ["'Fluu' is not a value of 'Disease'", "did you mean 'Flu'?"]),
-        (["Flu", "HVI"], None, ["'HVI' is not a value of 'Disease'", "did you mean 'HIV'?"]),
-        (3, None, ["3 is not a value of 'Disease'", "expected one of 'Breast Cancer'"]),
-        ("Flu", {"Gendr": "male"}, ["'Gendr' is not a quasi-identifier of the release", "did you mean 'Gender'?"]),
-        ("Flu", {"Bucket": 1}, ["'Bucket' is not a quasi-identifier", "'Gender', 'Degree'"]),
-        ("Flu", {"Gender": "mail"}, ["'mail' is not a value of 'Gender'", "did you mean 'male'"]),
-        ({"Diseese": "Flu"}, None, ["'Diseese' is not a sensitive attribute", "did you mean 'Disease'?"]),
-        ({"Gender": "male"}, None, ["'Gender' is not a sensitive attribute", "'Disease'"]),
-    ],
-)
-def test_unknown_names(space, value, given, says):
-    """What does not exist is named, with what was meant or what there is."""
-    with refused(UnknownName, *says):
-        space.prob(value, given=given)
+#: What is no description of people of the hospital: ambiguous, empty, missing, unknown or of nobody.
+UNREADABLE = [
+    (UnknownName, "Fluu", None),
+    (UnknownName, ["Flu", "HVI"], None),
+    (UnknownName, 3, None),
+    (UnknownName, "Flu", {"Gendr": "male"}),
+    (UnknownName, "Flu", {"Bucket": 1}),
+    (UnknownName, "Flu", {"Gender": "mail"}),
+    (UnknownName, {"Diseese": "Flu"}, None),
+    (UnknownName, {"Gender": "male"}, None),
+    (StatementError, ("Flu", "HIV"), None),
+    (StatementError, "Flu", {"Gender": ("male", "female")}),
+    (StatementError, "Flu", {"Gender": "male", "Degree": "junior"}),
+    (StatementError, [], None),
+    (StatementError, "Flu", {"Gender": []}),
+    (StatementError, np.nan, None),
+    (StatementError, ["Flu", None], None),
+    (StatementError, "Flu", {"Gender": pd.NA}),
+    (StatementError, "Flu", {"Gender": {"male": 1}}),
+    (StatementError, "Flu", {"Gender": pd.Interval(0, 1)}),
+    (StatementError, "Flu", "male"),
+    (StatementError, [["Flu"]], None),
+    (StatementError, {}, None),
+]
 
 
-@pytest.mark.parametrize(
-    ("value", "given", "says"),
-    [
-        (("Flu", "HIV"), None, ["Disease = ('Flu', 'HIV')", "['Flu', 'HIV']", "pandas.Interval"]),
-        ("Flu", {"Gender": ("male", "female")}, ["Gender = ('male', 'female')", "['male', 'female']"]),
-        ("Flu", {"Gender": "male", "Degree": "junior"}, ["nobody in the release has Gender=male, Degree=junior"]),
-        ([], None, ["Disease = []", "at least one"]),
-        ("Flu", {"Gender": []}, ["Gender = []"]),
-        (np.nan, None, ["Disease = nan contains a missing value"]),
-        (["Flu", None], None, ["Disease = ['Flu', None] contains a missing value"]),
-        ("Flu", {"Gender": pd.NA}, ["Gender = <NA> contains a missing value"]),
-        ("Flu", {"Gender": {"male": 1}}, ["Gender must be a value or a list", "{'male': 1}"]),
-        ("Flu", {"Gender": pd.Interval(0, 1)}, ["'Gender' is not numeric", "(0, 1]", "'female', 'male'"]),
-        ("Flu", "male", ["given", "dictionary", "'male'"]),
-        ([["Flu"]], None, ["Disease", "[['Flu']]"]),
-        ({}, None, ["sensitive attribute"]),
-    ],
-)
-def test_what_cannot_be_read(space, value, given, says):
-    """A description that is ambiguous, empty, missing or of nobody is refused, naming attribute and value."""
-    with refused(StatementError, *says):
-        space.prob(value, given=given)
+def test_what_cannot_be_read(space):
+    """Each is refused, and so are conditions of which the probability is not known (section 4.1)."""
+    for error, value, who in UNREADABLE:
+        with refused(error):
+            space.prob(value, given=who)
+    for condition in ("s", "Disease", "bucket"):
+        with refused(UnknownName):
+            space.conditional("s", condition)
 
 
-@pytest.mark.parametrize("given", ["s", "Disease", "bucket"])
-def test_only_quasi_identifiers_are_known(space, given):
-    """P(given) is known of QI attributes only, so only they may be given: else the row is not linear (section 4.1)."""
-    with refused(UnknownName, "'q', 'Gender', 'Degree'"):
-        space.conditional("s", given)
+# -- the original records -------------------------------------------------------------------------------------------
 
 
 @given(tables_and_assignments())
 def test_count(tables):
-    """The records of every term, in the order of the terms' labels (Definition 5.1)."""
+    """The records of every term, in the order of the terms' labels (Definition 5.1); n(q, s) is their sum over buckets."""
     frame, other = tables
-    space = space_of(frame)
+    view, space = publish(frame), space_of(frame)
     records = tally(other, [*quasi(frame), "S", "K"])
     assert space.count(other).tolist() == [records.get(label, 0) for label in space.index]
+    pairs = count_pairs(view, frame)
+    at = space.codes["q"] * len(view.sensitive_values) + space.codes["s"]
+    assert np.bincount(at, space.count(frame), pairs.size).tolist() == pairs.ravel().tolist()
+    tallied = frame.groupby([*quasi(frame), "S"], observed=True).size()
+    for i, j in zip(*np.nonzero(pairs), strict=True):
+        assert tallied[(*view.quasi_identifiers[i], view.sensitive_values[j])] == pairs[i, j]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda table: table.head(9),
-        lambda table: table.assign(Bucket=[1] * 10),
-        lambda table: table.replace("junior", "senior"),
-        lambda table: table.assign(Disease=["Pneumonia", *table["Disease"][1:]]),  # a term, but two Flus were published
-    ],
-)
-def test_records_that_were_not_published(space, hospital, change):
-    """The truth of a model is the table that was published: the same people and values in the same buckets."""
-    with refused(TableError, "10 people"):
-        space.count(change(hospital))
+def test_records_that_were_not_published(release, hospital):
+    """The truth is the table that was published: the same people and values, for terms in the same buckets."""
+    post = mx.MaxEnt(release).solve()
+    space = post.space
+    for wrong in (
+        hospital.head(9),
+        pd.concat([hospital, hospital.head(3)]),
+        pd.concat([hospital] * 2).replace("junior", "senior"),
+        hospital.replace("junior", "senior"),
+        hospital.replace("HIV", "Gout"),
+    ):
+        for count in (
+            space.count,
+            partial(mx.measures.overall_divergence, post),
+            partial(mx.measures.term_divergence, post),
+        ):
+            with refused(TableError):
+                count(wrong)
+    for wrong in (
+        hospital.assign(Bucket=1),
+        hospital.assign(Disease=["Pneumonia", *hospital["Disease"][1:]]),  # a term, but two Flus were published
+    ):
+        with refused(TableError):
+            space.count(wrong)
+    without = hospital.drop(columns="Bucket")
+    assert count_pairs(release, without).sum() == 10
+    with refused(UnknownName):
+        space.count(without)
+
+
+def test_prior(hospital, release):
+    """The prior of a term is that of its value, given the signature of its QI tuple; where it is 0, rows say so."""
+    G = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease")
+    space = mx.Space.of(release, prior=G)
+    gender = space.index.get_level_values("Gender")
+    expected = [G["Gender"].loc[g, s] for g, s in zip(gender, space.index.get_level_values("Disease"), strict=True)]
+    assert space.prior == pytest.approx(expected)
+    assert (space.prior == 0).any()
+    assert np.array_equal(space.prior_density, np.where(space.prior > 0, space.prior, 1))
+
+
+def test_earlier_names(release):
+    """What the weights were called before is there still, and says what to use instead."""
+    people = {"Alice": {"Gender": "female", "Degree": "college"}, "Bob": {"Gender": "male", "Degree": "college"}}
+    space = mx.Space.of(release, People.of(people, release))
+    with pytest.warns(DeprecationWarning, match="use Space.multiplicities"):
+        assert space.pseudonyms is space.multiplicities
+    with pytest.warns(DeprecationWarning, match="use Space.prior_density"):
+        assert space.believed is space.prior_density

@@ -1,9 +1,10 @@
-"""Blocks are Series of expressions: what is done to a block is done to its values at any probabilities."""
+"""Blocks are Series of expressions: labels decide, never positions, and each operation is that of the values."""
 
 from __future__ import annotations
 
 import operator
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,12 +12,134 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import Block, LabelMismatch, Space, StatementError, UnknownName
+from maxent_cvx import BadProbability, Block, LabelMismatch, Rows, Space, StatementError, UnknownName
 from support.helpers import refused
 from support.strategies import microdata, publish, quasi
 
+COMPARISONS = [operator.eq, operator.le, operator.ge]
+MIRRORED = {operator.eq: operator.eq, operator.le: operator.ge, operator.ge: operator.le}
+GENDERS = pd.Series({"male": 0.6, "female": 0.4}, name="P(Gender)").rename_axis("Gender")
 ORDERED = ("text", "whole", "real", "truth", "ranked")
 NUMBERS = st.sampled_from([-2.0, -0.5, 0.25, 1.0, 3.0])
+
+
+@pytest.fixture
+def genders(space):
+    """P(Gender), two rows: female, male."""
+    return space.marginal("Gender")
+
+
+@pytest.fixture
+def smokers():
+    """Who smokes, by age and sex: nobody of 50 is a man."""
+    table = pd.DataFrame(
+        [(20, "m", "no"), (20, "f", "no"), (20, "m", "yes"), (30, "m", "yes"), (30, "f", "no")] * 2
+        + [(40, "m", "yes"), (40, "f", "no"), (40, "m", "no"), (50, "f", "yes"), (50, "f", "no")],
+        columns=["age", "sex", "s"],
+    )
+    return mx.Release.from_buckets(table.assign(b=1), qi=["age", "sex"], sa="s", bucket="b")
+
+
+# -- values meet rows by label --------------------------------------------------------------------------------------
+
+
+@st.composite
+def blocks_and_values(draw):
+    """A block, its values in the order of the rows, and the same values in any order of rows and levels."""
+    frame = draw(microdata())
+    by = draw(st.permutations([*quasi(frame), "S", "K"]))[: draw(st.integers(1, 4))]
+    block = Space.of(publish(frame)).marginal(by)
+    straight = pd.Series(np.arange(1, len(block) + 1) / 100, index=block.index)
+    permuted = straight.iloc[draw(st.permutations(range(len(block))))]
+    if len(by) > 1:
+        permuted = permuted.reorder_levels(draw(st.permutations(by)))
+    return block, straight, permuted
+
+
+@given(blocks_and_values(), st.sampled_from(COMPARISONS))
+def test_order_means_nothing(drawn, compare):
+    """A Series says the same in any order of its rows and levels, on either side: each row gets the value of its label."""
+    block, straight, permuted = drawn
+    rows = compare(block, permuted)
+    assert isinstance(rows, Rows)
+    assert rows.same_as(compare(block, straight))
+    for side in {operator.eq: ("low", "high"), operator.le: ("high",), operator.ge: ("low",)}[compare]:
+        assert getattr(rows, side).tolist() == straight.tolist()
+    assert rows.index is block.index
+    mirrored = compare(permuted, block)
+    assert isinstance(mirrored, Rows)
+    assert mirrored.same_as(MIRRORED[compare](block, straight))
+
+
+def test_levels_with_the_same_values():
+    """Where A and B have the same values only the level names tell (A, B) from (B, A): they decide."""
+    frame = pd.DataFrame({"A": [0, 0, 1, 1], "B": [0, 1, 0, 1], "S": list("xyxy"), "K": [1] * 4})
+    block = Space.of(publish(frame)).marginal(["A", "B"])
+    by_b_first = pd.Series([0.1, 0.2, 0.3, 0.4], index=block.index.set_names(["B", "A"]))
+    assert (block == by_b_first).low.tolist() == [0.1, 0.3, 0.2, 0.4]
+
+
+def test_labels_that_do_not_match(genders):
+    """Labels too few, too many, repeated or of something else are refused, and so are values without labels."""
+    other = pd.Series({"other": 0.0}).rename_axis("Gender")
+    for values in (
+        GENDERS[:1],
+        pd.concat([GENDERS, other]),
+        GENDERS.rename({"male": "mail"}),
+        GENDERS[:0],
+        pd.concat([GENDERS, GENDERS[:1]]),
+        GENDERS.rename_axis("Degree"),
+        GENDERS.sort_index().rename_axis("Degree"),
+        np.array([0.4, 0.6]),
+        [0.4, 0.6],
+        (0.4, 0.6),
+        {"male": 0.6, "female": 0.4},
+        GENDERS.to_frame(),
+        GENDERS.index,
+    ):
+        for left, right in ((genders, values), (values, genders)):
+            for compare in (operator.eq, operator.le):
+                with refused(LabelMismatch):
+                    compare(left, right)
+    # An index without a name is matched by its labels.
+    assert (genders == GENDERS.rename_axis(None)).low.tolist() == [0.4, 0.6]
+
+
+def test_sides(genders, space):
+    """A number is the value of every row, from either side; between and about have two sides, each by label."""
+    for number in (0.3, 0, np.float32(0.5), np.int64(1)):
+        assert (genders == number).low.tolist() == [number, number]
+        assert (genders <= number).same_as(number >= genders)
+        assert (genders >= number).same_as(number <= genders)
+    rows = genders.between(0.1, GENDERS)
+    assert rows.low.tolist() == [0.1, 0.1]
+    assert rows.high.tolist() == [0.4, 0.6]
+    with refused(BadProbability):
+        genders.between(GENDERS, 0.5)
+    rows = genders.about(GENDERS, eps=0.1)  # section 4.5
+    assert rows.low == pytest.approx([0.3, 0.5])
+    assert rows.high == pytest.approx([0.5, 0.7])
+    assert [compare(genders, 0.5).relation for compare in COMPARISONS] == ["==", "<=", ">="]
+    assert genders.between(0.1, 0.9).relation == "between"
+    assert [(genders == GENDERS).name(i) for i in range(2)] == ["P(Gender): female", "P(Gender): male"]
+    rows = genders <= 0.9
+    assert rows.same_as(space.marginal("Gender") <= 0.9)
+    for other in (genders <= 0.8, genders >= 0.9, space.marginal("s") <= 0.9):
+        assert not rows.same_as(other)
+
+
+def test_costs_of_selected_rows(genders):
+    """Selected rows keep their own costs."""
+    rows = genders.softly(GENDERS, sd=pd.Series({"male": 0.1, "female": 0.2}).rename_axis("Gender"), delta=0.3)
+    assert rows.penalty.sd.tolist() == [0.2, 0.1]
+    (male,) = np.flatnonzero(rows.index == "male")
+    assert str(rows.at(np.array([male])).penalty) == "sd 0.1, delta 0.3"
+    assert rows.at(rows.index == "nobody").penalty.n_rows == 0
+    assert not rows.same_as(genders.softly(GENDERS, sd=0.1, delta=0.3))
+    assert rows.same_as(rows.at(np.arange(2)))
+
+
+# -- what is done to a block is done to its values at any probabilities ---------------------------------------------
 
 
 @st.composite
@@ -254,15 +377,10 @@ def test_normal_equations(smokers):
 
 
 def test_tables(smokers):
-    """A block prints as a table: how many terms, their coefficients, the constant; no more than the first rows."""
+    """A block prints as a table of its first rows."""
     block = mx.Space.of(smokers).conditional("s", given=["age", "sex"])
-    text = repr(2 * block - 1)
-    assert text.splitlines()[0] == "<Block: 2 P(s | age, sex) - 1, 14 rows by ['s', 'age', 'sex']>"
-    assert "constant" in text
-    assert text.endswith("...")
-    html = block["yes"]._repr_html_()
-    assert html.count("<th>yes") + html.count("<th>m</th>") == 3
-    assert "P(yes | age, sex)" in html
+    assert repr(2 * block - 1).splitlines()[0] == "<Block: 2 P(s | age, sex) - 1, 14 rows by ['s', 'age', 'sex']>"
+    assert "P(yes | age, sex)" in block["yes"]._repr_html_()
     assert "single expression" in repr(block.loc["yes", 20, "m"])
 
 
@@ -322,3 +440,184 @@ def test_order_of_categories():
         else:
             with refused(StatementError, "'age'", "ordered=True"):
                 block.diff("age")
+
+
+# -- among nobody a probability is 0 / 0: what uses it is undefined, as NaN is in pandas ----------------------------
+
+
+@st.composite
+def conditionals(draw):
+    """P(S | two attributes), and a table over all values: NaN in groups that nobody is in, else 0."""
+    frame = draw(microdata(palettes=("text", "whole", "ranked")).filter(lambda frame: len(quasi(frame)) > 1))
+    given = quasi(frame)[:2]
+    space = Space.of(publish(frame))
+    block = space.conditional("S", given=given)
+    names = ["S", *given]
+    values = [sorted_values(space, name) for name in names]
+    table = pd.Series(0.0, index=pd.MultiIndex.from_product(values, names=names))
+    people = set(zip(*(frame[name] for name in given), strict=True))
+    table[[(b, c) not in people for _, b, c in table.index]] = np.nan
+    return space, block, table, given
+
+
+def marked(found, expected):
+    """What is undefined is what pandas has as NaN, and nothing else; the rest has its values."""
+    for label, undefined in zip(found.index, found.undefined, strict=True):
+        assert undefined == pd.isna(expected[label])
+
+
+@given(conditionals(), st.data())
+def test_undefined_is_what_is_nan(drawn, data):
+    """Steps, sums and differences of blocks, multiples, slices, and sums over levels carry it as pandas does."""
+    space, block, table, (first, second) = drawn
+    steps = table.groupby(["S", first], sort=False).diff()
+    marked(block.diff(second), steps)
+    marked(1 - 2 * block.diff(second), steps)
+    value = data.draw(st.sampled_from(sorted_values(space, second)))
+    marked(
+        block.diff(first).xs(value, level=second), table.groupby(["S", second], sort=False).diff().xs(value, level=2)
+    )
+    one, two = (data.draw(st.sampled_from(sorted_values(space, first))) for _ in "ab")
+    of_one, of_two = (block.xs(value, level=first) for value in (one, two))
+    both = table.xs(one, level=1) - table.xs(two, level=1)
+    marked(of_one - of_two, both)
+    marked(of_one - space.conditional("S", given=second), table.xs(one, level=1))
+    label = tuple(data.draw(st.sampled_from(list(level))) for level in table.index.levels)
+    assert block.loc[label].undefined == [pd.isna(table[label])]
+    assert block.loc[[label]].undefined == [pd.isna(table[label])]
+    assert not block.undefined.any()
+
+
+@pytest.fixture
+def shares(smokers):
+    """P(s | age, sex), where nobody of 50 is a man."""
+    return Space.of(smokers).conditional("s", given=["age", "sex"])
+
+
+def test_nothing_is_said_by_it(shares):
+    """Every comparison with it is refused, by label, with the group and what to do; so is its expression."""
+    steps = shares["yes"].diff("age")
+    men, women = (shares.xs(sex, level="sex")["yes"] for sex in "mf")
+    says = ["(50, 'm')", "nobody is age=50, sex=m", "~x.undefined", "Monotone"]
+    for compare in (
+        lambda: steps >= 0,
+        lambda: steps == 0,
+        lambda: steps <= 0.5,
+        lambda: steps.between(-0.1, 0.1),
+        lambda: steps.about(0, 0.1),
+        lambda: steps.softly(0, sd=0.1),
+        lambda: abs(steps) <= 0.1,
+        lambda: abs(steps) <= 2 * steps,
+        lambda: steps <= pd.Series(0.5, index=steps.index),
+        lambda: steps.expr,
+    ):
+        with refused(StatementError, *says):
+            compare()
+    for compare in (lambda: men >= women, lambda: women >= men, lambda: abs(men - women) <= 0.1):
+        with refused(StatementError, " 50"):
+            compare()
+    for one in (men.loc[50], shares.loc["yes", 50, "m"]):
+        for compare in (lambda one=one: one >= 0.1, lambda one=one: women >= one, lambda one=one: one <= women.loc[20]):
+            with refused(StatementError, "age=50", "sex=m"):
+                compare()
+    with refused(StatementError, "not defined"):
+        operator.le(steps.sum(), 1)
+    of_nobody = shares.xs((50, "m"), level=["age", "sex"])
+    with refused(StatementError, "not defined"):
+        operator.ge(of_nobody.sum(), 0.1)
+
+
+def test_the_others_are_said(smokers, shares):
+    """What remains when it is left out is what Monotone says of groups that there are, and true of the table."""
+    steps = shares["yes"].diff("age")
+    kept = steps.loc[~steps.undefined] >= -1
+    assert set(steps.index) - set(kept.index) == {(50, "m")}
+    men = steps.xs("m", level="sex")
+    rows = men.loc[~men.undefined] >= 0
+    (monotone,) = mx.Monotone(mx.P("yes"), along="age", given={"sex": "m"}).rows(shares.space)
+    np.testing.assert_allclose(rows.matrix.toarray(), monotone.matrix.toarray())
+
+
+def test_what_says_nothing_is_left_out(shares):
+    """0 of nobody in a table is no statement; of such labels alone, it is an error, as with whatever cannot be."""
+    table = pd.Series(0.5, index=shares.index)
+    labels = pd.MultiIndex.from_tuples([("yes", 50, "m"), ("no", 50, "m")], names=shares.index.names)
+    whole = pd.concat([table, pd.Series(0.0, index=labels)])
+    assert (shares == whole).same_as(shares == table)
+    assert len(abs(shares - whole) <= 0.02) == len(shares)
+    with refused(LabelMismatch):
+        operator.eq(shares, pd.concat([table, pd.Series(0.1, index=labels)]))
+    for nothing in (shares.loc["yes", 50, "m"], shares.xs((50, "m"), level=["age", "sex"]), shares.loc[labels]):
+        with refused(StatementError, "no effect"):
+            operator.le(nothing, 0.5)
+
+
+def test_impossible_among_people_is_a_number(shares):
+    """A value that nobody of a group can have has probability 0, of which statements can be made."""
+    rare = mx.Release.from_buckets(
+        pd.DataFrame({"a": [1, 1, 2, 2], "s": list("xyzz"), "b": [1, 1, 2, 2]}), qi="a", sa="s", bucket="b"
+    )
+    x = Space.of(rare).conditional("s", given="a")["x"]
+    steps = x.diff("a")
+    assert steps.index.to_list() == [2]
+    assert not steps.undefined.any()
+    assert len(steps >= -0.4) == 1
+    assert not shares.loc["yes", 40, :].undefined.any()
+
+
+# -- what cannot be selected, added or compared is refused ----------------------------------------------------------
+
+ERRORS = [
+    (UnknownName, lambda b: b["ye"]),
+    (UnknownName, lambda b: b.loc["yes", 41]),
+    (UnknownName, lambda b: b.loc["yes", [20, 41]]),
+    (UnknownName, lambda b: b.loc[[("yes", 41)]]),
+    (UnknownName, lambda b: b.loc["yes", 20, 1]),
+    (UnknownName, lambda b: b.xs(20, level="ag")),
+    (UnknownName, lambda b: b.sum(level="sex")),
+    (StatementError, lambda b: b.loc["yes", "a":"b"]),
+    (StatementError, lambda b: b.loc["yes", 20:40:2]),
+    (StatementError, lambda b: b * b),
+    (StatementError, lambda b: 1 / b),
+    (StatementError, lambda b: b / b),
+    (BadProbability, lambda b: b / 0),
+    (LabelMismatch, lambda b: b + [1.0] * 8),
+    (LabelMismatch, lambda b: b + "a"),
+    (BadProbability, lambda b: b + np.nan),
+    (BadProbability, lambda b: b + pd.Series(np.nan, index=b.index)),
+    (BadProbability, lambda b: 2 * b <= np.inf),
+    (StatementError, lambda b: b + np.ones(3)),
+    (LabelMismatch, lambda b: b["yes"] * pd.Series({20: 1, 30: 1, 40: 1, 50: 1, 60: 1}).rename_axis("age")),
+    (LabelMismatch, lambda b: b["yes"] + pd.Series({20: 1.0}).rename_axis("age")),
+    (LabelMismatch, lambda b: b + pd.Series({"m": 1.0}).rename_axis("sex")),
+    (StatementError, lambda b: b == b),
+    (StatementError, lambda b: abs(b) >= 0.1),
+    (StatementError, lambda b: abs(b) == 0.1),
+    (BadProbability, lambda b: abs(b - 0.5) <= -0.1),
+    (StatementError, lambda b: b.value(np.ones(3))),
+    (LabelMismatch, lambda b: b * pd.Series({"yes": 1.0, "no": 0.0})),
+    (LabelMismatch, lambda b: b.sum() * pd.Series({20: 1.0})),
+    (UnknownName, lambda b: b.sum() * pd.Series({1: 1.0}).rename_axis("ag")),
+    (LabelMismatch, lambda b: b.sum() * pd.Series({41: 1.0}).rename_axis("age")),
+    (LabelMismatch, lambda b: b.sum() * pd.Series([1.0, 2.0], pd.Index([20, 20], name="age"))),
+    (LabelMismatch, lambda b: b["yes"] - pd.Series({20: 1.0}).rename_axis("age") * b.loc["yes", 40]),
+    (StatementError, lambda b: b <= cp.Parameter(value=0.3)),
+    (LabelMismatch, lambda b: b["yes"].loc[[20, 20]]),
+    (LabelMismatch, lambda b: b.loc["yes", [20, 20]]),
+    (StatementError, lambda b: b["yes"].loc[np.array(20)]),
+    (LabelMismatch, lambda b: b.at(np.array([0, 0]))),
+    (StatementError, lambda b: b.sum().diff("age")),
+]
+
+
+def test_errors(smokers, space):
+    """Each is an error of this package; a block is neither true nor false, and not gone through by position."""
+    block = Space.of(smokers).conditional("s", given="age")
+    for error, wrong in ERRORS:
+        with refused(error):
+            wrong(block)
+    with refused(StatementError):  # of another model
+        _ = Space.of(smokers).marginal("s") + space.marginal("s")
+    for use in (bool, list, lambda b: 1 in b):
+        with pytest.raises(TypeError):
+            use(block)
