@@ -22,7 +22,6 @@ RUNS = {
     "contradictions": ["--statements", "20"],
     "convex_explanations": ["--models", "2"],
     "convex_statements": ["--tables", "hospital", "--kinds", "sum_squares", "kl_ball", "--shares", "0.7", "-0.1"],
-    "guest": ["--n", "6", "--temperatures", "0.1", "--outcomes", "50", "--moments", "3", "--together"],
     "larger": ["--records", "200", "--rows", "3"],
     "much_knowledge": ["--records", "300", "--rows", "20"],
     "partitions": ["--records", "1000", "--rows", "5", "--threads", "1"],
@@ -33,7 +32,7 @@ RUNS = {
     "peers.views": ["--kinds", "means", "--together"],
     "questions": ["--records", "1000", "--rows", "6"],
     "sizes": ["--times", "1", "--largest", "30"],
-    "soft_objectives": ["--n", "6", "--k", "3"],
+    "soft_objectives": ["--n", "6", "--k", "3", "--together"],
     "solvers": ["--records", "200", "--rows", "6", "--solvers", "DUAL_NEWTON,DUAL_LBFGS,CLARABEL"],
 }  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,21 +45,6 @@ def test_shared_columns(seed: int, n_rows: int, n_columns: int, n_different: int
     assert len(first) == len({tuple(column) for column in plain.T})
     np.testing.assert_array_equal(plain[:, first[of_column]], plain)
     np.testing.assert_array_equal(distinct.toarray()[:, of_column], plain)
-
-
-def test_columns_with_the_same_product_are_told_apart():
-    """Where two different columns have the same product with the first random vector, another vector is taken."""
-
-    class Ones:
-        def uniform(self, low: float, high: float, size: int) -> np.ndarray:
-            return np.ones(size)
-
-    usual, plain = np.random.default_rng, np.array([[1.0, 0.0, 1.0, 0.5], [0.0, 1.0, 0.0, 0.5], [1.0, 1.0, 1.0, 1.0]])
-    with mock.patch.object(np.random, "default_rng", lambda seed: usual(seed) if seed else Ones()):
-        for blocks in (sp.csr_array(plain), [sp.csr_array(plain[:1]), sp.csr_array(plain[1:])]):
-            shared = SharedColumns(blocks)
-            np.testing.assert_array_equal(shared.rows(np.arange(3)).toarray(), plain)
-            assert shared.distinct.shape == (3, 3)
 
 
 def test_the_order_of_entries_means_nothing():

@@ -18,11 +18,7 @@ from maxent_cvx import BadProbability, Infeasible, MaxEnt, NotDecided, UnknownNa
 from maxent_cvx.solvers import monitor as deadline
 from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.solvers.backends import SOLVERS
-from maxent_cvx.solvers.explain import (
-    determined,
-    failure,
-    multipliers_from_counts,
-)
+from maxent_cvx.solvers.explain import determined, failure, multipliers_from_counts
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.monitor import within
 from maxent_cvx.solvers.proofs import support_proof

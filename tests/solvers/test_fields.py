@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks.guest import transport
 from tests.benchmarks.peers import fitting, marginals, moments
 from tests.benchmarks.peers import transport as plans
 from tests.benchmarks.peers.comparing import violation
@@ -33,7 +32,7 @@ FIELDS: dict[str, tuple[Callable[..., cp.Problem], Callable[..., np.ndarray], tu
     "density of given moments": (moments.density, moments.density_by_dual, (300, 6)),
     "features within a band": (moments.species, moments.species_by_dual, (300, 8)),
     "dense moments": (moments.dense, moments.dense_by_dual, (300, 8)),
-    "transport with capacities": (transport, plans.dykstra, (12, 0.05, 3.3)),
+    "transport with capacities": (plans.transport, plans.dykstra, (12, 0.05, 3.3)),
 }
 
 
@@ -68,7 +67,7 @@ def test_answers_of_pot(temperature: float):
     """POT's plans, balanced, unbalanced and partial, are the same."""
     pytest.importorskip("ot")
     for posed, method, arguments in (
-        (transport, plans.pot_balanced, (15, temperature, None)),
+        (plans.transport, plans.pot_balanced, (15, temperature, None)),
         (plans.unbalanced, plans.pot_unbalanced, (15, temperature)),
         (plans.partial, plans.pot_partial, (15, temperature)),
     ):

@@ -33,11 +33,7 @@ SOLVABLE: dict[str, tuple[Buckets, list[Statement]]] = {
     # P(b or c | q4) is 5/6, so that P(a | q2) >= 1/2: of two a one is q2's.
     "a chase through two buckets": (
         [("q2*2 q3 q4*3", "a b c*4"), ("q1 q4*3", "a c*3")],
-        [
-            p(["b", "c"], "q4") - 2 * p("a", "q2") <= 5 / 6 - 1,
-            p("c", "q4") == 4 / 6,
-            p("b", "q4") == 1 / 6,
-        ],
+        [p(["b", "c"], "q4") - 2 * p("a", "q2") <= 5 / 6 - 1, p("c", "q4") == 4 / 6, p("b", "q4") == 1 / 6],
     ),
     # Cells of q1 are empty because cells of q2 are, and those because of q1's.
     "zeros because of zeros": (

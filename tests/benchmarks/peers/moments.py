@@ -19,7 +19,6 @@ import pandas as pd
 import scipy.optimize
 from scipy.special import softmax
 
-from ..guest import moments as dense_moments
 from .comparing import CLARABEL, Comparison, Peer, compare, parser
 
 #: The half width of the band, in standard deviations of a feature.
@@ -69,8 +68,17 @@ def species(n: int, k: int) -> cp.Problem:
     return cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [cp.sum(p) == 1, cp.abs(features @ p - means) <= band])
 
 
+def random_features(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random features of n outcomes, and their means."""
+    rng = np.random.default_rng(0)
+    features, truth = rng.normal(size=(k, n)), rng.random(n) ** 4
+    return features, features @ (truth / truth.sum())
+
+
 def dense(n: int, k: int) -> cp.Problem:
-    return dense_moments(n, k)[0]
+    p = cp.Variable(n)
+    features, means = random_features(n, k)
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [cp.sum(p) == 1, features @ p == means])
 
 
 def minimised(features: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -98,7 +106,7 @@ def density_by_dual(n: int, k: int) -> np.ndarray:
 
 
 def dense_by_dual(n: int, k: int) -> np.ndarray:
-    return minimised(*dense_moments(n, k)[1:])
+    return minimised(*random_features(n, k))
 
 
 def species_by_dual(n: int, k: int) -> np.ndarray:

@@ -15,7 +15,6 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 
-from ..guest import costs, transport
 from .comparing import CLARABEL, Comparison, Peer, compare, parser
 
 #: The margins' error at which POT stops, and the change at which Dykstra's method does.
@@ -24,6 +23,22 @@ REACHED, STILL = 1e-9, 1e-13
 SWEEPS = {True: 100_000, False: 2_000}
 #: What missing a margin costs, in units of the largest transport cost, and the mass that is moved by partial transport.
 MISSING, MOVED = 0.5, 0.7
+
+
+def costs(n: int) -> np.ndarray:
+    """Squared distances between random points of the unit square, of which the largest is 1."""
+    rng = np.random.default_rng(0)
+    first, last = rng.random((n, 2)), rng.random((n, 2))
+    cost = ((first[:, None] - last[None]) ** 2).sum(axis=-1)
+    return cost / cost.max()
+
+
+def transport(n: int, temperature: float, capacity: float | None) -> cp.Problem:
+    """Entropic transport between uniform margins, entries at most `capacity` times their mean."""
+    x = cp.Variable((n, n))
+    rows = [cp.sum(x, axis=1) == 1 / n, cp.sum(x, axis=0) == 1 / n]
+    rows += [] if capacity is None else [x <= capacity / n**2]
+    return cp.Problem(cp.Minimize(cp.sum(cp.multiply(costs(n), x)) - temperature * cp.sum(cp.entr(x))), rows)
 
 
 def unbalanced(n: int, temperature: float) -> cp.Problem:

@@ -16,15 +16,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import entr
 
 from maxent_cvx import MaxEnt, P
-from maxent_cvx.solvers.certificate import (
-    ACCURACY,
-    Allowance,
-    Certificate,
-    ConvexTerms,
-    certify,
-    divergence,
-    project,
-)
+from maxent_cvx.solvers.certificate import ACCURACY, Allowance, Certificate, ConvexTerms, certify, divergence, project
 from maxent_cvx.solvers.convex import read_budget
 from maxent_cvx.solvers.form import LinearForm
 from support.problems import CONTRADICTORY, PROBLEMS, SOLVABLE, publish, square_dual
