@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -24,8 +23,7 @@ from maxent_cvx.solvers.monitor import within
 from maxent_cvx.solvers.proofs import support_proof
 from support.helpers import refused
 from support.problems import PROBLEMS, SOLVABLE
-from support.random_models import contradictory_model, from_multipliers, random_model
-from tests.benchmarks.contradictions import contradictory_adult
+from support.random_models import contradictory_model, from_multipliers, linear_form, random_model, random_rows
 
 MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
 
@@ -157,36 +155,8 @@ def test_rows_of_a_source_are_relaxed(hospital, release):
     assert "<table" in relaxed._repr_html_()
 
 
-def test_three_of_five_hundred():
-    """On Adult, of 500 statements the three that clash are found (issue of scale: 59,611 terms, 26,609 rows)."""
-    model, clashing = contradictory_adult(500)
-    clash = model.diagnose()
-    assert set(clash.index) == set(clashing)
-    assert len(clash) == 3
-
-
 OPEN = np.inf
 seeds = st.integers(0, 10**6)
-
-
-def rows(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:
-    """A linear form, typed."""
-    a = sp.csr_array(np.array(matrix, float))
-    weights = None if weights is None else np.array(weights, float)
-    return LinearForm.plain(a, np.array(low, float), np.array(high, float), weights)
-
-
-def drawn(seed: int) -> LinearForm:
-    """Draw weights, and independent equations and inequalities that a positive point satisfies."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(5, 9))
-    matrix = np.vstack([np.ones(n), rng.normal(0, 1, (int(rng.integers(1, 4)), n))])
-    value, kind = matrix @ rng.uniform(0.5, 2, n), rng.choice(["==", "<=", ">=", "between"], len(matrix))
-    slack = rng.uniform(0, 0.5, len(matrix))
-    kind[0] = "=="
-    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - slack))
-    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + slack))
-    return rows(matrix, low, high, rng.uniform(0.5, 2, n))
 
 
 def counts_of(form: LinearForm) -> np.ndarray:
@@ -216,7 +186,7 @@ def test_they_reproduce_the_counts(seed: int):
 @given(seed=seeds)
 def test_shadow_prices(seed: int):
     """Changing a row's side by h changes the optimum by -m h, by finite differences."""
-    form, h = drawn(seed), 1e-4
+    form, h = random_rows(seed, 0.5)[0], 1e-4
     m = multipliers_from_counts(form, counts_of(form))
     for i in range(form.shape[0]):
         ends = []
@@ -251,7 +221,7 @@ def test_multipliers_of_known_answers():
         if problem.dual is not None:
             free, n = ~determined(form), form.n_published
             np.testing.assert_allclose(m[n:][free[n:]], np.array(problem.dual)[free[n:]], atol=1e-6)
-    form = rows([[1, 1, 1]], [3], [3])
+    form = linear_form([[1, 1, 1]], [3], [3])
     assert np.isnan(multipliers_from_counts(form, np.array([2, 0.5, 0.5]))).all()
 
 
@@ -279,7 +249,7 @@ def test_rows_that_hard_constraints_determine():
     known = [[1, 1, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0], [1, 1, 1, 0.99]]
     x = np.array([1.2, 0.8, 0.8, 1.2])
     matrix = np.array([*hard, *known])
-    form = replace(rows(matrix, matrix @ x, matrix @ x), n_published=0, n_facts=3)
+    form = replace(linear_form(matrix, matrix @ x, matrix @ x), n_published=0, n_facts=3)
     np.testing.assert_array_equal(determined(form), [False] * 3 + [True, True, False, False])
     m = multipliers_from_counts(form, x)
     assert (m[3:5] == 0).all()

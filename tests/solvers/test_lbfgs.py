@@ -7,16 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.backends import SOLVERS, BoundedDual, lbfgs
 from maxent_cvx.solvers.costs import Penalties
-from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.newton import newton
 from support.problems import CONTRADICTORY, SQUARE, p, publish, square_dual
-from support.random_models import random_model
+from support.random_models import linear_form, random_model
 
 OPEN = np.inf
 
@@ -26,12 +24,6 @@ def _no_overflow():
     """NumPy gives no warning, whatever points a line search tries."""
     with np.errstate(all="raise", under="ignore"):
         yield
-
-
-def rows(matrix: list[list[float]], low: list[float], high: list[float], weights: list[float] | None = None):
-    """A linear form from lists."""
-    array = sp.csr_array(np.array(matrix, dtype=float))
-    return LinearForm.plain(array, np.array(low), np.array(high), None if weights is None else np.array(weights))
 
 
 def test_sides():
@@ -55,7 +47,7 @@ def test_soft_rows():
         temperature, target = (np.array([2.0]), np.array([6.0])) if cost == "divergence" else (None, None)
         side = 0.0 if cost == "divergence" else 6.0
         penalties = Penalties(*(np.array([value]) for value in row), temperature, target)
-        form = replace(rows([[1, 1, 1], [1, 0, 0]], [10, side], [10, side]), n_facts=1, penalties=penalties)
+        form = replace(linear_form([[1, 1, 1], [1, 0, 0]], [10, side], [10, side]), n_facts=1, penalties=penalties)
         answer, expected = lbfgs(form), newton(form)
         assert answer.status is expected.status is Status.OPTIMAL
         np.testing.assert_allclose(answer.counts, expected.counts, atol=1e-7)
@@ -65,12 +57,12 @@ def test_soft_rows():
 def test_beyond_the_largest_exponent():
     """The function does not depend on its origin: it is exp up to the largest exponent, and its tangent beyond."""
     for start, step in itertools.product([0.0, 11.0, 40.0, 800.0], [-50.0, -0.5, 0.0, 1e-3, 0.5, 30.0, 1e3]):
-        dual = BoundedDual(rows([[1, 1]], [10], [10]), np.array([start]))
+        dual = BoundedDual(linear_form([[1, 1]], [10], [10]), np.array([start]))
         most, e = 10 + np.log(10), start + step - 1
         value = np.exp(min(e, most)) * (1 + max(e - most, 0))
         assert dual.value + dual.at(dual.origin + step)[0] == pytest.approx(2 * value - 10 * (start + step), rel=1e-9)
     # Near its origin it is precise relative to its own size, where a plain difference is only rounding.
-    dual = BoundedDual(rows([[1, 1]], [1e6], [1e6]), np.array([np.log(5e5) + 1]))
+    dual = BoundedDual(linear_form([[1, 1]], [1e6], [1e6]), np.array([np.log(5e5) + 1]))
     assert dual.at(dual.origin + 1e-9)[0] == pytest.approx(1e6 * 1e-18 / 2, rel=1e-3)
 
 

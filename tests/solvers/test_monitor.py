@@ -90,11 +90,11 @@ def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
     given = []
     solve = cp.Problem.solve
     monkeypatch.setattr(cp.Problem, "solve", lambda self, **options: given.append(options) or solve(self, **options))
-    sixteen.solve(solver, time_limit=1e6, polish=True)
+    sixteen.solve(solver, time_limit=100, polish=True)
     name = {"CLARABEL": "time_limit", "SCS": "time_limit_secs"}[solver]
     left = [options[name] for options in given if name in options]
     assert len(left) == 1
-    assert 0 < left[0] < 1e6
+    assert 0 < left[0] < 95  # its answer is to be certified, too
     given.clear()
     with refused(SolverError, f"{solver} was stopped by its time limit of 0 seconds before it had an answer"):
         sixteen.solve(solver, time_limit=0)

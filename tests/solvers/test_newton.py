@@ -19,35 +19,16 @@ from maxent_cvx.solvers.dual import Dual
 from maxent_cvx.solvers.form import Groups, LinearForm
 from maxent_cvx.solvers.newton import newton
 from support.problems import SQUARE, p, publish
-from support.random_models import from_multipliers, random_model
+from support.random_models import from_multipliers, linear_form, random_model, random_rows
 
 OPEN = np.inf
 seeds = st.integers(0, 10**6)
 
 
-def rows(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:
-    """A linear form from lists."""
-    weights = None if weights is None else np.array(weights, float)
-    return LinearForm.plain(sp.csr_array(np.array(matrix, float)), np.array(low, float), np.array(high, float), weights)
-
-
-def drawn(seed: int) -> LinearForm:
-    """Draw weights, and equations and inequalities that a positive point satisfies; the first row bounds x."""
-    rng = np.random.default_rng(seed)
-    n, k = int(rng.integers(3, 9)), int(rng.integers(1, 5))
-    matrix = np.vstack([np.ones(n), rng.normal(0, 1, (k, n))])
-    value = matrix @ rng.uniform(0.2, 2, n)
-    slack, kind = rng.uniform(0, 1, k + 1), rng.choice(["==", "<=", ">=", "between"], k + 1)
-    kind[0] = "=="
-    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - slack))
-    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + slack))
-    return rows(matrix, low, high, rng.uniform(0.2, 3, n))
-
-
 @given(seed=seeds)
 def test_the_answer_is_optimal(seed: int):
     """With 50 digits: x = w exp(A' m - 1), the rows hold, and m is positive or negative only at an active side."""
-    form = drawn(seed)
+    form = random_rows(seed, 1.0)[0]
     answer = newton(form, tolerance=1e-10)
     assert answer.status is Status.OPTIMAL
     with mp.workdps(50):
@@ -86,7 +67,7 @@ def test_any_start(seed: int, size: float):
 
     From its own answer there is nothing to do.
     """
-    form = drawn(seed)
+    form = random_rows(seed, 1.0)[0]
     cold = newton(form)
     start = np.random.default_rng(seed).normal(0, size, form.shape[0])
     before = start.copy()
@@ -101,7 +82,7 @@ def test_any_start(seed: int, size: float):
 @given(seed=seeds)
 def test_gradient(seed: int):
     """The directional derivative agrees with differences in 30 digits, at kinks too."""
-    form = drawn(seed)
+    form = random_rows(seed, 1.0)[0]
     rng = np.random.default_rng(seed)
     m, step = rng.normal(0, 1, form.shape[0]), rng.normal(0, 1, form.shape[0])
     m[1:] *= rng.integers(0, 2, form.shape[0] - 1)  # at a kink the slope is one-sided
@@ -137,7 +118,7 @@ ZEROS = [
 @pytest.mark.parametrize(("matrix", "low", "zero"), ZEROS)
 def test_zeros_that_rows_force(matrix: list[list[float]], low: list[float], zero: list[int]):
     """A term that must be zero is removed with a proof: a combination of rows with value 0 and one sign."""
-    form = rows(matrix, low, low)
+    form = linear_form(matrix, low, low)
     for term in range(3):  # a linear program agrees
         most = -linprog(-np.eye(3)[term], A_eq=matrix, b_eq=low).fun
         assert (most <= 1e-9) == (term in zero)
@@ -158,12 +139,12 @@ def test_zeros_that_rows_force(matrix: list[list[float]], low: list[float], zero
 def test_how_it_ends():
     """Rows hold to the tolerance or to rounding; iterations run out; infeasible rows are never optimal."""
     for seed in range(5):
-        form = drawn(seed)
+        form = random_rows(seed, 1.0)[0]
         for tolerance in (1e-2, 1e-9, 0.0):
             answer = newton(form, tolerance=tolerance)
             assert answer.status is Status.OPTIMAL
             assert form.residual(answer.counts).max() <= max(tolerance, 1e-11)
-    form = drawn(3)
+    form = random_rows(3, 1.0)[0]
     complete = newton(form)
     assert complete.iterations > 2
     for most in range(1, complete.iterations):
@@ -173,7 +154,7 @@ def test_how_it_ends():
     contradictions = [([[1, 1], [1, 1]], [1, 2], [1, 2]), ([[1, 1], [1, 0]], [1, 2], [1, OPEN]), ([[1, 1]], [-2], [-1])]
     for contradiction in contradictions:
         with np.errstate(over="ignore"):
-            assert newton(rows(*contradiction)).status is not Status.OPTIMAL
+            assert newton(linear_form(*contradiction)).status is not Status.OPTIMAL
 
 
 def test_far_from_the_start():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from maxent_cvx import MaxEnt, P, Release, Statement
 from maxent_cvx.solvers.certificate import Certificate, certify
@@ -135,3 +136,26 @@ def from_multipliers(seed: int) -> Exact:
     high = np.where(is_equation | (m < 0), value, np.where(open_side == "high", np.inf, value + room))
     q, s = model.space.codes["q"], model.space.codes["s"]
     return Exact(replace(form, low=low, high=high), counts, m, q, s, np.bincount(q, counts))
+
+
+def linear_form(matrix: object, low: object, high: object, weights: object = None) -> LinearForm:
+    """A linear form from lists."""
+    weights = None if weights is None else np.array(weights, float)
+    return LinearForm.plain(sp.csr_array(np.array(matrix, float)), np.array(low, float), np.array(high, float), weights)
+
+
+def random_rows(seed: int, slack: float, equations: bool = False) -> tuple[LinearForm, np.ndarray]:
+    """Draw weights, and independent equations and inequalities, and a positive point that satisfies them.
+
+    The first row is an equation that bounds x; inequalities have up to `slack` of room.
+    """
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 9))
+    matrix = np.vstack([np.ones(n), rng.normal(0, 1, (int(rng.integers(1, 4)), n))])
+    x = rng.uniform(0.3, 2, n)
+    value, room = matrix @ x, rng.uniform(0, slack, len(matrix))
+    kind = rng.choice(["=="] if equations else ["==", "<=", ">=", "between"], len(matrix))
+    kind[0] = "=="
+    low = np.where(kind == "==", value, np.where(kind == "<=", -np.inf, value - room))
+    high = np.where(kind == "==", value, np.where(kind == ">=", np.inf, value + room))
+    return linear_form(matrix, low, high, rng.uniform(0.5, 2, n)), x

@@ -361,21 +361,6 @@ def test_within_another_block(smokers):
         mx.MaxEnt(smokers).add(abs(block - 0.9) <= block - 0.6).solve()
 
 
-def test_normal_equations(smokers):
-    """X'(y - X beta) = 0 of y = [smokes] on 1 and age: the answer's own regression has these coefficients."""
-    model = mx.MaxEnt(smokers)
-    yes = model.space.marginal(["s", "age"])["yes"]
-    age = yes.index.to_series()
-    share = model.space.marginal("age").value(model.solve())  # known
-    fit = share * (0.4 + 0.01 * (age - 460 / 15))  # 6 of 15 smoke, whose ages sum up to 460: only 0.4 agrees with that
-    post = model.add(yes.sum() == fit.sum(), label="intercept").add((yes * age - fit * age).sum() == 0).solve()
-    table = post.joint().groupby(level=["age", "s"]).sum().unstack("s")
-    weights, ages = table.sum(axis=1).to_numpy(), table.index.to_numpy()
-    y = table["yes"].to_numpy() / weights
-    slope, intercept = np.polyfit(ages, y, 1, w=np.sqrt(weights))
-    assert (intercept, slope) == pytest.approx((0.4 - 4.6 / 15, 0.01), abs=1e-6)
-
-
 def test_tables(smokers):
     """A block prints as a table of its first rows."""
     block = mx.Space.of(smokers).conditional("s", given=["age", "sex"])

@@ -9,7 +9,6 @@ from functools import cache
 import cvxpy as cp
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
@@ -20,7 +19,7 @@ from maxent_cvx.solvers.certificate import ACCURACY, Allowance, Certificate, Con
 from maxent_cvx.solvers.convex import read_budget
 from maxent_cvx.solvers.form import LinearForm
 from support.problems import CONTRADICTORY, PROBLEMS, SOLVABLE, publish, square_dual
-from support.random_models import Exact, from_multipliers
+from support.random_models import Exact, from_multipliers, linear_form, random_rows
 from support.solving import examples, solution
 
 #: The gap is known to about 1e-16 of its terms, and the bound is its square root.
@@ -232,22 +231,9 @@ def test_divergence_far_away():
 OPEN = np.inf
 
 
-def rows(matrix: object, low: object, high: object) -> LinearForm:
-    """A linear form, typed."""
-    return LinearForm.plain(sp.csr_array(np.array(matrix, float)), np.array(low, float), np.array(high, float))
-
-
-def drawn_rows(seed: int, off: float, equations: bool) -> tuple[LinearForm, np.ndarray]:
-    """Draw rows that hold at a positive point, and a point at most the relative distance `off` from it."""
-    rng = np.random.default_rng(seed)
-    n, k = int(rng.integers(3, 9)), int(rng.integers(1, 4))
-    matrix = np.vstack([np.ones(n), rng.normal(0, 1, (k, n))])
-    x = rng.uniform(0.2, 3, n)
-    value, slack = matrix @ x, rng.uniform(0, 0.1, k + 1)
-    kind = rng.choice(["=="] if equations else ["==", "<=", ">=", "between"], k + 1)
-    low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - slack))
-    high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + slack))
-    return rows(matrix, low, high), x * (1 + off * rng.uniform(-1, 1, n))
+def moved(x: np.ndarray, off: float, seed: int) -> np.ndarray:
+    """A point at most a relative distance away."""
+    return x * (1 + off * np.random.default_rng(seed).uniform(-1, 1, len(x)))
 
 
 def nearest(form: LinearForm, x: np.ndarray) -> float:
@@ -263,7 +249,8 @@ def nearest(form: LinearForm, x: np.ndarray) -> float:
 @given(seed=seeds, off=st.sampled_from([1e-8, 1e-4, 1e-2]))
 def test_projection_on_equations(seed: int, off: float):
     """It is the nearest point in a metric weighted by x, x + X A' (A X A')^-1 (b - A x)."""
-    form, x = drawn_rows(seed, off, equations=True)
+    form, at = random_rows(seed, 0.1, equations=True)
+    x = moved(at, off, seed)
     before = x.copy()
     found = project(form, x, np.zeros(len(x), dtype=bool))
     assert found is not None
@@ -282,16 +269,17 @@ def test_projection_on_inequalities(seed: int, off: float):
     Near the feasible set it is always found, and at most at twice the least distance. Further away the active
     inequalities may be guessed wrong.
     """
-    form, x = drawn_rows(seed, off, equations=False)
+    form, at = random_rows(seed, 0.1)
+    x = moved(at, off, seed)
     found = project(form, x, np.zeros(len(x), dtype=bool))
     if found is None:
         assert off > 1e-4
         return
     assert (found >= 0).all()
     assert (form.residual(found) <= 1e-7).all()
-    moved, least = np.sum((found - x) ** 2 / x), nearest(form, x)
-    assert moved >= least * (1 - 1e-3) - 1e-7
-    assert off > 1e-4 or moved <= 4 * least + 1e-7
+    away, least = np.sum((found - x) ** 2 / x), nearest(form, x)
+    assert away >= least * (1 - 1e-3) - 1e-7
+    assert off > 1e-4 or away <= 4 * least + 1e-7
     assert project(form, found, np.zeros(len(x), dtype=bool)) is not None
     if (form.residual(x) == 0).all():
         np.testing.assert_array_equal(found, x)
@@ -301,7 +289,8 @@ def test_projection_on_inequalities(seed: int, off: float):
 @given(seed=seeds)
 def test_fixed_terms_do_not_move(seed: int):
     """Fixed terms keep their counts, and the others make the rows hold; None if they cannot."""
-    form, x = drawn_rows(seed, 1e-3, equations=True)
+    form, at = random_rows(seed, 0.1, equations=True)
+    x = moved(at, 1e-3, seed)
     fixed = np.random.default_rng(seed).random(len(x)) < 0.3
     found = project(form, x, fixed)
     a, free = form.matrix.toarray(), ~fixed
@@ -332,7 +321,7 @@ def test_projection_near_a_known_answer():
 
 def test_a_term_that_would_be_negative_is_zero():
     """x1 + x2 = 1 and x1 - x2 = 1 imply x2 = 0."""
-    found = project(rows([[1, 1], [1, -1]], [1, 1], [1, 1]), np.array([0.9, 0.3]), np.zeros(2, dtype=bool))
+    found = project(linear_form([[1, 1], [1, -1]], [1, 1], [1, 1]), np.array([0.9, 0.3]), np.zeros(2, dtype=bool))
     np.testing.assert_allclose(found, [1, 0], atol=1e-8)
     assert (found >= 0).all()
 
@@ -341,11 +330,11 @@ def test_no_projection():
     """Infeasible rows have none, nor have points that are no numbers."""
     one, none = np.ones(2), np.zeros(2, dtype=bool)
     for form, x in (
-        (rows([[1, 1], [1, 1]], [1, 2], [1, 2]), one),
-        (rows([[1, 1]], [-2], [-1]), one),
-        (rows([[1, 1], [1, 0]], [1, 2], [1, OPEN]), one),
-        (rows([[1, 1]], [1], [1]), np.array([0.5, np.nan])),
-        (rows([[1, 1]], [1], [1]), np.array([0.5, np.inf])),
+        (linear_form([[1, 1], [1, 1]], [1, 2], [1, 2]), one),
+        (linear_form([[1, 1]], [-2], [-1]), one),
+        (linear_form([[1, 1], [1, 0]], [1, 2], [1, OPEN]), one),
+        (linear_form([[1, 1]], [1], [1]), np.array([0.5, np.nan])),
+        (linear_form([[1, 1]], [1], [1]), np.array([0.5, np.inf])),
     ):
         assert project(form, x, none) is None
 
