@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import settings
 
 from maxent_cvx import MaxEnt, Posterior
@@ -17,17 +16,6 @@ INSTALLED = [name for name, backend in SOLVERS.items() if backend.installed]
 #: Solvers behind CVXPY, as against those of this package.
 CONIC = [name for name in INSTALLED if isinstance(SOLVERS[name], CvxpyBackend)]
 DEFAULT = next(iter(SOLVERS))
-
-
-def on_every_solver(*values: Any) -> list[Any]:
-    """Pair every installed solver with every value; a solver that is not installed is one visible skip."""
-    here = [pytest.param(name, value, id=f"{name}-{label(value)}") for name in INSTALLED for value in values]
-    missing = [name for name in SOLVERS if name not in INSTALLED]
-    return here + [pytest.param(n, None, marks=pytest.mark.skip(reason=f"{n} is not installed")) for n in missing]
-
-
-def label(value: Any) -> str:
-    return str(getattr(value, "name", value)).replace(" ", "_")
 
 
 def examples(n: int) -> settings:

@@ -445,25 +445,13 @@ class NoLabel(Half):
     label = None
 
 
-class TooShort(Source):
-    """Two rows, and a value for one of them."""
+def with_rows(n: int, low: float, high: float, label: str) -> type[Source]:
+    """A source of n rows, and one pair of sides."""
 
     def rows(self, space):
-        yield Rows(sp.csr_array(np.ones((2, len(space)))), np.array([0.0]), np.array([1.0]), "too short")
+        yield Rows(sp.csr_array(np.ones((n, len(space)))), np.array([low]), np.array([high]), label)
 
-
-class Boundless(Source):
-    """A row from -inf to inf."""
-
-    def rows(self, space):
-        yield Rows(sp.csr_array(np.ones((1, len(space)))), np.array([-np.inf]), np.array([np.inf]), "boundless")
-
-
-class Nameless(Source):
-    """A row without a name."""
-
-    def rows(self, space):
-        yield Rows(sp.csr_array((1, len(space))), np.array([0.0]), np.array([1.0]), "")
+    return type("WithRows", (Source,), {"__doc__": "Rows.", "rows": rows})
 
 
 class Falsehood(Source):
@@ -484,23 +472,21 @@ class Moody(Source):
 
 
 class Forgetful(Source):
-    """Says it once."""
+    """P(s) <= 1/2, the first time."""
 
-    def __init__(self):
-        self.said = False
+    said = False
 
     def rows(self, space):
-        if not self.said:
-            self.said = True
-            yield space.marginal("s") <= 0.5
+        yield from [] if self.said else [space.marginal("s") <= 0.5]
+        self.said = True
 
 
 BROKEN_SOURCE = {
     NoDocstring: "docstring",
     NoLabel: "label",
-    TooShort: "too short",
-    Boundless: "bounds nothing",
-    Nameless: "name",
+    with_rows(2, 0.0, 1.0, "too short"): "too short",
+    with_rows(1, -np.inf, np.inf, "boundless"): "bounds nothing",
+    with_rows(1, 0.0, 1.0, ""): "name",
     Falsehood: "original records",
     Moody: "asked again",
     Forgetful: "asked again",

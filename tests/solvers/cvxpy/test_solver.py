@@ -411,20 +411,6 @@ def test_large_prices_of_slack_variables():
         np.testing.assert_allclose(p.value, hard, atol=max(1e-9, 1e-15 * price) * hard.max())
 
 
-def test_costs_of_many_variables():
-    """A quantile beside an entropy, with as many variables without entropy as with it, takes few steps."""
-    rng = np.random.default_rng(0)
-    n = 1_000
-    c, x, s = rng.normal(size=n), cp.Variable(n), cp.Variable()
-    shortfall = s + 2 * cp.sum(cp.pos(c - s)) / n
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) - shortfall), [cp.sum(x) == 1])
-    problem.solve(solver=DualNewton())
-    assert problem.status == cp.OPTIMAL
-    assert problem.solver_stats.num_iters <= 30
-    largest_half = np.sort(c)[n // 2 :]
-    assert problem.value == pytest.approx(np.log(n) - largest_half.mean(), abs=1e-9)
-
-
 # -- refusals and registration ------------------------------------------------------------------------------------------
 
 
