@@ -172,6 +172,6 @@ def test_tuples_that_other_folds_lack_have_no_numbers_without_smoothing():
         {"G": list("mmmffmfm"), "A": [1, 1, 1, 0, 0, 2, 1, 0], "S": list("baabacba"), "B": [0, 0, 1, 1, 2, 2, 3, 3]}
     )
     release = mx.Release.from_buckets(table, qi=["G", "A"], sa="S", bucket="B")
-    with refused(mx.Infeasible, "rules out"):
+    with pytest.raises(mx.Infeasible):
         mx.attacks.definetti(release, smoothing=0.0, folds=2)
     assert mx.attacks.definetti(release, smoothing=0.1, folds=2).table.notna().all(axis=None)

@@ -15,16 +15,12 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx._utils.parallel import LocalExecutor
+from maxent_cvx.solvers import existence
 from maxent_cvx.solvers.cycle_space import CycleSpace
 from maxent_cvx.solvers.existence import Block, LocalRows, correct
 from maxent_cvx.solvers.form import Groups, LinearForm, Settled
-from maxent_cvx.solvers.modular import PRIMES, combination, residues
-from maxent_cvx.solvers.partitions import OverPartitions
-from maxent_cvx.solvers import existence
-from maxent_cvx.solvers.cycle_space import CycleSpace
-from maxent_cvx.solvers.existence import LocalRows, closed_components, correct
-from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.modular import PRIMES, combination, residues, residues_of_fraction
+from maxent_cvx.solvers.partitions import OverPartitions
 from support.solving import examples
 
 seeds = st.integers(0, 10**6)
@@ -241,34 +237,3 @@ def test_sparse_and_dense_proofs_agree(monkeypatch, seed):
 
 
 # -- buckets without knowledge have a closed form, n(q) n(s) / n: unless other terms share its rows ------------------
-
-
-def closed(people: pd.DataFrame, fixed: list[tuple[str, str]]) -> tuple[pd.MultiIndex, np.ndarray]:
-    """The terms that are said to have a closed form, and how far from it the maximum-entropy answer is.
-
-    `fixed` are the terms with one feasible value, beside those that have to be 0 then.
-    """
-    release = mx.Release.from_buckets(people, qi="Q", sa="S", bucket="B")
-    model = mx.MaxEnt(release)
-    for q, s in fixed:
-        n = int((people["Q"] == q).sum())
-        model.add(mx.P(s, given={"Q": q}) == 1 / n)
-    post = model.solve()
-    labels = list(zip(model.space.index.get_level_values("Q"), model.space.index.get_level_values("S"), strict=True))
-    free = np.array([label not in fixed for label in labels]) & (post.counts > 0)
-    form = mx.MaxEnt(release).form
-    found = closed_components(form, post.counts, free, *form.components(free)[:2])
-    return model.space.index[found.terms], found.moves
-
-
-def test_closed_components():
-    """Of two QI tuples and three values all six terms, exactly; none where fixed terms share the rows.
-
-    One of the two a has x, and b has y: of the other a, and c, the sides of the rows count more than is left. These say
-    2 for a and 2 for y, where 1 and 1 is left, so that n(q) n(s) / n would be 4/3 for a count of 1/2.
-    """
-    terms, moves = closed(pd.DataFrame({"Q": list("aabb"), "S": list("xyyz"), "B": 1}), [])
-    assert len(terms) == 6
-    assert moves.max() < 1e-12
-    terms, _ = closed(pd.DataFrame({"Q": list("aabc"), "S": list("xyyz"), "B": 1}), [("a", "x"), ("b", "y")])
-    assert len(terms) == 0

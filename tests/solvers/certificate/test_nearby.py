@@ -10,9 +10,6 @@ from maxent_cvx import Inaccurate, MaxEnt, P
 from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.solvers.backends import SOLVERS
 from maxent_cvx.solvers.certificate import ACCURACY, fitted
-from support.depot import CUBE, SOLVABLE, Case, p, publish
-from maxent_cvx.solvers.certificate import ACCURACY
-from maxent_cvx.solvers.nearby import fitted
 from support.problems import CUBE, SOLVABLE, p, publish
 from support.random_models import from_multipliers, random_model
 from support.solving import CONIC, error
