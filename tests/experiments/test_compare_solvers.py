@@ -21,7 +21,7 @@ from maxent_cvx.solvers.answer import Answer
 from maxent_cvx.solvers.backends import SOLVERS
 from maxent_cvx.solvers.certificate import ACCURACY
 from maxent_cvx.solvers.form import LinearForm
-from support.depot import CUBE, SQUARE, p, publish
+from support.problems import CUBE, SQUARE, p, publish
 from support.solving import CONIC, DEFAULT, INSTALLED, examples
 
 mpl.use("Agg")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from maxent_cvx import BadProbability, Infeasible, MaxEnt, P, Release, SolverError, Space, StatementError
 from maxent_cvx.sources.cvxpy_constraints import affine_pieces
-from support.depot import p, publish
+from support.problems import p, publish
 from support.solving import CONIC, DEFAULT, error
 
 Q1, Q2 = {"Q": "q1"}, {"Q": "q2"}

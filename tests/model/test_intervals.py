@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P
-from support.depot import p, publish
 from support.helpers import refused
+from support.problems import p, publish
 from support.random_models import random_model
 
 seeds = st.integers(0, 10**6)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, MaxEnt, P, StatementError
-from support.depot import SQUARE, p, publish
 from support.helpers import refused
+from support.problems import SQUARE, p, publish
 
 MEN = {"Gender": "male"}
 flu = P("Flu", given=MEN)

@@ -14,7 +14,7 @@ from scipy.stats import entropy
 
 from maxent_cvx import MaxEnt, P, StrongestAssociations, mine_associations
 from maxent_cvx.measures.accuracy import term_divergence
-from support.depot import publish
+from support.problems import publish
 from support.random_models import QI, SA, random_records, true_statements
 from support.random_models import publish as publish_records
 from support.solving import error

@@ -15,8 +15,8 @@ from maxent_cvx.solvers import certificate
 from maxent_cvx.solvers import monitor as deadline
 from maxent_cvx.solvers.linear import LinearProgram
 from maxent_cvx.solvers.monitor import check_time, seconds_left, within
-from support.depot import SQUARE, publish
 from support.helpers import refused
+from support.problems import SQUARE, publish
 
 
 @pytest.fixture
