@@ -314,6 +314,13 @@ def test_an_error_of_a_solver_is_typed(model: MaxEnt, unlicensed: str, capsys: p
 # -- multipliers and tolerances -------------------------------------------------------------------------------------
 
 
+def test_an_inaccurate_answer_names_the_options():
+    """Of an answer that is not certified the error names the tolerances, as the solver calls them."""
+    for solver, options in (("CLARABEL", ["tol_gap_abs", "tol_gap_rel", "tol_feas"]), ("SCS", ["eps_abs", "eps_rel"])):
+        with pytest.raises(Inaccurate, match=options[0]):
+            HARD.model().solve(solver, presolve=False, **dict.fromkeys(options, 0.1))
+
+
 @pytest.mark.parametrize("solver", CONIC)
 def test_conic_solvers_by_default(model: MaxEnt, solver: str):
     """The unit of a convex constraint does not matter; groups of unlike size, as surveys have them, are certified."""

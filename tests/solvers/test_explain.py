@@ -24,6 +24,7 @@ from maxent_cvx.solvers.proofs import support_proof
 from support.helpers import refused
 from support.problems import PROBLEMS, SOLVABLE
 from support.random_models import contradictory_model, from_multipliers, linear_form, random_model, random_rows
+from tests.benchmarks.contradictions import contradictory_adult
 
 MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
 
@@ -156,6 +157,14 @@ def test_rows_of_a_source_are_relaxed(hospital, release):
 
 
 OPEN = np.inf
+
+
+def test_three_of_many():
+    """On Adult, of 300 statements the three that clash are found (59,611 terms)."""
+    model, clashing = contradictory_adult(300)
+    assert set(model.diagnose().index) == set(clashing)
+
+
 seeds = st.integers(0, 10**6)
 
 

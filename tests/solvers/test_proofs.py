@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -51,6 +51,7 @@ def empty(form: LinearForm, *proofs: np.ndarray) -> np.ndarray:
     return found
 
 
+@example(seed=29, size=1.0)  # facial reduction ends without a direction
 @given(seed=seeds, size=st.floats(-12, 3).map(lambda exponent: 10**exponent))
 def test_exactly_the_zeros_are_proved(seed: int, size: float):
     """The linear program finds one direction that proves all terms zero that can be nothing else.

@@ -7,12 +7,14 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, P
 from maxent_cvx.solvers import blocks as bucket_blocks
 from maxent_cvx.solvers import schur as schur_complement
+from maxent_cvx.solvers.blocks import NARROW, SMALLEST_DIAGONAL, BucketBlocks, BucketInverse
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.newton import newton
 from maxent_cvx.solvers.schur import (
@@ -21,6 +23,7 @@ from maxent_cvx.solvers.schur import (
     BlockSystem,
     DenseSystem,
     SparseSystem,
+    conjugate_gradients,
     detect_blocks,
     newton_system,
 )
@@ -127,6 +130,9 @@ def test_formed_only_when_needed(monkeypatch: pytest.MonkeyPatch):
     hasty.at(x, RIDGE).solve(np.append(np.zeros(form.n_published), [1.0, 0.0]), active[:1])
     assert hasty.formed == 1
     assert hasty.products <= before + 4
+    for k in (2, 3):  # the factor of S is kept
+        hasty.at(k * x, RIDGE).solve(aim, active)
+    assert hasty.formed == 1
 
 
 def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
@@ -185,3 +191,51 @@ def test_published_inequalities_are_not_eliminated(seed: int):
     high[: form.n_published] += np.where(rng.random(form.n_published) < 0.3, rng.uniform(0, 1, form.n_published), 0.0)
     published, known = newton(replace(form, high=high)), newton(LinearForm.plain(form.matrix, form.low, high))
     np.testing.assert_allclose(published.counts, known.counts, atol=1e-6)
+
+
+@given(seed=seeds, narrow=st.booleans())
+def test_any_rows_in_blocks(seed: int, narrow: bool):
+    """Blocks of rows that overlap in any way, with any coefficients; single rows have no term in common."""
+    rng = np.random.default_rng(seed)
+    blocks = [rng.integers(-2, 3, (rng.integers(1, 6), rng.integers(1, 7))).astype(float) for _ in range(3)]
+    published = sp.csr_array(sp.block_diag(blocks))
+    published.eliminate_zeros()
+    bucket = np.repeat(np.arange(3), [len(block) for block in blocks])
+    order = rng.permutation(len(bucket))
+    published, bucket = sp.csr_array(published[order]), bucket[order]
+    with mock.patch.object(bucket_blocks, "NARROW", NARROW * narrow):
+        buckets = BucketBlocks(published, sp.csr_array(published.T), bucket)
+    assert buckets.is_narrow == narrow or max(buckets.n_single, buckets.n_others) == 0
+    assert len(np.unique(buckets.slot)) == len(bucket) <= buckets.n_slots
+    single = published[np.flatnonzero(buckets.slot < buckets.n_blocks * buckets.n_single)]
+    assert (np.bincount(single.indices, minlength=1) <= 1).all()
+    x = rng.exponential(size=published.shape[1]) + 0.1
+    dense = published.toarray() * x @ published.toarray().T
+    raised = dense + 1e-3 * np.diag(np.maximum(dense.diagonal(), SMALLEST_DIAGONAL))
+    right, in_slots = rng.normal(size=len(bucket)), np.zeros(buckets.n_slots)
+    right[dense.diagonal() == 0] = 0.0
+    in_slots[buckets.slot] = right
+    solution = BucketInverse(buckets, x, 1e-3).apply(in_slots)
+    np.testing.assert_allclose(raised @ solution[buckets.slot], right, atol=1e-8)
+    np.testing.assert_array_equal(np.delete(solution, buckets.slot), 0)  # padding
+
+
+@given(seed=seeds, n=st.integers(1, 10))
+def test_conjugate_gradients(seed: int, n: int):
+    """A well-conditioned system takes hardly more products than it has unknowns, and none from its solution."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, n))
+    matrix, right = root @ root.T / n + np.eye(n), rng.normal(size=n)
+    exact = np.linalg.solve(matrix, right)
+    found = conjugate_gradients(matrix.__matmul__, right, np.copy, 1e-10, 10 * n)
+    assert found.converged
+    assert found.products <= n + 2
+    np.testing.assert_allclose(found.solution, exact, atol=1e-8)
+    again = conjugate_gradients(matrix.__matmul__, right, np.copy, 1e-8, 10 * n, exact)
+    assert again.products == 0
+    np.testing.assert_array_equal(again.solution, exact)
+    # With an indefinite matrix or too few products it does not converge.
+    assert not conjugate_gradients(np.diag([1.0, -2.0]).__matmul__, np.ones(2), np.copy, 1e-10, 10).converged
+    few = conjugate_gradients(np.diag([1.0, 100.0]).__matmul__, np.ones(2), np.copy, 1e-10, 1)
+    assert (few.converged, few.products) == (False, 1)
+    assert conjugate_gradients(np.diag([1.0, 2.0]).__matmul__, np.zeros(2), np.copy, 1e-10, 10).products == 0
