@@ -130,9 +130,12 @@ def test_formed_only_when_needed(monkeypatch: pytest.MonkeyPatch):
     hasty.at(x, RIDGE).solve(np.append(np.zeros(form.n_published), [1.0, 0.0]), active[:1])
     assert hasty.formed == 1
     assert hasty.products <= before + 4
-    for k in (2, 3):  # the factor of S is kept
-        hasty.at(k * x, RIDGE).solve(aim, active)
-    assert hasty.formed == 1
+    other = BlockSystem(form)
+    other.affordable_products = 0
+    other.at(x, RIDGE).solve(np.append(np.zeros(form.n_published), [1.0, 0.0]), active[:1])
+    other.affordable_products = patient.affordable_products
+    other.at(x, RIDGE).solve(aim, active)  # of a row that S was not formed for, the diagonal is taken
+    assert other.formed == 1
 
 
 def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
