@@ -76,6 +76,15 @@ def test_rows_of_every_kind_are_those_of_the_whole(kind: str) -> None:
         check_rows(records, [SAID[kind](records) if kind in SAID else OF_PEOPLE[kind]], n, people)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_many_sources_are_in_the_order_of_the_model_in_memory(seed: int) -> None:
+    """Facts come first, then hard rows by source, then soft ones."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng)
+    said = [SAID[kind](records) for kind in rng.permutation(list(SAID))[:8]]
+    check_rows(records, said, 1 + seed, some_people(records) if seed else None)
+
+
 def solved(view: Any, people: Any, kinds: list[str], records: pd.DataFrame) -> Any:
     """The answer, or the error if there is none."""
     try:

@@ -150,6 +150,7 @@ FRAME = pd.DataFrame({"A": ["x", "y"], "n": [1, 2]})
         FRAME.assign(n=[1, None]),
         FRAME.assign(A=["x", None]),
         FRAME.assign(n=["1", "<10"]),
+        FRAME.assign(n=pd.to_datetime(["2020", "2021"])),
     ],
 )
 def test_tables_that_cannot_be_read(table):
