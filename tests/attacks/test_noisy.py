@@ -69,7 +69,7 @@ def drawn(rng, kind):
     return names, answers, prior, [sentence for sentence, _ in pairs], [truth for _, truth in pairs]
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(28, 52))
 def test_equals_enumeration(seed):
     """The posterior and the Bayes factors are those of all worlds; contradictory sentences are refused."""
     rng = np.random.default_rng(seed)

@@ -376,6 +376,13 @@ def test_dates_are_published_in_ranges(form, is_date, capsys):
     assert largest == pytest.approx(shares.max(), abs=1e-9)
 
 
+def test_a_group_of_one_date_has_that_date():
+    pd.DataFrame({"born": ["13.01.1960"], "disease": ["flu"]}).to_csv("one.csv", index=False)
+    roles = ["--qi", "born", "--sa", "disease"]
+    assert main(["publish", "one.csv", *roles, "--method", "mondrian", "--k", "1", "--out", "open"]) == 0
+    assert pd.read_csv("open.csv")["born"].to_list() == ["1960-01-13"]
+
+
 def test_a_search_with_a_hierarchy_of_texts_of_dates():
     """Dates that a hierarchy names as texts are looked up there; a hierarchy that is given twice is refused."""
     days = [f"{day:02d}.03.1950" for day in range(1, 31)]

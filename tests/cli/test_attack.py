@@ -189,6 +189,6 @@ def test_reconstruct_of_documents(document, tmp_path, monkeypatch):
 
 def test_compare(document):
     """A row a solver."""
-    found = document("compare", "hospital", "--solvers", "DUAL_NEWTON,SCS")
+    found = document("compare", "hospital", "--solvers", "DUAL_NEWTON,SCS", "--known", "3", "--min-support", "1")
     assert [row["solver"] for row in found["solvers"]] == ["DUAL_NEWTON", "SCS"]
     assert found["solvers"][0]["certified"] is True

@@ -227,6 +227,7 @@ BAD = {
     "sa table misfits": ["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv"],
     "baseline of something else": ["quantify", "hospital", "--baseline", "other.csv"],
     "population too small": ["quantify", "good.csv", *BUCKET, "--population-size", "5"],
+    "workers of a table": ["quantify", "hospital", "--workers", "2"],
     "unknown solver": ["quantify", "hospital", "--solver", "CLARABELL"],
     "out of no kind": ["quantify", "hospital", "--out", "p.txt"],
     "plot of no kind": ["quantify", "hospital", "--plot", "p.bmp"],

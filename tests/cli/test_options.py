@@ -51,6 +51,7 @@ def test_lists_of_names_are_read_as_they_are_written(listed):
     [
         [], ["quantfy"], ["quantify"], ["quantify", "hospital", "--fail-above", "1"], ["quantify", "x", "--top", "few"],
         ["quantify", "x", "--fail-above", "50"], ["quantify", "x", "--missing", "ignore"],
+        ["quantify", "x", "--threshold", "y"],
         ["publish", "x", "--safe", "0.5"], ["quantify", "x", "--hierarchy", "age.csv"], ["quantify", "x", "--rows", "y"],
     ],
 )  # fmt: skip

@@ -123,6 +123,19 @@ def test_wrong_arguments(name: str, tmp_path, monkeypatch):
             assert SECRET not in message
 
 
-def test_an_error_of_a_function_of_the_user_reaches_the_user():
-    with pytest.raises(ZeroDivisionError):
-        mx.sweep(MODEL, P("Flu"), value=0.3, measure=lambda post: 1 / 0)
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (mx.MaxEntError, lambda: MODEL.copy().add(P("male", given={"Disease": "Flu"}) == 0.3)),
+        (mx.MaxEntError, lambda: MODEL.copy().add("P(Flu | Alice) = 0.3")),
+        (mx.StatementError, lambda: MODEL.copy().add("P(Flu | Gender=male) = 30%")),
+        (mx.StatementError, lambda: P("Flu") == P("HIV") * P("Flu", given=MEN)),
+        (TypeError, lambda: 0.2 <= P("Flu") <= 0.4),
+        (mx.LabelMismatch, lambda: MODEL.space.marginal("Gender").loc[["male", "male"]]),
+        (ZeroDivisionError, lambda: mx.sweep(MODEL, P("Flu"), value=0.3, measure=lambda post: 1 / 0)),
+    ],
+)
+def test_common_mistakes(error: type[Exception], call: Callable[[], Any]):
+    """Each has the error that callers catch; that of a user's own function reaches the user."""
+    with pytest.raises(error):
+        call()
