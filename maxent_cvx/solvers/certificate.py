@@ -584,8 +584,8 @@ def found_near(
     spread = np.sqrt(total["of_own"]) + length * math.sqrt(1 + total["largest_stretch"] ** 2)
     with np.errstate(invalid="ignore"):
         gap = total["gap"] + np.fmin(total["moving"], spread * (np.sqrt(total["log_ratio"]) + spread))
-    if total["n_failed"] or not is_proved.all():
-        gap[:] = np.inf
+    is_failed = total["n_failed"] > 0 or not is_proved.all()
+    gap[np.isnan(gap) | is_failed] = np.inf
     return Found(
         slack + of_soft, gap, _table([table for _, table in shares], spread), backward, moved,
         float(total["largest_move"]), int(total["n_fixed"]),
