@@ -236,14 +236,17 @@ def largest_open(part: Part, bounds: Bounds) -> dict[str, np.ndarray]:
     return {"largest": largest_coefficients(part.form, ~_nearly_fixed(part.form, bounds))}
 
 
-def reduced(part: Part, bounds: Bounds, largest: np.ndarray) -> ReducedPart:
+def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> ReducedPart:
     """Leave out what is fixed, and the buckets that no knowledge is about.
 
-    `largest` is the largest coefficient of each row of knowledge over all terms that are not fixed.
+    Without bounds, all knowledge is soft, and nothing is fixed. `largest` is the largest coefficient of each row of
+    knowledge over all terms that are not fixed.
     """
-    form, width, counts = part.form, np.zeros(part.form.shape[1]), part.closed_form.counts.copy()
-    fixed = _nearly_fixed(form, bounds) & negligible(form, bounds.upper - bounds.lower, largest)
-    counts[fixed], width[fixed] = value_between(bounds.lower[fixed], bounds.upper[fixed])
+    form, n_terms = part.form, part.form.shape[1]
+    fixed, width, counts = np.zeros(n_terms, dtype=bool), np.zeros(n_terms), part.closed_form.counts.copy()
+    if bounds is not None and largest is not None:
+        fixed = _nearly_fixed(form, bounds) & negligible(form, bounds.upper - bounds.lower, largest)
+        counts[fixed], width[fixed] = value_between(bounds.lower[fixed], bounds.upper[fixed])
     terms = relevant_terms(form, fixed, part.closed_form.counts) & ~fixed
     counts[terms] = 0.0
     contributed = form.published @ counts
@@ -291,11 +294,14 @@ def presolved(
     parts: Sequence[Any], shared: LinearForm, n_records: float, over: OverPartitions
 ) -> tuple[list[Any], LinearForm]:
     """Handles of what is left of every partition, and the rows of knowledge less what is known already."""
-    soft = np.arange(shared.shape[0]) >= shared.n_hard
-    low, high = np.where(soft, -np.inf, shared.low), np.where(soft, np.inf, shared.high)
-    bounds = propagated(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
-    largest = over.total(largest_open, parts, bounds)["largest"]
-    reduced_parts = over.map(reduced, parts, bounds, common=(largest,))
+    if shared.n_hard:
+        soft = np.arange(shared.shape[0]) >= shared.n_hard
+        low, high = np.where(soft, -np.inf, shared.low), np.where(soft, np.inf, shared.high)
+        bounds = propagated(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
+        largest = over.total(largest_open, parts, bounds)["largest"]
+        reduced_parts = over.map(reduced, parts, bounds, common=(largest,))
+    else:
+        reduced_parts = over.map(reduced, parts, common=(None, None))
     known, n_open = over.total(determined, parts, reduced_parts)
     tolerance = FEASIBLE_MULTIPLE * shared.tolerance
     feasible = (n_open > 0) | (np.maximum(shared.low - known, known - shared.high) <= tolerance)
@@ -448,6 +454,13 @@ class Weights(NamedTuple):
     floor: float
 
 
+class RecessionProof(NamedTuple):
+    """A direction that proves terms zero: of the knowledge, and handles of (is zero, upper bound) of every term."""
+
+    of_known: np.ndarray
+    zeros: Sequence[Any]
+
+
 class PartialDual(Dual):
     """The dual function of the knowledge, `shared` being its rows less what terms that are left out contribute."""
 
@@ -466,11 +479,18 @@ class PartialDual(Dual):
         self.states = over.map(first_state, parts) if states is None else states
         self.steps = 0
         self.lowest: PartialPoint | None = None  # where the function was lowest since terms were left out last
+        self._first: float | None = None
+        self._fallen = 1.0
 
     def start_from(self, point: Point) -> None:
         """Minimise over the published rows from where they are at this point."""
         assert isinstance(point, PartialPoint)
         self.states = point.states
+        self._first = point.value if self._first is None else self._first
+        # Where no counts satisfy the rows the function falls without end; each time by twice as much, that is tried.
+        if self._first - point.value > self._fallen * max(abs(self._first), 1.0) and self.lowest is not None:
+            require_consistent(self.whole, self.parts, self.lowest, self.over)
+            self._fallen *= 2
 
     def at(self, m: np.ndarray) -> PartialPoint:
         """Minimise over the published rows, and add up what the gradient is made of."""
@@ -492,11 +512,12 @@ class PartialDual(Dual):
         assert isinstance(point, PartialPoint)
         return max(residual, point.residual), gap
 
-    def remove_zeros(self, zeros: Any) -> None:
-        """Leave terms that are proved zero out of every partition, given handles of (is zero, upper bound) of all terms."""
-        self.lowest, self._n_removed = None, self._n_removed + int(self.over.total(_n_zeros, zeros))
-        self.parts = self.over.map(without, self.whole.parts, self.parts, zeros)
-        self.states = self.over.map(first_state, self.parts)
+    def remove_zeros(self, proof: Any) -> None:
+        """Leave the terms that a proof says are zero out of every partition."""
+        before, self.lowest = self.parts, None
+        self.parts = self.over.map(without, self.whole.parts, before, proof.zeros)
+        self.states = self.over.map(moved_state, before, self.parts, self.states)
+        self._n_removed += int(self.over.total(_n_fewer, before, self.parts))
 
     @property
     def n_removed(self) -> int:
@@ -507,6 +528,19 @@ class PartialDual(Dual):
         """The counts of all partitions at a point."""
         assert isinstance(point, PartialPoint)
         return Weights(point.states, floor)
+
+
+def moved_state(before: ReducedPart, after: ReducedPart, state: BucketState) -> BucketState:
+    """The same multipliers where some terms, and maybe some rows, are no longer there."""
+    of_row = np.zeros(int(before.rows.max(initial=-1)) + 1)
+    of_row[before.rows] = state.u[before.systems.bucket_blocks.slot]
+    u = np.zeros(after.systems.bucket_blocks.n_slots)
+    u[after.systems.bucket_blocks.slot] = of_row[after.rows]
+    return BucketState(u, np.zeros(0))
+
+
+def _n_fewer(before: ReducedPart, after: ReducedPart) -> int:
+    return len(before.terms) - len(after.terms)
 
 
 # Newton systems of the partial dual: products with the Schur complement are sums over partitions, and so is it.
@@ -587,8 +621,8 @@ class Direction(NamedTuple):
 
 def recession_direction(
     dual: PartialDual, point: PartialPoint, step: np.ndarray, systems: PartitionedSystems, active: np.ndarray
-) -> Sequence[Any] | None:
-    """Turn a Newton step into a proof that some terms are zero, as :func:`.newton.recession_direction` does in memory."""
+) -> RecessionProof | None:
+    """Turn a Newton step into a proof that some terms are zero; see :func:`.newton.recession_direction`."""
     require_consistent(dual.whole, dual.parts, point, dual.over)
     over, n_hard = dual.over, dual.form.n_hard
     active, of_known = active[active < n_hard], np.where(np.arange(len(step)) < n_hard, step, 0.0)
@@ -620,7 +654,7 @@ def recession_direction(
     of_buckets = over.map(getattr, directions, common=("of_buckets",))
     total = implied(dual.whole, dual.parts, of_known, of_buckets, over)
     zeros = over.map(zeros_by, dual.whole.parts, dual.parts, of_buckets, common=(of_known, total.excess))
-    return zeros if over.total(_n_zeros, zeros) else None
+    return RecessionProof(of_known, zeros) if over.total(_n_zeros, zeros) else None
 
 
 def require_consistent(whole: Whole, reduced_parts: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:
