@@ -39,9 +39,10 @@ def test_prices_are_derivatives_of_the_entropy(kind):
     assert price < 0 if kind == "entropy" else price > 0
 
 
-def test_prices_of_two_convex_statements():
+@pytest.mark.parametrize("seed", [40, 44])
+def test_prices_of_two_convex_statements(seed):
     """The same with two of them."""
-    table = missed(drawn(44))
+    table = missed(drawn(seed))
     assert table["close"].all(), table
 
 
@@ -245,6 +246,8 @@ def test_relaxed_entries(view):
     ("most", "cost"),
     [
         (0.32, lambda p, guess: cp.sum(cp.kl_div(p, guess))),
+        (0.32, lambda p, guess: cp.sum(cp.rel_entr(p, guess))),
+        (0.075, lambda p, guess: cp.quad_form(p - guess, np.eye(9) + 0.1)),
         (0.26, lambda p, guess: cp.norm(p - guess)),
         (0.69, lambda p, guess: cp.norm1(p - guess)),
         (2.8138, lambda p, guess: cp.log_sum_exp(5 * p)),

@@ -184,6 +184,14 @@ def test_mined_by_more_than_and_read_by_at_least():
             MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(wrong, scores=scores))
 
 
+def test_a_rule_of_too_few_people():
+    """One of twelve people is no support of 0.3, whoever has the rule's value."""
+    table = pd.DataFrame({"Education": ["Bachelors"], "Gender": [None], "Salary": ["50K-"]})
+    with refused(Infeasible):
+        rules = RuleSet(table, qi=QI, sa="Salary", support=0.3, confidence=0.8, strict=True)
+        MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(rules, non_rules=False))
+
+
 @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans())
 def test_one_convention_is_not_taken_for_the_other(seed: int, s: str, c: str, strict: bool):
     """Read under the other convention, a complete set with scores is refused only if it is not the set of that."""
