@@ -29,7 +29,7 @@ from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of
 # ============================  ======================================================  ===============================
 # ``[18, 20)``, ``(18, 20]``    an interval; a round bracket leaves its end out         pandas, R's ``cut``, sdcMicro
 # ``[18, 20[``, ``]18, 20]``    the same; a bracket that looks away leaves its end out  ARX (ISO 80000-2)
-# ``18-20``, ``18 to 20``       from 18 to 20, both included                            AnonyPyx, ARX, tables in print
+# ``18-20``, ``18 to 20``       from 18 to 20, both included; also "bis", "à" and "a"   AnonyPyx, ARX, tables in print
 # ``[2024-01-31, 2024-02-28]``  an interval of dates or times in the form of ISO 8601     pandas
 # ``<30``, ``>=30``, ``30+``    below 30; 30 and above                                  ARX, bottom and top coding
 # ``{18, 19}``, ``18,19``       one of a set; items in quotes where they need them      ARX, AnonyPyx
@@ -45,8 +45,8 @@ DATE = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?"
 END = rf"(?:{DATE}|[-+]?(?:{NUMBER_PATTERN}|[iI]nf))"
 #: An interval in brackets, R's "Inf" included.
 INTERVAL = re.compile(rf"\s*([\[(\]])\s*({END})\s*[,;]\s*({END})\s*([\])\[])\s*")
-#: From one number to another; a dash of any length.
-RANGE = re.compile(rf"\s*(-?{NUMBER_PATTERN})\s*(?:-|\u2013|\u2014|\.\.|to)\s*(-?{NUMBER_PATTERN})\s*")
+#: From one number to another; a dash of any length, or a word in English, German, French, Spanish or Italian.
+RANGE = re.compile(rf"\s*(-?{NUMBER_PATTERN})\s*(?:-|\u2013|\u2014|\.\.|to|bis|à|a)\s*(-?{NUMBER_PATTERN})\s*")
 #: All below, or above, a number, and signs of one character.
 BOUND, SIGNS = re.compile(rf"\s*(<=|>=|<|>|\u2264|\u2265)\s*(-?{NUMBER_PATTERN})\s*"), {"\u2264": "<=", "\u2265": ">="}
 #: A number and more: top coding.
@@ -404,6 +404,10 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
         covered[i] = _one_way(cells[i], covered[i], inside, "an interval", domain)
     for i, items in parsed.sets.items():
         members, strangers = domain.members(items)
+        if members.any() and str(cells[i]).startswith(
+            "{"
+        ):  # of numbers in a set, as of those in a range, some may be nobody's
+            strangers = [item for item in strangers if not re.fullmatch(rf"-?{NUMBER_PATTERN}", item)]
         if strangers and not covered[i].any():
             if members.any() or str(cells[i]).startswith("{"):
                 raise TableError(
