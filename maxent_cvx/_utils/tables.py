@@ -191,7 +191,7 @@ def count_column(counts: pd.Series, what: str) -> np.ndarray:
     if bad.any():
         raise TableError(
             f"column {counts.name!r} of {what} must contain counts of records, integers of at least 0; "
-            f"{int(bad.sum())} of {len(bad)} cells do not (the first is in row {int(bad.argmax())})"
+            f"{int(bad.sum())} of {len(bad)} cells do not (the first is in row {int(bad.argmax()) + 1}, counted from 1)"
         )
     return values.astype(np.int64)
 
@@ -217,6 +217,7 @@ COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people
 
 #: What to do about such a column where every row is one person.
 REPEAT = "one row per person is expected, so repeat each row by its {name!r} (on the command line, --count {name})"
+GIVE = "give {name!r} as count (on the command line, --count {name})"
 
 
 def looks_like_count(name: object) -> bool:
@@ -224,9 +225,7 @@ def looks_like_count(name: object) -> bool:
     return re.sub(r"[\W_]", "", str(name).lower()) in COUNTS
 
 
-def check_no_count(
-    table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = "give {name!r} as count"
-) -> None:
+def check_no_count(table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = GIVE) -> None:
     """Refuse a column without a role that looks like how many people a row stands for: its people would be lost."""
     with_role = {column for columns in roles.values() for column in columns}
     for name in table.columns:
@@ -240,7 +239,7 @@ def check_no_count(
             raise TableError(
                 f"column {name!r} of {what} looks like the number of people that each row stands for: "
                 f"{numbers.sum():.0f} people in {len(table)} rows; {remedy.format(name=name)}, or, if it contains "
-                "something else, drop or rename it"
+                "something else, drop or rename it (on the command line, --no-count)"
             )
 
 

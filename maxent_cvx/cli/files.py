@@ -6,10 +6,12 @@ What a CSV file looks like is detected, unless options say it, and said in a lin
   (:mod:`.encodings`);
 * lines above the header that fill at most half of its cells, such as a title, are left out;
 * the separator is the sign among ``, ; tab |`` with which the most first lines have the same number of cells, above one;
-* the decimal sign is the comma if the cells of some column are numbers with a decimal comma.
+* the decimal sign is the comma if the cells of some column are numbers with a decimal comma, or if points are only
+  between thousands, 990 and 1.005, where cells are separated by semicolons or tabs.
 
-A column has thousands, "1.234,5" or "1,234.5", if all its cells are such numbers, and not if they are dates. Integers stay
-integers beside missing cells, and digits with leading zeros are codes.
+In every kind of file, texts are numbers, "1.234,5", "51'695.25" or "12 %", if all cells of the column are, and not if they are
+dates. Blanks at the ends of texts are left out. Integers stay integers beside missing cells, and digits with leading zeros
+are codes.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -24,11 +27,12 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import MaxEntError, TableError, join_names, unknown_name
+from .._utils.errors import MaxEntError, TableError, join_names, pluralize, unknown_name
 from .encodings import likeliest_encoding
 from .streams import read_bytes, say, source_name
 
@@ -43,15 +47,28 @@ MARKS = (
 FIRST_BYTES, MANY_ZEROS = 10_000, 6
 #: Lines by which the separator and the decimal sign are detected.
 FIRST_LINES = 200
-#: Numbers whose thousands may be separated, by their decimal sign; digits with leading zeros are codes.
+#: Blanks and apostrophes, which separate thousands, and the signs around a number that are left out of it.
+GAPS, UNIT = " \u00a0\u2009\u202f'\u2019", r"(?:[$€£¥%]|EUR|USD|GBP|CHF|JPY)"
+#: The sign that separates thousands, besides these, by the decimal sign.
+THOUSANDS = {",": ".", ".": ","}
+#: Texts that are numbers, by their decimal sign; digits with leading zeros are codes.
 NUMBERS = {
-    ",": r"[+-]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?",
-    ".": r"[+-]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?",
+    decimal: rf"(?:[+\u2212-]?(?:{UNIT}[{GAPS}]?)?|{UNIT}[{GAPS}]?[+\u2212-])"
+    rf"(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(?:[{sign}{GAPS}][0-9]{{3}})+)(?:[{decimal}][0-9]+)?(?:[{GAPS}]?{UNIT})?"
+    for decimal, sign in THOUSANDS.items()
 }
-#: How dates are written, besides the standard form; and values that are looked at first.
-DATE_FORMS, FIRST_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y"), 100
+#: How dates are written, and values that are looked at first. Years of two digits are the last ones that are not in the future.
+DATE_FORMS, FIRST_DATES = (
+    "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y年%m月%d日", "%Y-%m", "%m/%Y",
+    "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y",
+    "%d.%m.%y", "%y.%m.%d", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d",
+    "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S.%fZ", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S",
+), 100  # fmt: skip
 #: What a missing cell of numbers may be written as; pandas reads these.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
+#: How columns without a name are called.
+UNNAMED_COLUMN = "column [0-9]+"
 #: Endings of Excel files, of which one sheet is read.
 EXCEL = (".xlsx", ".xlsm")
 
@@ -71,58 +88,150 @@ def read_table(path: str, form: Format = Format()) -> pd.DataFrame:
     """Read a table of people: a CSV file or standard input, an Excel or a Parquet file."""
     ending = Path(path).suffix.lower()
     if ending == ".parquet":
-        return _read_parquet(path)
-    return _read_excel(path, form) if ending in EXCEL else read_csv(path, form=form)
+        return _read_parquet(path, form)
+    return _read_excel(path, form) if ending in EXCEL else read_csv(path, form)
 
 
-def read_csv(path: str, dtype: type | None = None, form: Format = Format()) -> pd.DataFrame:
-    """Read a CSV file with a header, or standard input; with a type, all columns as that type."""
-    data = read_bytes(path)
-    text, encoding = _decoded(path, data, form)
-    if "\n" not in text:  # lines as Excel for Mac ends them
-        text = text.replace("\r", "\n")
-    if form.is_further and form.separator and form.separator not in "".join(islice(io.StringIO(text), FIRST_LINES)):
-        form = replace(form, separator=None, decimal=None)
-    separator = form.separator or _separator(text)
-    first, n_above = _first_rows(text, separator)
-    if not first:
-        raise TableError(f"{source_name(path)} is not a CSV file with a header: it is empty")
-    _say_left_out(path, n_above)
-    text = text.split("\n", n_above)[-1]
-    decimal = form.decimal or _decimal_sign(first, separator)
-    _check_header(path, first[0])
-    settings: dict[str, object] = {"sep": separator, "decimal": decimal}
-    try:
-        # As text, NA is a value.
-        table = pd.read_csv(io.StringIO(text), dtype=dtype, keep_default_na=dtype is None, **settings)  # type: ignore
-        if numeric := [*table.select_dtypes("number").columns]:
-            cells = pd.read_csv(io.StringIO(text), dtype=str, usecols=numeric, sep=separator)
-            # A column with leading zeros contains codes: 01234 is not 1234.
-            if codes := [name for name in numeric if cells[name].str.fullmatch(r"0\d+").any()]:
-                table = pd.read_csv(io.StringIO(text), dtype=dict.fromkeys(codes, str), **settings)  # type: ignore
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise TableError(f"{source_name(path)} is not a CSV file with a header: {error}") from error
-    if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas makes an index of the extra cells
-        raise TableError(
-            f"{source_name(path)} has lines with more cells than the header; quote cells with {separator!r} in them, or "
-            "give another separator, --sep"
-        )
-    with_thousands = {} if dtype else _columns_with_thousands(table, decimal)
-    _say_format(path, separator, decimal, encoding, form, [*with_thousands])
-    return _with_integers(table.assign(**with_thousands))
+@dataclass(frozen=True)
+class CsvText:
+    """The text of a CSV file from its header on, how it is written, and how many lines are above the header."""
+
+    path: str
+    text: str
+    separator: str
+    decimal: str
+    encoding: str
+    n_above: int
+
+    @classmethod
+    def read(cls, path: str, form: Format) -> CsvText:
+        """Read a file, or standard input, and detect how it is written."""
+        text, encoding = _decoded(path, read_bytes(path), form)
+        if "\n" not in text:  # lines as Excel for Mac ends them
+            text = text.replace("\r", "\n")
+        if form.is_further and form.separator and form.separator not in "".join(islice(io.StringIO(text), FIRST_LINES)):
+            form = replace(form, separator=None, decimal=None)
+        declared = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)  # a line for Excel
+        text = text[declared.end() if declared else 0 :]
+        separator = form.separator or (declared[1] if declared else _separator(text))
+        first, n_above = _first_rows(text, separator)
+        if not first:
+            raise TableError(f"{source_name(path)} is not a CSV file with a header: it is empty")
+        _say_left_out(path, n_above)
+        _check_header(path, first[0])
+        decimal = form.decimal or _decimal_sign(first, separator)
+        text = text.split("\n", n_above)[-1]
+        return cls(path, text, separator, decimal, encoding, n_above + (declared is not None))
+
+    def table(self, **settings: Any) -> pd.DataFrame:
+        """The table, as pandas reads it with some settings."""
+        try:
+            table = pd.read_csv(io.StringIO(self.text), sep=self.separator, **settings)
+        except (pd.errors.ParserError, pd.errors.EmptyDataError):
+            raise TableError(f"{source_name(self.path)} cannot be read: {self._wrong_line()}") from None
+        if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas makes an index of the extra cells
+            raise TableError(f"{source_name(self.path)} cannot be read: {self._wrong_line()}")
+        return table
+
+    def _wrong_line(self) -> str:
+        """Which line has more cells than the header, or a quote that is not closed."""
+        reader = csv.reader(io.StringIO(self.text), delimiter=self.separator)
+        width, line, next_line = 0, 0, self.n_above + 1
+        try:
+            for row in reader:
+                line, next_line = next_line, self.n_above + reader.line_num + 1
+                width = width or len(row)
+                if len(row) > width:
+                    return (
+                        f"line {line} has {pluralize(len(row), 'cell')}, and the header has {width}; quote cells with "
+                        f"{self.separator!r} in them, or give another separator, --sep"
+                    )
+        except csv.Error:  # a cell of more than 131,072 characters
+            line = next_line
+        return f"a quote in line {line} opens a cell, and no quote closes it"
 
 
-def _columns_with_thousands(table: pd.DataFrame, decimal: str) -> dict[str, pd.Series]:
-    """The columns of texts that are all numbers, thousands of some being separated, as numbers."""
-    sign, numbers = {",": ".", ".": ","}.get(decimal, ","), {}
-    for name in table.select_dtypes(exclude="number").columns:
-        texts = table[name].dropna()
-        if pd.api.types.infer_dtype(texts) != "string":
+def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
+    """Read a CSV file with a header, or standard input."""
+    source = CsvText.read(path, form)
+    cells = source.table(dtype=str)
+    has_points = False
+    if form.decimal is None and source.decimal == "." and source.separator in ";\t":
+        has_points = _are_points_between_thousands(cells)
+        source = replace(source, decimal="," if has_points else ".")
+    # A column with leading zeros contains codes: 01234 is not 1234.
+    codes = [name for name in cells if cells[name].str.fullmatch(r"\s*0[0-9]+\s*").any()]
+    table = source.table(dtype=dict.fromkeys(codes, str), decimal=source.decimal)
+    table, changes = _with_plain_values(table, [source.decimal])
+    _say_format(source, form, has_points, changes)
+    return table
+
+
+def read_texts(path: str) -> tuple[pd.DataFrame, str]:
+    """Read all cells of a CSV file with a header as they are written; with its decimal sign."""
+    source = CsvText.read(path, Format())
+    _say_format(source, Format(), False, [])
+    return source.table(dtype=str, keep_default_na=False), source.decimal
+
+
+def _are_points_between_thousands(cells: pd.DataFrame) -> bool:
+    """Whether numbers have points, but only between thousands, and only three digits without."""
+    has_points = False
+    for _, column in cells.items():
+        texts = column.dropna().str.replace(rf"[{GAPS}]*{UNIT}[{GAPS}]*", "", regex=True).str.strip()
+        if not texts.str.contains(".", regex=False).any():
             continue
-        if texts.str.fullmatch(NUMBERS[decimal if decimal in NUMBERS else "."]).all():
-            plain = texts.str.replace(sign, "", regex=False).str.replace(decimal, ".", regex=False)
-            numbers[str(name)] = pd.to_numeric(plain).reindex(table.index)
-    return numbers
+        if texts.str.fullmatch(r"[+-]?(?:[0-9]{1,3}|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)").all():
+            has_points = True
+        elif texts.str.fullmatch(r"[+-]?[0-9]*\.?[0-9]*").all():  # in the same file, a point is one thing only
+            return False
+    return has_points
+
+
+def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+    """The table without blanks at the ends of texts, and with texts that are numbers as numbers; what was changed.
+
+    A text such as "1.234", which is another number with another decimal sign, is a number only if other columns show the
+    decimal sign.
+    """
+    unnamed = {name: f"column {i}" for i, name in enumerate(table, 1) if re.fullmatch(r"Unnamed: [0-9]+", str(name))}
+    table = table.rename(columns={name: new for name, new in unnamed.items() if new not in table.columns})
+    changed, readings, in_blanks = dict[str, pd.Series](), dict[str, dict[str, pd.Series]](), []
+    for name, column in table.items():
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind not in ("string", "mixed", "mixed-integer"):
+            continue
+        texts = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+        if not texts.equals(column):
+            in_blanks.append(name)
+            changed[str(name)] = column = texts.mask(texts.eq("") & column.ne(""))
+        present = column.dropna()
+        if kind == "string" and len(present):
+            by_sign = {sign: x for sign in decimals if (x := _as_numbers(present, sign)) is not None}
+            if by_sign:
+                readings[str(name)] = by_sign
+    signs = {sign for by_sign in readings.values() if len(by_sign) == 1 for sign in by_sign}
+    changes = [f"blanks at the ends of cells left out in {join_names(in_blanks)}"] if in_blanks else []
+    for name, by_sign in readings.items():
+        first, *others = [x for sign, x in by_sign.items() if len(by_sign) == 1 or len(signs) != 1 or sign in signs]
+        if any(not first.equals(other) for other in others):
+            changes.append(f"texts in {name!r}, since {table[name][first.index[0]]!r} can be two numbers (--decimal)")
+            continue
+        changes.append(f"numbers in {name!r}, '{table[name][first.index[0]]}' as {first.iloc[0]}")
+        changed[name] = first.reindex(table.index)
+    return _with_integers(table.assign(**changed)), changes
+
+
+def _as_numbers(texts: pd.Series, decimal: str) -> pd.Series | None:
+    """Texts that are all numbers with at most one unit, as numbers; None for others, and for digits alone."""
+    sign = THOUSANDS.get(decimal, ",")
+    if not texts.str.fullmatch(NUMBERS.get(decimal, NUMBERS["."])).all() or texts.str.fullmatch("[+-]?[0-9]+").all():
+        return None
+    units = texts.str.extract(f"({UNIT})")[0]
+    if units.nunique(dropna=False) > 1:
+        return None
+    plain = texts.str.replace(rf"{UNIT}|[{sign}{GAPS}]", "", regex=True).str.replace("\u2212", "-", regex=False)
+    return pd.to_numeric(plain.str.replace(decimal, ".", regex=False))
 
 
 def _say_left_out(path: str, n: int) -> None:
@@ -131,22 +240,22 @@ def _say_left_out(path: str, n: int) -> None:
         say(f"{lines} of {source_name(path)}, above the header, {'is' if n == 1 else 'are'} left out")
 
 
-def _say_format(
-    path: str, separator: str, decimal: str, encoding: str, form: Format, with_thousands: list[str]
-) -> None:
-    """Say in a line what was detected, if it is not what a CSV file usually has."""
+def _say_format(source: CsvText, form: Format, has_points: bool, changes: list[str]) -> None:
+    """Say in a line what was detected, if it is not what a CSV file usually has, and which cells were changed."""
     detected = []
-    if separator != "," and form.separator is None:
-        sign = "a tab" if separator == "\t" else repr(separator)
+    if source.separator != "," and form.separator is None:
+        sign = "a tab" if source.separator == "\t" else repr(source.separator)
         detected.append(f"cells separated by {sign} (--sep)")
-    if decimal != "." and form.decimal is None:
-        detected.append("a decimal comma (--decimal)")
-    if with_thousands:
-        detected.append(f"separated thousands in {join_names(with_thousands)}")
-    if encoding not in ("utf-8", "ascii", form.encoding):
-        detected.append(f"the encoding {encoding} (--encoding)")
-    if detected:
-        say(f"{source_name(path)} is read with {', '.join(detected)}")
+    if source.decimal != "." and form.decimal is None:
+        detected.append("points between thousands (--decimal)" if has_points else "a decimal comma (--decimal)")
+    if source.encoding not in ("utf-8", "ascii", form.encoding):
+        detected.append(f"the encoding {source.encoding} (--encoding)")
+    _say_changes(source.path, [*detected, *changes])
+
+
+def _say_changes(path: str, changes: list[str]) -> None:
+    if changes:
+        say(f"{source_name(path)} is read with {'; '.join(changes)}")
 
 
 def _decoded(path: str, data: bytes, form: Format) -> tuple[str, str]:
@@ -215,10 +324,10 @@ def _separator(text: str) -> str:
 def _decimal_sign(rows: list[list[str]], separator: str) -> str:
     """A comma, if the cells of some column are numbers with a decimal comma; else a point."""
     # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
-    signs = "," if separator != "," else ",."
+    other = "," if separator != "," else rf"[0-9][.{GAPS}][0-9]"
     for column in islice(zip_longest(*rows[1:], fillvalue=""), len(rows[0])):
         numbers = pd.Series([cell for cell in map(str.strip, column) if cell not in MISSING], dtype=str)
-        has_signs = all(numbers.str.contains(sign, regex=False).any() for sign in signs)
+        has_signs = numbers.str.contains(",", regex=False).any() and numbers.str.contains(other).any()
         if has_signs and numbers.str.fullmatch(NUMBERS[","]).all():
             return ","
     return "."
@@ -267,12 +376,15 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
         raise TableError(f"sheet {sheet!r} of {path!r} is empty; it must have a header, or give another one, --sheet")
     _say_left_out(path, n_above)
     _check_header(path, first.iloc[n_above])
-    table = table.rename(columns=str)
-    for decimal in NUMBERS:  # in texts, "1.234" is one thing or the other: some number must have both signs
-        numbers = _columns_with_thousands(table, decimal)
-        both = [name for name in numbers if table[name].dropna().str.contains(r"\..*,|,.*\.").any()]
-        table = table.assign(**{name: numbers[name] for name in both})
-    return _with_integers(table)
+    return _from_cells(path, table, form)
+
+
+def _from_cells(path: str, table: pd.DataFrame, form: Format) -> pd.DataFrame:
+    """The table of a file whose cells have types: only its texts may be written in several ways."""
+    decimals = [*THOUSANDS] if form.decimal is None else [form.decimal]
+    table, changes = _with_plain_values(table.rename(columns=str), decimals)
+    _say_changes(path, changes)
+    return table
 
 
 def _sheet(path: str, book: pd.ExcelFile, form: Format) -> str:
@@ -300,14 +412,17 @@ def _has_table(book: pd.ExcelFile, sheet: str) -> bool:
     return bool(filled.any(axis=1).sum() > 1 and filled.any(axis=0).sum() > 1)
 
 
-def _read_parquet(path: str) -> pd.DataFrame:
+def _read_parquet(path: str, form: Format) -> pd.DataFrame:
     """Read a Parquet file, or a folder of Parquet files."""
     try:
         table = pd.read_parquet(path)
     except (OSError, ValueError) as error:  # pyarrow's errors are among these
         raise TableError(f"{path!r} cannot be read as a Parquet file: {error}") from error
+    # Levels of a named index are columns; an index without a name is a number of the row.
+    named = [name for name in table.index.names if name is not None and name not in table.columns]
+    table = table.reset_index(level=named).reset_index(drop=True)
     _check_header(path, table.columns)
-    return _with_integers(table.rename(columns=str).reset_index(drop=True))
+    return _from_cells(path, table, form)
 
 
 def as_dates(column: pd.Series) -> pd.Series:
@@ -315,11 +430,27 @@ def as_dates(column: pd.Series) -> pd.Series:
 
     01/02/2024 is January or February: a column of which both ways read all dates stays as it is.
     """
-    texts = column.dropna()
+    readings = _readings_as_dates(column)
+    return readings[0] if len(readings) == 1 else column
+
+
+def are_ambiguous_dates(column: pd.Series) -> bool:
+    """Whether all texts of a column are dates, which can be read in several ways."""
+    return len(_readings_as_dates(column)) > 1
+
+
+def _readings_as_dates(column: pd.Series) -> list[pd.Series]:
+    """The dates that all texts of a column can be."""
+    texts, forms, readings = column.dropna(), [*DATE_FORMS], list[pd.Series]()
     if pd.api.types.infer_dtype(texts) != "string":
-        return column
-    for first in (texts.head(FIRST_DATES), texts):  # most columns are no dates, which their first values show
-        forms = [form for form in DATE_FORMS if pd.to_datetime(first, format=form, errors="coerce").notna().all()]
-        if not forms:
-            return column
-    return pd.to_datetime(column, format=forms[0]) if len(forms) == 1 else column
+        return []
+    # Most columns are no dates, which their first values show.
+    for some in (texts.head(1), texts.head(FIRST_DATES), texts):
+        forms = [form for form in forms if pd.to_datetime(some, format=form, errors="coerce").notna().all()]
+    for form in forms:
+        dates = pd.to_datetime(column, format=form)
+        if "%y" in form:
+            dates = dates.mask(dates > pd.Timestamp.today(), dates - pd.DateOffset(years=100))
+        if not any(dates.equals(other) for other in readings):
+            readings.append(dates)
+    return readings

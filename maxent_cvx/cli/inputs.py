@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,10 +16,10 @@ import pandas as pd
 
 from .. import anonymize, datasets
 from .._utils.errors import Infeasible, MaxEntError, TableError, join_names, pluralize, unknown_name
-from .._utils.tables import count_column
+from .._utils.tables import check_named, count_column, looks_like_count
 from ..attacks.reconstruction import Statistic
 from ..releases.base import View
-from ..releases.generalized import GroupedRelease, is_suppressed, label_of, parse
+from ..releases.generalized import GroupedRelease, is_suppressed, label_of, parse, text_of
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -26,13 +27,13 @@ from ..rules import RuleSet
 from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
-from .files import Format, as_dates, read_csv, read_table
+from .files import Format, are_ambiguous_dates, as_dates, read_table, read_texts
 from .options import (
     ExposureOptions,
     PublishOptions,
     ReleaseOptions,
     TableOptions,
-    format_arguments,
+    table_arguments,
     typed,
     with_dataset_defaults,
 )
@@ -50,13 +51,15 @@ BUCKET_SOURCES = ("bucket", "l", "generalized")
 #: Different numbers of a quasi-identifier above which ranges are proposed.
 MANY_NUMBERS = 20
 #: What generalized cells look like.
-LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*-\s*\d+$"
+LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*(?:-|\u2013|to|bis|à|a)\s*\d+$"
 #: How the first end of a range of dates is written.
-DATE_RANGE = r"\[\d{4}-\d{2}-\d{2}, "
+DATE_RANGE = r"\[\d{4}-\d{2}-\d{2}[, ]"
 #: An integer, and a range of integers; both may be negative: "-5--1".
 NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
 #: Columns of a table of statistics that are not attributes.
 STATISTICS = ("n", "mean", "median")
+#: Numbers that often stand for a missing cell, and the share of the range of the other numbers that they are above these.
+MISSING_CODE, FAR = re.compile(r"-[0-9]+|9{2,}"), 10
 
 
 # ------------------------------------------------------------------------------------------------------ tables of people
@@ -79,11 +82,71 @@ def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
     sa: Sequence[str] | None = options.sa
     if qi is None and options.id is not None:  # a pseudonym may be all that is known
         qi = ()
+    others = {f"--{name}": value for name in ("id", "bucket", "count") if (value := getattr(options, name)) is not None}
     if qi is None or sa is None:
-        qi, sa = chosen_roles(table, _name(options.table), options, qi, sa)
+        free = table.drop(columns=[name for name in others.values() if name in table.columns])
+        qi, sa = chosen_roles(free, _name(options.table), options, qi, sa)
+    roles = {option: [name] for option, name in others.items()} | {"--qi": qi, "--sa": sa}
+    check_named({name for names in roles.values() for name in names}, roles, _name(options.table))
+    table = _without_counts(table, {name for names in roles.values() for name in names}, options)
     _check_cells(table, [*qi, *sa], options)
-    table = _with_iso_dates(_without_gaps(table, options.table, list(qi), list(sa), options), sa)
-    return Records(table, list(qi), list(sa))
+    table = _without_gaps(table, options.table, list(qi), list(sa), options)
+    _warn_of_values(table[[name for name in (*qi, *sa) if name in table.columns]])
+    return Records(_with_iso_dates(table, sa), list(qi), list(sa))
+
+
+def _without_counts(table: pd.DataFrame, roles: Collection[str | None], options: TableOptions) -> pd.DataFrame:
+    """With --no-count, the table without columns that look like counts and play no role."""
+    looks = [name for name in table.columns if looks_like_count(name) and name not in roles]
+    return table.drop(columns=looks) if options.no_count else table
+
+
+def _warn_of_values(table: pd.DataFrame) -> None:
+    """Warn of values that may be one value, a date of unknown order, or stand for a missing cell."""
+    for name, column in table.items():
+        if are_ambiguous_dates(column):
+            warnings.warn(
+                f"the dates of {name!r}, such as {column.iloc[0]}, can be read in more than one way, and stay texts; "
+                "write them as 2024-01-31",
+                stacklevel=2,
+            )
+        texts = pd.Series([value for value in column.dropna().unique() if isinstance(value, str)], dtype=object)
+        alike = texts[texts.str.casefold().duplicated(keep=False)].sort_values(key=lambda texts: texts.str.casefold())
+        if len(alike):
+            warnings.warn(
+                f"values of {name!r} that differ in capital letters only are different values: "
+                f"{join_names(alike)}; if they are not meant to be, write them alike in the file",
+                stacklevel=2,
+            )
+        if codes := missing_codes(column):
+            shown, are_values = ",".join(map(text_of, codes)), "are values" if len(codes) > 1 else "is a value"
+            warnings.warn(
+                f"{join_names(codes)} in {name!r} may stand for missing cells, but {are_values} here; "
+                f"to leave these rows out, give  --missing-codes={shown} --missing drop",
+                stacklevel=2,
+            )
+
+
+def missing_codes(column: pd.Series) -> list[object]:
+    """Values that occur several times and may stand for missing cells.
+
+    They are negative integers where no other number is negative, and many or only smaller numbers are positive; or numbers of
+    nines, far above the others; and such texts of digits among words.
+    """
+    counts = column.value_counts()
+    repeated = [value for value in counts[counts > 1].index if MISSING_CODE.fullmatch(text_of(value))]
+    if not pd.api.types.is_numeric_dtype(column):
+        words = [value for value in counts.index if not NUMBER.fullmatch(text_of(value))]
+        return repeated if pd.api.types.infer_dtype(column) == "string" and len(words) > len(counts) / 2 else []
+    others = counts.index.difference(repeated)
+    if not len(others) or others.min() < 0:
+        return []
+    low, high = others.min(), others.max()
+    return [
+        value
+        for value in repeated
+        if (-value > high or len(others) > MANY_NUMBERS if value < 0 else value - high > (high - low) / FAR)
+    ]
 
 
 def dates_of(table: pd.DataFrame) -> dict[str, pd.Series]:
@@ -94,15 +157,20 @@ def dates_of(table: pd.DataFrame) -> dict[str, pd.Series]:
         if column.dtype != texts.dtype:
             dates[str(name)] = column
             first = texts.first_valid_index()
-            if texts[first] != (date := f"{column[first]:%Y-%m-%d}"):
+            if texts[first] != (date := iso_text(column[first])):
                 say(f"{name} is read as dates: {texts[first]} as {date}")
     return dates
 
 
 def _with_iso_dates(table: pd.DataFrame, sa: Sequence[str]) -> pd.DataFrame:
-    """The table with sensitive dates written as 2024-01-31, which measures read as dates."""
+    """The table with sensitive dates written as 2024-01-31, with their times, which measures read as dates."""
     dates = dates_of(table[[name for name in sa if name in table.columns]])
-    return table.assign(**{name: column.dt.strftime("%Y-%m-%d") for name, column in dates.items()})
+    return table.assign(**{name: column.map(iso_text) for name, column in dates.items()})
+
+
+def iso_text(date: pd.Timestamp) -> str:
+    """Write a date, or a date and time."""
+    return str(date).removesuffix(" 00:00:00")
 
 
 def _check_cells(table: pd.DataFrame, roles: list[str], options: TableOptions) -> None:
@@ -155,6 +223,11 @@ def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], 
     roles = [*sa, *(column for column in (options.bucket, options.id, options.count) if column)]
     if not options.is_generalized:  # there a missing cell stands for any value
         roles += qi
+    columns = [column for column in dict.fromkeys([*roles, *qi]) if column in table.columns]
+    if options.missing_codes:
+        are_codes = table[columns].map(text_of).isin(options.missing_codes)
+        found = [column for column in columns if are_codes[column].any()]
+        table = table.assign(**table[found].astype(object).mask(are_codes[found]))
     missing = table[[column for column in dict.fromkeys(roles) if column in table.columns]].isna()
     if not missing.to_numpy().any():
         return table
@@ -234,8 +307,8 @@ def as_text(cell: object) -> object:
         parsed = parse([cell])
         looks_generalized = parsed.spans or parsed.sets or parsed.masks or is_suppressed(cell)
         return f"{{{json.dumps(cell, ensure_ascii=False)}}}" if looks_generalized and cell != "*" else cell
-    if isinstance(cell, pd.Timestamp) and cell == cell.normalize():
-        return f"{cell:%Y-%m-%d}"
+    if isinstance(cell, pd.Timestamp):
+        return iso_text(cell)
     return label_of(cell) if isinstance(cell, frozenset | pd.Interval) else cell
 
 
@@ -269,6 +342,7 @@ def read_input(options: ExposureOptions) -> CommandInput:
     for name in (*source.qi, *source.sa):
         if name not in original.columns:
             raise unknown_name(f"column of {_name(options.original)} (given as --original)", name, original.columns)
+    original = _without_counts(original, {*source.qi, *source.sa}, options)
     original = _with_iso_dates(_without_gaps(original, options.original, source.qi, source.sa, options), source.sa)
     if (
         isinstance(source.view, Release)
@@ -325,7 +399,8 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
     if sa_table := next(iter(options.sa_table), None):
         if options.bucket is None:
             raise TableError("--sa-table needs --bucket")
-        values = _with_iso_dates(read_further(sa_table, options), records.sa)
+        values = _without_counts(read_further(sa_table, options), {*records.sa, options.bucket, options.count}, options)
+        values = _with_iso_dates(values, records.sa)
         release = Release.from_tables(
             table,
             values,
@@ -360,7 +435,7 @@ def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]
     if many := [name for name in records.qi if _has_many_numbers(table[name])]:
         command = typed(
             "maxent-cvx publish", [options.table], records.qi, records.sa, "--method", "mondrian", "--k", "5",
-            *format_arguments(options),
+            *table_arguments(options),
         )  # fmt: skip
         say(f"{' and '.join(many)} can be published in ranges instead:  {command}")
     return table.assign(**{name: groups}), name
@@ -419,6 +494,7 @@ def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str,
             raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)
     population = None if options.population is None else read_further(options.population, options)
     if population is not None and options.population is not None:  # everybody's QI are exact: there are no empty cells
+        population = _without_counts(population, {*records.qi, options.count}, options)
         population = _without_gaps(population, options.population, [], records.qi, options)
         for name in records.qi:
             is_range = name in records.table and records.table[name].astype(str).str.match(DATE_RANGE).any()
@@ -482,7 +558,8 @@ def _read_rules(options: ExposureOptions) -> CommandInput:
     else:
         rules = RuleSet.from_csv(options.table, **roles)
     qi, sa = list(rules.qi), list(rules.sensitive)
-    people = _without_gaps(read_further(options.qi_table, options), options.qi_table, qi, sa, options)
+    people = _without_counts(read_further(options.qi_table, options), {*qi, *sa, options.count}, options)
+    people = _without_gaps(people, options.qi_table, qi, sa, options)
     values, distribution = _sensitive_values(options, people, rules)
     view = QITable(people, qi=qi, sa=sa, sa_values=values, sa_distribution=distribution, count=options.count)
     scores = None if options.scores is None else list(options.scores)
@@ -577,12 +654,15 @@ def read_statistics(
     path: str, domain: Mapping[str, list[object]], of: str | None, decimals: int | None
 ) -> list[Statistic]:
     """Read a CSV file with one row per statistic; means and medians are rounded as the longest that is printed."""
-    table = read_csv(path, dtype=str).fillna("")
+    table, decimal = read_texts(path)
     if unknown := [name for name in table.columns if name not in domain and name not in STATISTICS]:
         raise unknown_name(f"attribute of --domain (a column of {path!r})", unknown[0], [*domain, *STATISTICS])
     if table.empty:
         raise TableError(f"{path!r} contains only a header")
     table = table.apply(lambda column: column.str.strip())
+    if decimal == ",":
+        for name in table.columns.intersection(STATISTICS[1:]):
+            table[name] = table[name].str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
     places = dict.fromkeys(STATISTICS[1:], decimals)
     for name in (name for name in STATISTICS[1:] if decimals is None and name in table.columns):
         places[name] = int(table[name].str.partition(".")[2].str.len().max())

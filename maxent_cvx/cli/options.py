@@ -57,6 +57,17 @@ def format_arguments(options: TableOptions) -> list[str]:
     return [text for name, value in given.items() if value is not None for text in (f"--{name}", value)]
 
 
+def table_arguments(options: TableOptions) -> list[str]:
+    """Which records of a table are used, and how its files are written, for another command about the same table."""
+    given = {name: str(value) for name in ("rows", "count") if (value := getattr(options, name)) is not None}
+    if options.missing != "error":
+        given["missing"] = options.missing
+    arguments = [text for name, value in given.items() for text in (f"--{name}", value)]
+    if options.missing_codes:
+        arguments.append(f"--missing-codes={format_list(options.missing_codes)}")
+    return [*arguments, *["--no-count"] * options.no_count, *format_arguments(options)]
+
+
 def counts(text: str) -> list[int]:
     """Read a list of numbers."""
     if not all(part.strip().isdigit() for part in text.split(",")):
@@ -189,6 +200,11 @@ class TableOptions(Options):
         None, "rows with missing cells in these columns: drop them and report how many, or stop (error)", "error",
         choices=["drop", "error"],
     )  # fmt: skip
+    missing_codes: tuple[str, ...] = in_table(
+        "V,W,...", "values of these columns that stand for a missing cell: --missing-codes=-9,99", (), type=names,
+        action="extend",
+    )  # fmt: skip
+    no_count: bool = in_table(None, "every row is one person, also if a column is called n or count", False)
     l: Any = in_anatomy(None, "records, and distinct sensitive values, per bucket", type=int)
     exempt: int | None = in_anatomy("N", "the N most frequent values may repeat in a bucket (0)", type=int)
     seed: int = in_anatomy(None, "random seed of the assignment of records to buckets (0)", 0, type=int)

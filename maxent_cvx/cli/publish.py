@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .. import anonymize, measures
-from .._utils.errors import TableError, pluralize, unknown_name
+from .._utils.errors import TableError, pluralize
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.qi_table import QITable
@@ -160,12 +160,6 @@ def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> No
             table[name] = table[name].map(as_text)
     ids = []
     if options.id is not None:
-        if options.id in table.columns:
-            raise TableError(
-                f"column {options.id!r} is given as --id and as --{'qi' if options.id in records.qi else 'sa'}"
-            )
-        if options.id not in records.table.columns:
-            raise unknown_name("column of the table (given as --id)", options.id, records.table.columns)
         table.insert(0, options.id, records.table[options.id])
         ids = ["--id", options.id]
     # Sorted, since the order of the original records could reveal who is who.

@@ -39,7 +39,7 @@ from .inputs import (
     statements_of,
     values_as_printed,
 )
-from .options import ExposureOptions, QuantifyOptions, ReportOptions, format_arguments, typed, with_dataset_defaults
+from .options import ExposureOptions, QuantifyOptions, ReportOptions, table_arguments, typed, with_dataset_defaults
 from .output import PICTURES, check_output, draw, without_formulas, write, write_result, write_scores
 from .streams import EXPOSED, UNDECIDED, say, table_text
 
@@ -75,6 +75,7 @@ IN_MEMORY = {
     "generalized": "write the groups into a column, and give --bucket", "id": "read the releases of a series from CSV",
     "qi_table": "rules are about one table of people", "population_size": "leave it out",
     "original": "leave it out", "rows": "write the rows into files of their own", "plot": "plot what --out writes",
+    "missing_codes": "leave these rows out of the files", "no_count": "leave the column out of the files",
 }  # fmt: skip
 
 AnyPosterior = Posterior | PartitionedPosterior
@@ -427,12 +428,7 @@ def _larger_buckets(question: Question, verdict: Verdict) -> str:
 
 def _publish_command(options: ExposureOptions, source: CommandInput, l: int) -> str:
     more = ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
-    for name in ("rows", "count"):
-        if (value := getattr(options, name)) is not None:
-            more += [f"--{name}", str(value)]
-    if options.missing == "drop":
-        more += ["--missing", "drop"]
-    return typed("maxent-cvx publish", [options.table], source.qi, source.sa, *more, *format_arguments(options))
+    return typed("maxent-cvx publish", [options.table], source.qi, source.sa, *more, *table_arguments(options))
 
 
 def _withholding(above: Exposure, options: ExposureOptions) -> Iterator[str]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from .._utils.errors import TableError, pluralize, unknown_name
-from .files import as_dates
-from .options import TableOptions, format_arguments, format_list, names, typed
+from .files import UNNAMED_COLUMN, as_dates
+from .options import TableOptions, format_list, names, table_arguments, typed
 from .streams import say, table_text
 
 #: Words in the names of columns, in English, German, French, Spanish and Italian.
@@ -34,6 +34,7 @@ MOST_DISTINCT = 0.5
 #: Roles, as they are printed.
 KEY, QI, SA, TEXT = "identifies records: not published", "quasi-identifier", "sensitive", "free text: not used"
 OTHER_SA = "sensitive, too: judge it by itself"
+UNNAMED = "no name: not used"
 EMPTY, NESTED = "no values: not used", "several values per cell: not used"
 
 
@@ -62,7 +63,7 @@ def chosen_roles(
         }
         return asked[QI], asked[SA]
     missing = " and ".join(f"--{option}" for option, given in (("qi", qi), ("sa", sa)) if given is None)
-    command = typed(options.program, [name], proposed[QI], proposed[SA], *format_arguments(options))
+    command = typed(options.program, [name], proposed[QI], proposed[SA], *table_arguments(options))
     raise TableError(f"{missing} must be given. If the proposals above are right, type:  {command}")
 
 
@@ -88,6 +89,9 @@ def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str
         values, is_varied = table[column], distinct[column] > MOST_DISTINCT * n
         if is_nested(values) or (n and not distinct[column]):
             roles[column] = NESTED if distinct[column] else EMPTY
+            continue
+        if re.fullmatch(UNNAMED_COLUMN, str(column)):
+            roles[column] = UNNAMED
             continue
         is_unique = n >= FEWEST_ROWS and distinct[column] == n and not pd.api.types.is_float_dtype(values)
         if pd.api.types.is_datetime64_any_dtype(as_dates(values)) or (

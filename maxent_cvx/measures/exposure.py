@@ -1081,7 +1081,7 @@ def _doubts(
                 n=len(texts),
                 total=len(every.labels),
                 name=name,
-                example=short_repr(texts[0]),
+                example=_in_quotes(texts[0]),
             )
             yield numerical, True
         elif is_unique:

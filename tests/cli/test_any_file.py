@@ -215,11 +215,11 @@ def test_lines_above_the_header_are_left_out(ending, sep, capsys):
 
 
 def test_numbers_that_are_texts_in_excel():
-    """Texts with both signs are numbers; with one sign alone they can be read in two ways, and stay texts."""
+    """Texts that can be read in one way are numbers; 1.234, which can be read in two ways, stays a text."""
     pytest.importorskip("openpyxl")
     table = pd.DataFrame({"a": ["1.234,5", "7"], "b": ["1,234.5", "7.25"], "c": ["1.234", "7"], "d": ["1,5", "7"]})
     table.to_excel("pay.xlsx", index=False)
-    expected = table.assign(a=[1234.5, 7], b=[1234.5, 7.25])
+    expected = table.assign(a=[1234.5, 7], b=[1234.5, 7.25], d=[1.5, 7])
     pd.testing.assert_frame_equal(read_table("pay.xlsx"), expected, check_dtype=False)
 
 

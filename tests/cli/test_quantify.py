@@ -358,7 +358,7 @@ def test_numbers_are_judged_by_intervals(capsys, salaries, path):
 @pytest.mark.parametrize(
     ("path", "written"),
     [
-        ("pay.csv", "${:,}"),
+        ("pay.csv", "${:,} a year"),
         ("pay.csv", "name {} b"),
         ("pay.parquet", "{:,} EUR"),
     ],
