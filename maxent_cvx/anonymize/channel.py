@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, Infeasible, SolverError, TableError, join_names, pluralize, short_repr
+from .._utils.errors import (
+    BadProbability,
+    Infeasible,
+    SolverError,
+    StatementError,
+    TableError,
+    join_names,
+    pluralize,
+    short_repr,
+)
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.validation import check_dataframe, check_float, check_in, check_int, check_list, is_several
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
+from ..releases.base import unused_name
 from ..releases.qi_table import QITable
 
 if TYPE_CHECKING:
@@ -30,8 +39,10 @@ ROUNDING = 1e-9
 EXACT = 1e-12
 #: Published values that no sensitive value is reported as with more than this probability are rounding of a solver.
 NOISE = 1e-9
-#: The largest number of people by which P(q) of a joint distribution is written exactly, and otherwise nearly.
-PEOPLE = 10**9
+#: The number of people in whom statements are solved, and the fewest with one q: P(q) is exact to 1e-12, of rare q to 1e-9.
+PEOPLE, FEWEST = 10**12, 10**3
+#: The largest ratio of likelihoods, nats, that is distinguished from an infinite one: exp(-600) is a double, exp(-800) is 0.
+LARGEST = 600.0
 #: Steps of Blahut and Arimoto by which the dual point of information is made accurate.
 STEPS = 2000
 
@@ -56,9 +67,10 @@ class Channel(ReprMixin):
         changes by if the limit changes everywhere. By local differential privacy there is no adversary but "joint".
     repair : float
         The largest share, over q, of the solver's table that was replaced by a publication independent of s, so that
-        the limits are met up to 1e-12; 0 if they were met already.
+        the limits are met up to 1e-12; 0 if they were met already, or after likelihoods too small for the solver were
+        raised.
     problem : cvxpy.Problem
-        The program that was solved.
+        The program that was solved. The losses of each q are scaled so that they are from 0 to 1.
     limit : float
     per : str
     adversaries : tuple of DataFrame
@@ -116,7 +128,7 @@ class Channel(ReprMixin):
         shape = (*joint.shape, self.table.shape[1])
         product = joint.to_numpy()[:, :, None] * self.table.to_numpy().reshape(shape)
         by_value = product.transpose(0, 2, 1).reshape(-1, joint.shape[1])
-        rows = _pairs(joint.index, self.table.columns, self.table.columns.name or "y")
+        rows = _pairs(joint.index, self.table.columns, _unused(self.table.columns.name, "y", joint.index.names))
         possible = by_value.sum(axis=1) > 0
         by_value = by_value[possible] / by_value[possible].sum(axis=1, keepdims=True)
         return pd.DataFrame(by_value, rows[possible], list(joint.columns))
@@ -142,7 +154,8 @@ def channel(
         P(q, s), probabilities that sum to 1: one row per quasi-identifier (the index is named by their attributes), one
         column per sensitive value.
     loss : DataFrame
-        d(s, y): one row per sensitive value, one column per value y that can be published; any unit.
+        d(s, y): one row per sensitive value, one column per value y that can be published; any unit. The channel does
+        not depend on the unit.
     limit : float
         What must not be exceeded, within each q and for every y of positive probability; see `per`.
     per : {"posterior", "lift", "ldp", "information"}
@@ -152,7 +165,8 @@ def channel(
     adversaries : list
         Adversaries for whom the limit holds, too: a joint distribution like `joint`, a statement, or a list of
         statements. Statements give the distribution nearest to `joint` in relative entropy that satisfies them, with
-        P(q) kept. Local differential privacy is the same for all adversaries.
+        P(q) kept. They must be about probabilities: penalties of soft statements, and numbers of people, have no meaning
+        without a number of records. Local differential privacy is the same for all adversaries.
 
     Returns
     -------
@@ -162,6 +176,8 @@ def channel(
     ------
     TableError, BadProbability
         If a table is not a distribution, the tables differ in their labels, or the limit is no such number.
+    StatementError
+        If an adversary's statement is soft, or counts people.
     Infeasible
         If an adversary infers more than the limit before anything is published: a limit of posteriors below some
         P(s | q), a lift below 1, or statements that contradict each other.
@@ -204,14 +220,22 @@ def channel(
     _check_attainable(joint, beliefs, limit, per)
 
     weights = joint.to_numpy()[:, :, None] * costs
+    attained = limit
     if per == "ldp":
         beliefs = beliefs[:1]  # the likelihood ratios do not depend on what anybody believes
-    problem, variable, constraints = _program(weights, beliefs, limit, per)
+        attained = min(limit, LARGEST)
+    # Tolerances of solvers are absolute, and the best M(. | q, .) are independent of each other: the cost of each q is
+    # from 0 to 1 in the program, in which sum_y M(y | q, s) = 1 makes what all y cost at least a constant.
+    costs_of_q = weights - weights.min(axis=2, keepdims=True)
+    unit = costs_of_q.max(axis=(1, 2))
+    unit[unit == 0] = 1.0
+    problem, variable, constraints = _program(costs_of_q / unit[:, None, None], beliefs, attained, per)
     solved = _solve(problem, variable, per).reshape(weights.shape)
-    table, repair = _repaired(solved, weights, beliefs, limit, per)
-    multipliers = [np.maximum(np.asarray(constraint.dual_value, dtype=float), 0.0) for constraint in constraints]
-    bound, prices = _dual(multipliers, weights, beliefs, np.maximum(solved, 0.0), limit, per)
-    rows = _pairs(joint.index, joint.columns, joint.columns.name or "s")
+    table, repair = _repaired(solved, weights, beliefs, attained, per)
+    duals = [np.asarray(constraint.dual_value, dtype=float).reshape(len(unit), -1) for constraint in constraints]
+    multipliers = [np.maximum(dual, 0.0) * unit[:, None] for dual in duals]
+    bound, prices = _dual(multipliers, weights, beliefs, np.maximum(solved, 0.0), attained, per)
+    rows = _pairs(joint.index, joint.columns, _sensitive_name(joint))
     published = pd.DataFrame(table.reshape(-1, costs.shape[1]), rows, loss.columns)
     by_adversary = {k or "joint": pd.Series(p + 0.0, joint.index) for k, p in enumerate(prices)}
     rates = pd.concat(by_adversary, names=["adversary"]).rename("dloss / dlimit")
@@ -219,7 +243,17 @@ def channel(
     return Channel(published, expected, bound, rates, repair, problem, limit, per, tuple(joints))
 
 
-# Tables that are given.
+# Names and tables that are given.
+
+
+def _unused(name: object, default: str, taken: Collection[object]) -> object:
+    """The name of the columns of a table, or another one if a quasi-identifier has it or there is none."""
+    return name if name is not None and name not in taken else unused_name(default, taken)
+
+
+def _sensitive_name(joint: pd.DataFrame) -> object:
+    """The name of the sensitive attribute."""
+    return _unused(joint.columns.name, "s", joint.index.names)
 
 
 def _read_joint(table: pd.DataFrame, what: str) -> pd.DataFrame:
@@ -266,28 +300,43 @@ def _adversary(adversary: Any, joint: pd.DataFrame, what: str) -> pd.DataFrame:
         return table.reindex(index=joint.index, columns=joint.columns)
     statements = list(adversary) if is_several(adversary) and not isinstance(adversary, str) else [adversary]
     possible = joint.loc[joint.sum(axis=1) > 0]
-    qi, sensitive = [str(name) for name in joint.index.names], str(joint.columns.name or "s")
-    people = possible.index.to_frame(index=False).assign(__count=_people(possible.sum(axis=1).to_numpy()))
-    view = QITable(people, qi=qi, sa=sensitive, sa_values=list(joint.columns), count="__count")
+    qi, sensitive = [str(name) for name in joint.index.names], str(_sensitive_name(joint))
+    possible = possible.set_axis(possible.index.set_names(qi))
+    p_q = possible.sum(axis=1)
     # With the prior the objective is the relative entropy to the joint distribution, as the view fixes P(q).
-    prior = QIDistribution(possible.div(possible.sum(axis=1), axis=0))
-    inferred = MaxEnt(view, prior=prior).add(*statements).solve().conditional()
+    prior = QIDistribution(possible.div(p_q, axis=0))
+    people = np.maximum(np.rint(p_q.to_numpy() * PEOPLE), FEWEST).astype(np.int64)
+    count = unused_name("count", [*qi, sensitive])
+
+    def model(times: int) -> MaxEnt:
+        """The statements of a number of people."""
+        table = possible.index.to_frame(index=False).assign(**{count: people * times})
+        view = QITable(table, qi=qi, sa=sensitive, sa_values=list(joint.columns), count=count)
+        return MaxEnt(view, prior=prior).add(*statements)
+
+    once = model(1)
+    if _depends_on_people(once, model(2)):
+        raise StatementError(
+            f"{what} has a statement with a penalty, or one that counts people, whose meaning depends on their number; a "
+            "joint distribution has none. State a range of a probability, P(...).between(low, high), or give the "
+            "adversary's joint distribution"
+        )
+    inferred = once.solve().conditional()
     nearest = inferred.reindex(index=possible.index, columns=joint.columns).to_numpy(dtype=float)
     inferred_joint = np.zeros(joint.shape)
-    inferred_joint[joint.index.get_indexer(possible.index)] = nearest * possible.sum(axis=1).to_numpy()[:, None]
+    inferred_joint[joint.index.get_indexer(possible.index)] = nearest * p_q.to_numpy()[:, None]
     return pd.DataFrame(inferred_joint, joint.index, joint.columns)
 
 
-def _people(shares: np.ndarray) -> np.ndarray:
-    """Whole numbers of people in proportion to shares: exact for shares of up to a million people, else to 1e-9."""
-    n = 1
-    for share in shares:
-        n = math.lcm(n, Fraction(float(share)).limit_denominator(10**6).denominator)
-        if n > PEOPLE:
-            break
-    if n <= PEOPLE and (np.abs(shares * n - np.rint(shares * n)) <= ROUNDING * n).all():
-        return np.rint(shares * n).astype(np.int64)
-    return np.maximum(np.rint(shares * PEOPLE), 1).astype(np.int64)
+def _depends_on_people(once: MaxEnt, twice: MaxEnt) -> bool:
+    """Whether statements differ in models of the same shares of people, of whom one has twice as many."""
+    for rows, others in zip(once.blocks.knowledge, twice.blocks.knowledge, strict=True):
+        pairs = ((rows.low, others.low), (rows.high, others.high))
+        if rows.penalty or not all(np.allclose(low, other, rtol=ROUNDING, atol=0) for low, other in pairs):
+            return True
+        if abs(rows.matrix - others.matrix).sum() > ROUNDING * abs(rows.matrix).sum():
+            return True
+    return False
 
 
 def _check_attainable(joint: pd.DataFrame, beliefs: list[np.ndarray], limit: float, per: str) -> None:
@@ -324,30 +373,36 @@ def _program(
 
     n_q, n_s, n_y = weights.shape
     m = cp.Variable((n_q * n_s, n_y), nonneg=True, name="M")
-    objective = cp.Minimize(cp.sum(cp.multiply(cp.Constant(weights.reshape(-1, n_y), name="P(q, s) d(s, y)"), m)))
+    objective = cp.Minimize(
+        cp.sum(cp.multiply(cp.Constant(weights.reshape(-1, n_y), name="scaled P(q, s) d(s, y)"), m))
+    )
     repeat = cp.Constant(sp.kron(sp.eye_array(n_q), np.ones((n_s, 1)), format="csr"), name="every_s")
     if per == "ldp":
-        # Between the least likelihood and exp(limit) times it: as strong as the bounds of all pairs, and n^2 fewer.
-        least = cp.Variable((n_q, n_y), nonneg=True, name="least")
-        limits = [m <= math.exp(limit) * (repeat @ least), repeat @ least <= m]
+        # Between exp(-limit) times the largest likelihood and that: as strong as the bounds of all pairs, and n^2 fewer.
+        largest = cp.Variable((n_q, n_y), nonneg=True, name="largest")
+        limits = [m <= repeat @ largest, math.exp(-limit) * (repeat @ largest) <= m]
     else:
         limits = []
         for number, belief in enumerate(beliefs):
             who = f"P{number or ''}(s | q)"
-            share = cp.Constant(np.repeat(belief.reshape(-1, 1), n_y, axis=1), name=who)
+            of_limit = f"{who} / limit" if per == "posterior" else "1 / limit"
             by_group = sp.csr_array(sp.block_diag(list(belief[:, None, :])))
             marginal = cp.Constant(by_group, name=f"sum_s {who}") @ m  # P(y | q)
-            if per == "posterior":
-                limits.append(cp.multiply(share, m) <= limit * (repeat @ marginal))
-            elif per == "lift":
-                limits.append(
-                    cp.multiply(np.repeat(belief.reshape(-1, 1) > 0, n_y, axis=1), m) <= limit * (repeat @ marginal)
-                )
-            else:
+            if per == "information":
                 # Perspectives of the logarithm: sum of a M ln(M / P(y | q)), nats.
+                share = cp.Constant(np.repeat(belief.reshape(-1, 1), n_y, axis=1), name=who)
                 divergence = cp.multiply(share, cp.rel_entr(m, repeat @ marginal))
                 limits.append(repeat.T @ cp.sum(divergence, axis=1) <= limit)
+            else:
+                # Divided by the limit, which is a large number where lifts are nearly unlimited.
+                share = cp.Constant(np.repeat(_limited(belief, limit, per).reshape(-1, 1), n_y, axis=1), name=of_limit)
+                limits.append(cp.multiply(share, m) <= repeat @ marginal)
     return cp.Problem(objective, [cp.sum(m, axis=1) == 1, *limits]), m, limits
+
+
+def _limited(belief: np.ndarray, limit: float, per: str) -> np.ndarray:
+    """The factor a of M(y | q, s) in a limit on posteriors or lifts: a M <= P(y | q)."""
+    return (belief if per == "posterior" else np.asarray(belief > 0, dtype=float)) / limit
 
 
 def _solve(problem: cp.Problem, variable: cp.Variable, per: str) -> np.ndarray:
@@ -374,7 +429,7 @@ def _solve(problem: cp.Problem, variable: cp.Variable, per: str) -> np.ndarray:
 def _excess(table: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str) -> tuple[np.ndarray, np.ndarray]:
     """By how much every limit is exceeded, (..., q, s, y) and (..., q) for information, and of how much it is a limit.
 
-    Limits on posteriors, lifts and likelihood ratios are multiplied by P(y | q), or the least likelihood, and so is what
+    Limits on posteriors, lifts and likelihood ratios are shares of P(y | q), or the least likelihood, and so is what
     rounding may exceed them by: a posterior of a rare y is as certain as that of a frequent one.
     """
     if per == "information":
@@ -383,9 +438,9 @@ def _excess(table: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str
     if per == "ldp":
         least = math.exp(limit) * np.broadcast_to(table.min(axis=1, keepdims=True), table.shape)
         return table - least, least
-    shares = np.array([(belief if per == "posterior" else belief > 0)[:, :, None] for belief in beliefs])
+    shares = np.array([_limited(belief, limit, per)[:, :, None] for belief in beliefs])
     marginals = np.array([np.einsum("qs,qsy->qy", belief, table)[:, None, :] for belief in beliefs])
-    excess = shares * table - limit * marginals
+    excess = shares * table - marginals
     return excess, np.broadcast_to(marginals, excess.shape)
 
 
@@ -404,6 +459,8 @@ def _repaired(
     # Values that are published with a probability of rounding only would have any posterior.
     used = solved.max(axis=1, keepdims=True) > NOISE
     table = np.where(used, np.maximum(solved, 0.0), 0.0)
+    if per == "ldp":  # small likelihoods are less than the tolerance of a solver
+        table = np.maximum(table, math.exp(-limit) * table.max(axis=1, keepdims=True))
     table /= table.sum(axis=2, keepdims=True)
     # A publication independent of s: uniform over the used values, so that rare ones are repaired by a small share; where
     # information is limited, which is convex, the cheapest value.
@@ -455,25 +512,25 @@ def _dual(
     if per == "ldp":
         above, below = (each.reshape(weights.shape) for each in multipliers)
         reduced += above - below
-        # The least likelihood is a variable between 0 and 1, whose cost is `rest`.
-        rest = below.sum(axis=1) - math.exp(limit) * above.sum(axis=1)
+        # The largest likelihood is a variable between 0 and 1, whose cost is `rest`.
+        rest = math.exp(-limit) * below.sum(axis=1) - above.sum(axis=1)
         constant = np.minimum(rest, 0.0).sum()
-        prices = [-(math.exp(limit) * above * table.min(axis=1, keepdims=True)).sum(axis=(1, 2))]
+        prices = [-(math.exp(-limit) * below * table.max(axis=1, keepdims=True)).sum(axis=(1, 2))]
     elif per == "information":
         stationary = _blahut_arimoto(multipliers, weights, beliefs, table)
         for price, belief in zip(multipliers, beliefs, strict=True):
             marginal = np.einsum("qs,qsy->qy", belief, stationary)[:, None, :]
             ratio = np.divide(stationary, marginal, out=np.ones_like(stationary), where=marginal > 0)
-            reduced += price[:, None, None] * belief[:, :, None] * np.log(ratio)
+            reduced += price[:, :, None] * belief[:, :, None] * np.log(ratio)
             constant -= limit * price.sum()
-            prices.append(-price)
+            prices.append(-price[:, 0])
     else:
         for multiplier, belief in zip(multipliers, beliefs, strict=True):
             price = multiplier.reshape(weights.shape)
-            share = belief[:, :, None] if per == "posterior" else (belief > 0)[:, :, None]
-            reduced += price * share - limit * belief[:, :, None] * price.sum(axis=1, keepdims=True)
+            share = _limited(belief, limit, per)[:, :, None]
+            reduced += price * share - belief[:, :, None] * price.sum(axis=1, keepdims=True)
             marginal = np.einsum("qs,qsy->qy", belief, table)
-            prices.append(-(price.sum(axis=1) * marginal).sum(axis=1))
+            prices.append(-(price.sum(axis=1) * marginal).sum(axis=1) / limit)
     return float(reduced.min(axis=2).sum() + constant), prices
 
 
@@ -482,7 +539,7 @@ def _blahut_arimoto(
 ) -> np.ndarray:
     """The positive channel that is least in loss + price * information, by alternating minimisation from a table."""
     # Over M with the marginals fixed: ln M = (sum of price a ln p - w) / sum of price a; then over the marginals.
-    scale = [price[:, None] * belief for price, belief in zip(multipliers, beliefs, strict=True)]
+    scale = [price * belief for price, belief in zip(multipliers, beliefs, strict=True)]
     total = np.sum(scale, axis=0)[:, :, None]
     result = (table + NOISE * NOISE) / (1 + NOISE * NOISE * table.shape[2])
     for _ in range(STEPS):
