@@ -130,7 +130,8 @@ def merge_buckets(
     if first is None:
         if in_time:
             raise Infeasible(f"somebody has a P(s | q) of at least {threshold:g} however up to {k} buckets are merged")
-        raise SolverError(f"no merging was found in {time_limit:g} seconds; allow more time or a smaller `most`")
+        within = "" if time_limit is None else f" in {time_limit:g} seconds"
+        raise SolverError(f"HiGHS found no merging{within}; allow more time or a smaller `most`")
     buckets = pd.Series(release.buckets[first], release.buckets, name=release.bucket)
     return Merging(joined(release, first), buckets, lost, lost - bound, lost == bound)
 
