@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import OptimizeResult
 
 import maxent_cvx as mx
 from maxent_cvx import GroupTooLarge, Infeasible
@@ -105,3 +106,30 @@ def test_the_gap_is_true_where_not_all_sets_are_considered():
         assert merging.lost - merging.gap <= 6 - max(safe) <= merging.lost
         gaps.add(merging.gap)
     assert gaps == {0, 1}
+
+
+def test_time_limits_give_a_true_gap_or_an_error():
+    """Whatever the time, no partition of six buckets loses fewer than lost - gap."""
+    bucket = np.arange(30) % 6
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        q, s = rng.integers(0, 4, 30), (rng.integers(0, 2, 30) + bucket) % 5
+        release = mx.Release.from_buckets(pd.DataFrame({"q": q, "s": s, "b": bucket}), qi="q", sa="s", bucket="b")
+        least = 6 - max(
+            max(sets) + 1 for sets in partitions(6) if largest_inferred(q, s, np.array([*sets])[bucket]) < 0.4
+        )
+        for seconds in (0.0, 0.01, 0.1):
+            try:
+                merging = merge_buckets(release, 0.4, time_limit=seconds)
+            except mx.SolverError:
+                continue
+            assert merging.lost - merging.gap <= least <= merging.lost
+
+
+def test_a_solver_that_stops_is_an_error_without_a_time_limit(monkeypatch):
+    """HiGHS may stop without an answer for other reasons than the time."""
+    stopped = OptimizeResult(status=4, x=None, mip_dual_bound=None)
+    monkeypatch.setitem(merge_buckets.__globals__, "milp", lambda *_, **__: stopped)
+    table = pd.DataFrame({"q": [0, 1, 0, 1], "s": [0, 1, 1, 0], "b": [0, 0, 1, 1]})
+    with pytest.raises(mx.SolverError):
+        merge_buckets(mx.Release.from_buckets(table, qi="q", sa="s", bucket="b"), 0.9)
