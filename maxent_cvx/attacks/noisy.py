@@ -13,7 +13,15 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.special import gammaln, logsumexp, ndtr, ndtri
 
-from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr, unknown_name
+from .._utils.errors import (
+    BadProbability,
+    GroupTooLarge,
+    StatementError,
+    TableError,
+    pluralize,
+    short_repr,
+    unknown_name,
+)
 from .._utils.tables import as_numbers
 from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive
 from ..sources.queries import noise_penalty
@@ -73,7 +81,8 @@ class NoisyResult(AttackResult):
         beside = "Gaussian noise has no epsilon" if self.epsilon is None else f"epsilon = {self.epsilon:.4g}"
         if self.epsilon:
             beside = f"{largest / self.epsilon:.1f} times {beside}"
-        return f"noisy counts of {len(self.table)} people: the largest Bayes factor is exp({largest:.4g}), {beside}"
+        people = pluralize(len(self.table), "person", "people")
+        return f"noisy counts of {people}: the largest Bayes factor is exp({largest:.4g}), {beside}"
 
     def trade_off(self, level: Sequence[float] | np.ndarray) -> np.ndarray:
         """The least error of the second kind of a test of one person's value against another, by the error of the first kind.
@@ -156,7 +165,8 @@ def noisy(
     knowledge : list of Sentence or str, optional
         Knowledge about the people: ``"Ann=HIV or Bob=HIV"``, see :func:`maxent_cvx.worlds.read_sentence`.
     limit : float
-        The number of steps allowed (2e7 a second) for people whom answers and sentences link.
+        The number of steps allowed (2e7 a second, and up to ten bytes of memory each) for people whom answers and
+        sentences link.
 
     Returns
     -------
@@ -553,8 +563,11 @@ class _Plan:
             for k, kind in enumerate(kinds)
             for t in ([-1] if len(kind.people) == 1 else range(len(kind.log_prior)))
         ]
-        touched = np.zeros((len(steps), len(costs) + len(kinds)), dtype=bool)
         about = [known.about(sentence) for sentence in component.sentences]
+        n_columns = len(costs) + len(kinds)
+        if len(steps) * (n_columns + len(about)) > component.published.limit:  # the tables below would be too large
+            return cls(component, kinds, costs, steps, np.zeros((0, n_columns), dtype=bool), residuals, root, math.inf)
+        touched = np.zeros((len(steps), n_columns), dtype=bool)
         linked = np.zeros((len(steps), len(about)), dtype=bool)
         for i, (k, t) in enumerate(steps):
             kind = kinds[k]
@@ -583,6 +596,7 @@ class _Plan:
         allowed = self.component.published.limit / TRANSITION
         left, states, total = np.array([self.root]), 1.0, 0.0
         capacity = np.ones(self.touched.shape[1])
+        full = np.array([len(cost) for cost in self.costs] + [len(kind.people) + 1 for kind in self.kinds])
         for i, (k, t) in enumerate(self.steps):
             kind, n_counts = self.kinds[k], len(self.costs)
             n = len(kind.people)
@@ -596,7 +610,6 @@ class _Plan:
                 return math.inf if len(left) > allowed else total
             capacity[self.touched[i]] += n
             # A kind's own column, and a count that several steps of one kind change, grow by its people once.
-            full = np.array([len(cost) for cost in self.costs] + [len(other.people) + 1 for other in self.kinds])
             open_ = np.where(self.last > i, np.minimum(capacity, full), 1.0)
             states = min(states * choices, max(len(left), 1) * math.exp(min(float(np.log(open_).sum()), 700.0)))
         return total
@@ -615,53 +628,48 @@ class _Plan:
     def run(self) -> tuple[float, np.ndarray]:
         """The logarithm of what all worlds count, and ln P(s | person)."""
         n_counts = len(self.costs)
-        rows = np.zeros((1, self.touched.shape[1]), dtype=np.int64)
         residual, log_weight = np.array([self.root]), np.zeros(1)
+        # Of every state, the counts that are begun and not finished, and the people of kinds begun who have their type.
+        begun: dict[int, np.ndarray] = {}
         moves = []
         for i, (k, t) in enumerate(self.steps):
             kind = self.kinds[k]
-            used = n_counts + k
+            n, used = len(kind.people), n_counts + k
             if t < 0:
                 source, chosen = (
                     part.reshape(-1) for part in np.indices((len(residual), len(kind.log_prior)), dtype=np.int64)
                 )
-                log_factor, step = kind.log_prior[chosen], kind.step[chosen]
-                after = residual[source]
+                log_factor, after = kind.log_prior[chosen], residual[source]
                 if kind.position >= 0:
                     after = self.residuals.table(residual, kind.position, kind.mentioned).reshape(-1)
             else:
-                # The people left of the last type of a kind are all of it.
-                left = len(kind.people) - rows[:, used]
-                final = self.last[used] == i
-                source = np.arange(len(rows)) if final else np.repeat(np.arange(len(rows)), left + 1)
-                begin = np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
-                chosen = left if final else np.arange(len(source)) - begin
+                left = n - begun.get(used, np.zeros(len(residual), dtype=np.int64))
+                if self.last[used] == i:  # the people left are all of the last type of a kind
+                    source, chosen = np.arange(len(residual)), left
+                else:
+                    source = np.repeat(np.arange(len(residual)), left + 1)
+                    chosen = np.arange(len(source)) - np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
                 log_factor = chosen * kind.log_prior[t] - gammaln(chosen + 1)
-                if final:  # n! ways to say who is who, once per kind
-                    log_factor = log_factor + gammaln(len(kind.people) + 1)
-                after, step = residual[source], chosen[:, None] * kind.step[t]
-            true = after != FALSE
-            source, chosen, after, step = source[true], chosen[true], after[true], step[true]
-            log_factor = log_factor[true].copy()
+                if self.last[used] == i:  # n! ways to say who is who, once per kind
+                    log_factor += gammaln(n + 1)
+                after = residual[source]
+            if len(true := np.flatnonzero(after != FALSE)) < len(after):
+                source, chosen, after, log_factor = source[true], chosen[true], after[true], log_factor[true]
             code = np.unique(after, return_inverse=True)[1].reshape(-1)
-            columns = {}
-            # Only what an earlier step has changed, or this one does, is not 0.
-            for column in np.flatnonzero(self.touched[: i + 1].any(axis=0) & (self.last >= i)).tolist():
-                now = rows[source, column]
-                if column < n_counts:
-                    now = now + step[:, column]
-                elif column == used:
+            still: dict[int, np.ndarray] = {}
+            for column in sorted({*begun, *np.flatnonzero(self.touched[i]).tolist()}):
+                now = begun[column][source] if column in begun else np.zeros(len(source), dtype=np.int64)
+                if column == used:
                     now = now + chosen
-                if self.last[column] == i:
-                    if column < n_counts:
-                        log_factor += self.costs[column][now]
-                    continue
-                columns[column] = now
-                code = np.unique(code * (int(now.max(initial=0)) + 1) + now, return_inverse=True)[1].reshape(-1)
+                elif column < n_counts:
+                    now = now + (kind.step[chosen, column] if t < 0 else chosen * kind.step[t, column])
+                if self.last[column] > i:
+                    still[column] = now
+                    code = np.unique(code * (int(now.max(initial=0)) + 1) + now, return_inverse=True)[1].reshape(-1)
+                elif column < n_counts:
+                    log_factor = log_factor + self.costs[column][now]
             first = np.unique(code, return_index=True)[1]
-            rows = np.zeros((len(first), rows.shape[1]), dtype=np.int64)
-            for column, now in columns.items():
-                rows[:, column] = now[first]
+            begun = {column: now[first] for column, now in still.items()}
             residual = after[first]
             moves.append((source, code, log_factor, chosen, log_weight))
             log_weight = log_sums(code, log_weight[source] + log_factor, len(first))
@@ -697,15 +705,15 @@ class _Plan:
 
 def _greedy(touched: np.ndarray, log_capacity: np.ndarray) -> np.ndarray:
     """An order of steps: next is always one after which the product of the open counts is smallest."""
-    left, begun = touched.sum(axis=0), np.zeros(touched.shape[1], dtype=bool)
-    remaining, order = np.arange(len(touched)), []
-    while len(remaining):
-        mine = touched[remaining]
-        is_open = (begun | mine) & (left > mine)
-        best = int(np.argmin(is_open @ log_capacity))
-        at = remaining[best]
-        order.append(int(at))
-        begun |= touched[at]
-        left = left - touched[at]
-        remaining = np.delete(remaining, best)
+    steps = sp.csr_array(touched.astype(float))
+    left, is_begun = touched.sum(axis=0), np.zeros(touched.shape[1], dtype=bool)
+    is_done, order = np.zeros(len(touched), dtype=bool), []
+    for _ in range(len(touched)):
+        # A step opens what it begins, unless it is the last of it, and closes what it is the last of.
+        change = (1.0 * (left > 1) - is_begun) * log_capacity
+        best = int(np.argmin(np.where(is_done, np.inf, np.round(steps @ change, 9))))
+        order.append(best)
+        is_done[best] = True
+        is_begun |= touched[best]
+        left = left - touched[best]
     return np.array(order, dtype=np.int64)

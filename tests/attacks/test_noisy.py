@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -190,3 +191,17 @@ def test_people_may_be_called_true_and_false():
         found.append(mx.attacks.noisy(answers, names, scipy.stats.laplace(scale=1), prior).table["HIV"].to_numpy())
     np.testing.assert_allclose(found[0], found[1])
     assert found[0][0] > 0.9
+
+
+def test_memory_grows_with_the_people_who_are_alike():
+    """Of 5,000 people with one prior only the count matters: a binomial, weighed, in memory that is linear in it."""
+    n, prior = 5_000, pd.Series({"x": 0.3, "y": 0.7})
+    answers = pd.DataFrame({"who": [list(range(n))], "values": [["x"]], "answer": [1_600.0]})
+    tracemalloc.start()
+    result = mx.attacks.noisy(answers, list(range(n)), noise=scipy.stats.norm(scale=30), prior=prior)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    k = np.arange(n + 1)
+    weight = scipy.stats.binom(n, 0.3).pmf(k) * np.exp(-((k - 1_600) ** 2) / (2 * 30**2))
+    assert result.table["x"].to_numpy() == pytest.approx(np.full(n, weight @ k / weight.sum() / n), rel=1e-9)
+    assert peak < 4_000 * n
