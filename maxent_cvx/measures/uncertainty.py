@@ -33,7 +33,7 @@ from ..model.posterior import Posterior
 from ..sources.base import as_source
 from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
-from .exposure import ExposureRule, certified_error, exposed
+from .exposure import WITHOUT_HER, ExposureRule, certified_error, exposed
 
 #: Largest number of statements of one part whose subsets are enumerated: 4,096 subsets.
 MOST_EXACT = 12
@@ -41,8 +41,8 @@ MOST_EXACT = 12
 DRAWS, ORDERS = 1000, 100
 #: Subsets that are solved one after another, each from the answer before.
 CHAIN = 32
-#: Values of a measure that agree to so many decimals are one value of its distribution.
-DECIMALS = 9
+#: Significant digits of the largest value of a measure, to which the values of its distribution are rounded.
+DIGITS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,14 @@ class UncertainKnowledge(ReprMixin):
     exposed : Series
         P(the group is exposed), by group: QI tuple, and name where people are named.
     expected : float
-        Mean of the measure: by default the expected number of exposed people.
+        Mean of the measure: by default the expected number of exposed people. Subsets of probability 0 do not count, even
+        if the measure is infinite there; NaN if it is inf and -inf with a probability.
     distribution : Series
-        P(measure = value) by value, ascending. Values that agree to nine decimals are one.
+        P(measure = value) by value, ascending. Values are rounded to the nine leading digits of the largest finite one;
+        `expected` and `standard_error` are not.
     standard_error : float
         Of `expected`, and 0 if all subsets were enumerated. That of a probability p is sqrt(p (1 - p) / draws), the
-        draws being those that are consistent.
+        draws being those that are consistent. NaN if the measure is infinite in a draw.
     contradictory : float
         Probability of the subsets that contradict themselves or the release; the other figures are given that the
         known statements are consistent.
@@ -119,7 +121,8 @@ def uncertain(
     seed : int
         Of the draws.
     threshold, baseline
-        As in :func:`maxent_cvx.measures.exposed`. Without a baseline everybody with some P(s | q) >= threshold counts.
+        As in :func:`maxent_cvx.measures.exposed`. Without a baseline everybody with some P(s | q) >= threshold counts. The
+        baseline "without her" needs the original records, and so a measure of your own.
     n_jobs : int, optional
         Number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
     progress : bool, optional
@@ -132,7 +135,8 @@ def uncertain(
     Raises
     ------
     StatementError
-        If there are no statements, or the measure does not return one number; for a population.
+        If there are no statements, or the measure does not return one number; for a population; for the baseline "without
+        her".
     BadProbability
         If a probability is not between 0 and 1.
     DuplicateLabel
@@ -177,7 +181,8 @@ def uncertain(
     answers = subsets.solve(masks, workers, progress)
     index, people = subsets.rows
     p_exposed = np.where(subsets.empty.exposed, 1.0, 0.0)
-    log_consistent, variance, spread, ends = 0.0, 0.0, list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
+    log_consistent, expected, variance = 0.0, 0.0, 0.0
+    spread, ends = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
     for part, mask, found in zip(parts, masks, answers, strict=True):
         consistent = np.array([answer is not None for answer in found])
         weight = np.full(len(mask), 1 / len(mask))
@@ -194,12 +199,16 @@ def uncertain(
         p_exposed[inside] = weight @ table
         values = np.array([answer.value for answer in kept]) if subsets.measures else table @ people[inside]
         spread.append((values, weight))
-        variance += float(weight @ (values - weight @ values) ** 2) / max(len(values) - 1, 1)
+        mean = _mean(values, weight)
+        expected += mean
+        if draws is not None:
+            variance = _mean((values - mean) ** 2, weight) / max(len(values) - 1, 1) if np.isfinite(mean) else math.nan
         ends.append(_ends(values, mask[:, part].sum(axis=1)[consistent], len(part)))
     if subsets.measures is None and len(parts) > 1:  # groups that no statement reaches
         reached = np.any([subsets.groups_of(part) for part in parts], axis=0)
         constant = int(people[~reached] @ subsets.empty.exposed[~reached])
         spread.append((np.array([constant]), np.ones(1)))
+        expected += constant
         ends.append(np.full((1, 2), constant))
     values, weight = reduce(_convolve, (_merged(*each) for each in spread))
     if subsets.measures is None:
@@ -207,7 +216,7 @@ def uncertain(
     positive = weight > 0
     return UncertainKnowledge(
         exposed=pd.Series(np.clip(p_exposed, 0.0, 1.0), index, name="P(exposed)"),  # sums of weights round above 1
-        expected=float(weight @ values),
+        expected=expected,
         distribution=pd.Series(weight[positive], pd.Index(values[positive], name=subsets.name), name="P"),
         standard_error=0.0 if draws is None else math.sqrt(variance),
         contradictory=-math.expm1(log_consistent),
@@ -253,7 +262,8 @@ def attribute(
     Raises
     ------
     StatementError
-        If the model has no knowledge, or the measure does not return one number; for a population.
+        If the model has no knowledge, or the measure does not return one number; for a population; for the baseline
+        "without her".
     Infeasible
         If the model's knowledge contradicts itself.
 
@@ -262,6 +272,10 @@ def attribute(
     Shapley (1953), "A value for n-person games"; sampled orders: Castro, Gómez and Tejada (2009), "Polynomial
     calculation of the Shapley value based on sampling". The shares of every order have the same sum, so that those of
     sampled orders have it, too.
+
+    Where a measure is infinite before and after a statement, the statement changes nothing. A statement that makes it
+    infinite in some order has an infinite share, and a standard error of NaN where orders were drawn; the share is NaN if
+    one makes it inf in some orders and -inf in others.
 
     Examples
     --------
@@ -294,9 +308,11 @@ def attribute(
         if draws is None:
             shares[part] = _shapley(mask[:, part], values)
             continue
-        gains = np.diff(values.reshape(draws, n + 1), axis=1)  # of the statement that comes next in each order
+        prefixes = values.reshape(draws, n + 1)
+        gains = _change(prefixes[:, :-1], prefixes[:, 1:])  # of the statement that comes next in each order
         by_label = np.take_along_axis(gains, place, axis=1)
-        shares, errors = by_label.mean(axis=0), by_label.std(axis=0, ddof=1) / math.sqrt(draws)
+        with np.errstate(invalid="ignore"):  # infinite gains
+            shares, errors = by_label.mean(axis=0), by_label.std(axis=0, ddof=1) / math.sqrt(draws)
     result = pd.Series(shares, pd.Index(labels, name="statement"), name=subsets.name)
     # A dictionary, since pandas compares attrs by == when tables are put together, which a Series does not take.
     result.attrs["standard_error"] = dict(zip(labels, errors.tolist(), strict=True))
@@ -351,6 +367,11 @@ class _Subsets:
             raise StatementError("uncertain knowledge needs to know who is in the release; make it without population")
         if measure is not None and not callable(measure):
             raise StatementError(f"measure={short_repr(measure)}: a function of the posterior is expected")
+        if isinstance(baseline, str) and baseline == WITHOUT_HER:
+            raise StatementError(
+                f"baseline={WITHOUT_HER!r} needs the original records; give measure=, a function that has them: lambda post: "
+                f"mx.measures.exposed(post, {threshold:g}, original, baseline={WITHOUT_HER!r}).people"
+            )
         none = model.copy()
         for label in labels:
             none.remove(label)
@@ -466,9 +487,18 @@ def _all_subsets(part: np.ndarray, n: int) -> np.ndarray:
     return masks
 
 
+def _mean(values: np.ndarray, weight: np.ndarray) -> float:
+    """The mean; values without weight do not count, even infinite ones, and inf with -inf is NaN."""
+    with np.errstate(invalid="ignore"):
+        return float(weight[weight > 0] @ values[weight > 0])
+
+
 def _merged(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values, ascending, and their probabilities."""
-    distinct, at = np.unique(np.round(values, DECIMALS), return_inverse=True)
+    """The distinct values, rounded and ascending, and their probabilities."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0)
+    if values.dtype.kind == "f" and largest > 0:
+        values = np.round(values, min(DIGITS - 1 - math.floor(math.log10(largest)), 300))
+    distinct, at = np.unique(values, return_inverse=True)
     return distinct, np.bincount(at.reshape(-1), weight)
 
 
@@ -503,5 +533,10 @@ def _shapley(masks: np.ndarray, values: np.ndarray) -> np.ndarray:
     shares = np.empty(n)
     for i in range(n):
         before = np.flatnonzero(~masks[:, i])
-        shares[i] = weight[size[before]] @ (values[before + 2**i] - values[before])
+        shares[i] = _mean(_change(values[before], values[before + 2**i]), weight[size[before]])
     return shares
+
+
+def _change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The differences of a measure; none between equal values, even infinite ones."""
+    return np.subtract(after, before, out=np.zeros(before.shape), where=before != after)

@@ -191,3 +191,36 @@ def test_people_and_series():
         assert result.exposed.index.equals(model.solve().inferences()[0].index)
         np.testing.assert_allclose(result.exposed, whole.exposed)
     assert result.contradictory == 0
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_the_unit_of_a_measure_does_not_matter(unit):
+    """Expected values and shares in other units are multiples."""
+    statements = {"P(Breast Cancer | Gender=male) = 0": 0.25, "P(Flu | Gender=male) = 0.4": 0.5}
+    model = mx.MaxEnt(RELEASE)
+    one = mx.uncertain(model, statements, entropy, progress=False)
+    other = mx.uncertain(model, statements, lambda post: unit * entropy(post), progress=False)
+    assert other.expected == pytest.approx(unit * one.expected, rel=1e-9)
+    np.testing.assert_allclose(other.distribution.index, unit * one.distribution.index.to_numpy(), rtol=1e-7)
+    np.testing.assert_allclose(other.distribution, one.distribution)
+
+
+def is_infinite_without_cancer(post):
+    return math.inf if post.prob("Breast Cancer", given={"Gender": "male"}) < 1e-9 else 1.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_measures():
+    """A subset of probability 0 does not count; what is infinite already is not changed by one more statement."""
+    cancer, flu = "P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4"
+    model, measure = mx.MaxEnt(RELEASE), is_infinite_without_cancer
+    never = mx.uncertain(model, {cancer: 0.0, flu: 0.5}, measure, progress=False)
+    assert never.expected == 1.0
+    assert never.distribution.to_dict() == {1.0: 1.0}
+    assert mx.uncertain(model, {cancer: 0.2, flu: 0.5}, measure, progress=False).expected == math.inf
+    drawn = mx.uncertain(model, {cancer: 0.5, flu: 0.5}, measure, draws=20, progress=False)
+    assert drawn.expected == math.inf
+    assert math.isnan(drawn.standard_error)
+    for draws in (None, 4):
+        shares = mx.attribute(model.copy().add(cancer, flu), measure, draws, progress=False)
+        assert shares.to_dict() == {cancer: math.inf, flu: 0.0}
