@@ -243,10 +243,12 @@ class Exposure(ReprMixin):
                 first += f"; {success}"
             else:
                 others.append(f"G{success[1:]}.")
-        if len(lift := self.lift):
+        lift = self.lift[self.lift < np.inf]  # of a baseline of 0, which the sentences on values say, it is no multiple
+        if len(lift):
             least, most = f"{lift.min():.3g}", f"{lift.max():.3g}"
             times = least if least == most else f"{least} to {most}"
-            others.append(f"The inferred probability is {times} times the baseline.")
+            subject = "The" if len(lift) == len(self.who) else "Where the baseline is not 0, the"
+            others.append(f"{subject} inferred probability is {times} times the baseline.")
         others += self.distances
         attribution = self._attribution
         if self.baseline is not None and self.people and attribution is not None and attribution.post.model is not None:
@@ -450,10 +452,12 @@ def _of_each_record(
     post: Posterior | PartitionedPosterior, original: pd.DataFrame | None, rule: ExposureRule
 ) -> tuple[ExposureRule, pd.DataFrame, np.ndarray, list[str]]:
     """The rule with P0 of every kind of records, P(s | q) and the people of each; warnings that some P0 are not sure."""
-    if original is None:
-        raise StatementError(f"baseline={WITHOUT_HER!r} needs the original records; pass the table with its buckets")
     if not isinstance(post, Posterior):
         raise StatementError(f"baseline={WITHOUT_HER!r} is for releases in memory only")
+    if original is None:
+        raise StatementError(
+            f"baseline={WITHOUT_HER!r} needs the original records; pass original, the table with its buckets"
+        )
 
     def closest(kinds: Counterfactual) -> np.ndarray:
         """Of those who may be exposed: how close P0 is to the threshold; -inf for others, who need no exact P0."""
