@@ -14,6 +14,7 @@ from .._utils.errors import LabelMismatch, StatementError, join_names, short_rep
 from .._utils.tables import choose, group_codes, multi_index
 from .._utils.validation import check_list
 from ..releases.base import View
+from ..releases.generalized import overlapping
 from .people import OTHERS, People
 
 
@@ -215,21 +216,36 @@ def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
     mask = np.ones(len(view.axes["q"][1]), dtype=bool)
+    possible = mask.copy()  # of generalised cells: the people who may be as described
     for attribute, chosen in (given or {}).items():
         if (described := view.described(attribute, chosen)) is not None:
             mask &= described
         elif attribute in view.qi:
-            mask &= _chosen(view.axes["q"], attribute, chosen)
+            cells, codes, level = _chosen(view.axes["q"], attribute, chosen)
+            mask &= cells[codes]
+            possible &= (overlapping(level, cells) if view.generalized else cells)[codes]
         else:
             raise unknown_name(f"quasi-identifier of the {view.noun}", attribute, view.qi)
+    if view.generalized and (unclear := possible & ~mask).any():
+        description = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
+        row = view.quasi_identifiers[int(unclear.argmax())]
+        cells_of_row = ", ".join(
+            f"{name}={cell}" for name, cell in zip(view.qi, row, strict=True) if name in (given or {})
+        )
+        raise StatementError(
+            f"{description} may also be true of people who are published with {cells_of_row}, so that nobody knows of how "
+            "many people it is true; give the population (--population; in Python, population=), which has exact values"
+        )
     return mask
 
 
-def _chosen(axis: tuple[tuple[str, ...], pd.Index], attribute: str, chosen: object) -> np.ndarray:
-    """Mark the labels of an axis, given with its columns, that have a chosen value of an attribute."""
+def _chosen(
+    axis: tuple[tuple[str, ...], pd.Index], attribute: str, chosen: object
+) -> tuple[np.ndarray, np.ndarray, pd.Index]:
+    """Mark the chosen values of an attribute; the value of every label of an axis, given with its columns, by its number."""
     columns, index = axis
     codes, level = level_of(index, columns.index(attribute))
-    return choose(chosen, attribute).mask(level, attribute)[codes]
+    return choose(chosen, attribute).mask(level, attribute), codes, level
 
 
 def values_named(view: View, value: object) -> np.ndarray:
@@ -246,5 +262,6 @@ def values_named(view: View, value: object) -> np.ndarray:
         raise StatementError(f"{{}} names no sensitive attribute; write {{{attributes[0]!r}: value}}")
     mask = np.ones(len(view.sensitive_values), dtype=bool)
     for attribute, chosen in value.items():
-        mask &= _chosen((attributes, view.sensitive_values), attribute, chosen)
+        are_chosen, codes, _ = _chosen((attributes, view.sensitive_values), attribute, chosen)
+        mask &= are_chosen[codes]
     return mask
