@@ -14,7 +14,9 @@ With knowledge neither the probabilities nor the promise are monotone; every nod
 
 from __future__ import annotations
 
+import heapq
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -32,7 +34,7 @@ from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, group_codes, names
 from .._utils.validation import check_float, check_in, check_list, check_mapping, check_optional_bool, check_seconds
 from ..measures.events import read_events
-from ..measures.exposure import Baseline, ExposureRule, exposed
+from ..measures.exposure import WITHOUT_HER, Baseline, ExposureRule, exposed
 from ..measures.utility import query_error
 from ..model.maxent import MaxEnt
 from ..plots._style import AGAINST, COLOURS, FAINT, LINES, MARKERS, axes_for, legend_beside
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 METHODS, LOSSES = ("full-domain", "mondrian", "anatomy"), ("ncp", "discernibility", "classification", "queries")
 #: Widths of the finest ranges that are made for numbers: about so many of them, of 1, 2 or 5 times a power of ten.
 RANGES = 32
+#: With more nodes of the lattice, a safe one is first looked for from the most general one on.
+MOST_NODES = 100_000
 #: Group sizes of Mondrian that are tried: these times each power of ten, and values in Anatomy's buckets, up to these.
 SIZES, MOST_VALUES = (1, 2, 3, 5), 10
 
@@ -141,7 +145,7 @@ def search(
     hierarchies: Mapping[str, object] | None = None,
     threshold: float = 0.8,
     baseline: Any = None,
-    knowledge: Iterable[Any] = (),
+    knowledge: str | Iterable[Any] = (),
     loss: str = "ncp",
     time_limit: float | None = None,
     *,
@@ -163,7 +167,7 @@ def search(
         that nest (numbers), months, years and decades (dates), or "*".
     threshold, baseline
         As in :func:`maxent_cvx.measures.exposed`.
-    knowledge : list
+    knowledge : list, or str for one statement
         What the adversary is assumed to know, as :meth:`maxent_cvx.MaxEnt.add` takes it.
     loss : {"ncp", "discernibility", "classification", "queries"}
         "ncp": for a cell the share of the hierarchy's leaves below it, 0 for one leaf; the mean over records and
@@ -227,7 +231,11 @@ def search(
     if strangers := [name for name in given if name not in data.qi]:
         raise unknown_name("quasi-identifier (given in hierarchies)", strangers[0], data.qi)
     attributes = [Attribute.of(data.frame[name], given.get(name)) for name in data.qi]
-    judge = Judge.of(data, threshold, baseline, list(knowledge))
+    if isinstance(baseline, str) and baseline == WITHOUT_HER:
+        raise StatementError(
+            f'baseline={baseline!r} cannot be searched with; give "overall", None, or P(s) as a Series'
+        )
+    judge = Judge.of(data, threshold, baseline, [knowledge] if isinstance(knowledge, str) else list(knowledge))
     if suppression > 0 and judge.rule is None:
         raise StatementError(
             "suppression leaves out groups by their shares, which knowledge and the baseline change; omit suppression, or "
@@ -501,23 +509,46 @@ class Best:
     def full_domain(self) -> None:
         """The lattice of levels, in the order of a lower bound on the loss."""
         heights = [len(attribute.codes) for attribute in self.attributes]
-        lattice = np.array(list(itertools.product(*map(range, heights))))
-        ncp = sum(
-            np.array([attribute.ncp(level).mean() for level in range(height)])[lattice[:, a]]
-            for a, (attribute, height) in enumerate(zip(self.attributes, heights, strict=True))
-        ) / len(heights)
-        is_exact = self.judge.rule is not None
-        prunes = is_exact and self.suppression == 0
-        is_unsafe = np.zeros(len(lattice), dtype=bool)
-        for at in np.argsort(ncp, kind="stable").tolist():
-            if self.loss_name == "ncp" and ncp[at] >= self.loss:
+        ncp = [
+            [float(a.ncp(level).mean()) for level in range(h)] for a, h in zip(self.attributes, heights, strict=True)
+        ]
+        prunes = self.judge.rule is not None and self.suppression == 0
+        unsafe = np.empty((0, len(heights)), dtype=np.int64)  # each makes all finer nodes unsafe
+
+        def bound(node: tuple[int, ...]) -> float:
+            return sum(of_level[level] for of_level, level in zip(ncp, node, strict=True)) / len(node)
+
+        def is_safe(node: tuple[int, ...]) -> bool:
+            nonlocal unsafe
+            judged = self._judge_node(np.array(node), bound(node))
+            if not judged and prunes:
+                unsafe = np.vstack([unsafe, node])
+            return bool(judged)
+
+        def moved(node: tuple[int, ...], at: int, by: int) -> tuple[int, ...]:
+            return (*node[:at], node[at] + by, *node[at + 1 :])
+
+        if math.prod(heights) > MOST_NODES:  # which may take too long: find a release from the top before
+            node = tuple(height - 1 for height in heights)
+            open_to = set(range(len(node))) if not self.is_over and is_safe(node) else set()
+            while open_to:
+                for at in sorted(open_to):
+                    if node[at] and not self.is_over and is_safe(finer := moved(node, at, -1)):
+                        node = finer
+                    else:
+                        open_to.discard(at)
+        # Every node is listed by one that is a level below it, in the last attribute that is not exact.
+        queue = [(bound(exact := (0,) * len(heights)), exact)]
+        while queue:
+            least, node = heapq.heappop(queue)
+            if (self.loss_name == "ncp" and least >= self.loss) or self.is_over:
                 return
-            if is_unsafe[at]:
-                continue
-            if self.is_over:
-                return
-            if self._judge_node(lattice[at], float(ncp[at])) is False and prunes:
-                is_unsafe |= (lattice <= lattice[at]).all(axis=1)
+            last = max((at for at, level in enumerate(node) if level), default=0)
+            for at in range(last, len(node)):
+                if node[at] + 1 < heights[at]:
+                    heapq.heappush(queue, (bound(coarser := moved(node, at, 1)), coarser))
+            if not (unsafe >= node).all(axis=1).any():
+                is_safe(node)
 
     def _judge_node(self, node: np.ndarray, ncp: float) -> bool | None:
         """Judge one node of the lattice; False if its groups are not safe, without suppression."""
@@ -598,12 +629,12 @@ class Best:
         if self.release is None:
             if not self.is_complete:
                 raise NotDecided(
-                    f"no safe release was found among {pluralize(len(self.candidates), 'release')} judged; give more time, "
-                    "time_limit=..., or a larger threshold"
+                    f"no safe release was found among {pluralize(len(self.candidates), 'release')} judged; give more time "
+                    "(time_limit; --time-limit), or choose a larger threshold"
                 )
             raise TableError(
-                f"no release of those searched exposes nobody at P >= {self.judge.threshold:g}; choose a larger threshold, "
-                "coarser hierarchies, or suppression"
+                f"no release of those searched exposes nobody at P >= {self.judge.threshold:g}; choose a larger threshold or "
+                "coarser hierarchies, or let records be left out (suppression; --suppress)"
             )
         method, levels, suppressed = self.about
         candidates = pd.DataFrame(self.candidates, columns=["method", "parameters", "loss", "largest", "safe"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pandas as pd
@@ -206,3 +207,22 @@ def test_labels_of_any_kind_are_generalised(values, hierarchy):
     found = mx.anonymize.search(table, "A", "S", given, threshold=0.6, methods=["full-domain"], progress=False)
     assert found.loss == 1.0
     assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.6).people == 0
+
+
+def test_lattices_too_large_to_be_listed():
+    """With twelve numeric attributes, and 10^10 nodes, the time limit ends the search with a safe release."""
+    rng = np.random.default_rng(0)
+    qi = [f"q{i}" for i in range(12)]
+    table = pd.DataFrame(rng.integers(0, 1000, (60, 12)), columns=qi).assign(s=rng.choice(list("abc"), 60))
+    found = mx.anonymize.search(table, qi=qi, sa="s", methods=["full-domain"], time_limit=2)
+    assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.8).people == 0
+    assert not found.optimal
+
+
+def test_a_first_node_from_the_top_does_not_change_the_answer(monkeypatch):
+    """The best release is the same one, whether a safe one is looked for before or not."""
+    table = mx.datasets.load_hospital()
+    plain = mx.anonymize.search(table, qi=["Gender", "Degree"], sa="Disease", threshold=0.6, methods=["full-domain"])
+    monkeypatch.setattr(sys.modules["maxent_cvx.anonymize.search"], "MOST_NODES", 0)
+    found = mx.anonymize.search(table, qi=["Gender", "Degree"], sa="Disease", threshold=0.6, methods=["full-domain"])
+    assert (found.levels, found.loss, found.optimal) == (plain.levels, plain.loss, True)
