@@ -411,6 +411,10 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
             **more,
         )
         return release, table
+    if options.counterfeits:
+        raise TableError(
+            "--counterfeits is for buckets whose values are in a table of their own; give it with --sa-table"
+        )
     if options.is_generalized:
         return _read_generalized(records, options, more), table
     if options.count is not None:
@@ -592,7 +596,7 @@ def _sensitive_values(
 # -------------------------------------------------------------------------------------------------- background knowledge
 
 
-def statements_of(options: ExposureOptions) -> list[Statement | RatioStatement]:
+def statements_of(options: ExposureOptions | PublishOptions) -> list[Statement | RatioStatement]:
     """Read the statements of --know and --knowledge."""
     statements: list[Statement | RatioStatement]
     statements = [replace(read_statement(text), where=f"--know {text!r}") for text in options.know]

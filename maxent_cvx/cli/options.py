@@ -392,7 +392,7 @@ class PublishOptions(TableOptions):
     )
     smoothing: float = in_similar("N", "records added to each value (1)", 1.0, type=float)
     condition: str = in_similar(None, "how groups are tested (sound)", "sound", choices=["sound", "exact", "delta"])
-    suppress: int = in_similar("N", "records that may be dropped (0)", 0, type=int)
+    suppress: int = in_similar("N", "records that may be dropped (0); also for search", 0, type=int)
     support: Any = in_mining("P", "least share of all records that a rule is true of", type=float)
     confidence: Any = in_mining("P", "least share of the records that it applies to", type=float)
     attributes: int | None = in_mining("N", "number of QI attributes in a rule (any)", type=int)
@@ -415,6 +415,10 @@ class PublishOptions(TableOptions):
     time_limit: float | None = in_search(
         "S", "seconds, after which the best release so far is written (60)", type=float
     )
+    know: tuple[str, ...] = in_search(
+        "TEXT", "a statement that is known, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append"
+    )
+    knowledge: str | None = in_search("FILE", "a text file with one statement per line")
 
 
 @dataclass(frozen=True, kw_only=True)

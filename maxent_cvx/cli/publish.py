@@ -29,6 +29,7 @@ from .inputs import (
     people_of,
     read_further,
     read_records,
+    statements_of,
     values_as_printed,
 )
 from .options import PublishOptions, format_arguments, format_list, with_dataset_defaults
@@ -44,9 +45,10 @@ NEEDED = {
 THRESHOLD, SEARCH_SECONDS = 0.8, 60.0
 #: Options that belong to methods; another method refuses them rather than ignore them.
 USED = {
-    "anatomy": ["l", "safe", "id", "exempt"], "mondrian": ["l", "k", "safe", "id"],
-    "search": ["threshold", "loss", "hierarchy", "methods", "time_limit"],
-    "republish": ["l", "id", "exempt", "before", "before_sa"], "similar-linkage": ["exempt", "r", "prior"],
+    "anatomy": ["l", "safe", "id", "exempt", "seed"], "mondrian": ["l", "k", "safe", "id"],
+    "search": ["threshold", "loss", "hierarchy", "methods", "time_limit", "suppress", "know", "knowledge"],
+    "republish": ["l", "id", "exempt", "before", "before_sa", "before_count", "bucket", "strategy", "seed"],
+    "similar-linkage": ["exempt", "r", "prior", "smoothing", "condition", "suppress", "seed"],
     "rules": ["support", "confidence", "attributes"],
 }  # fmt: skip
 
@@ -55,7 +57,9 @@ def run(options: PublishOptions) -> None:
     """Write the release, and print the command that reads it back."""
     method = options.method
     others = [name for names in USED.values() for name in names if name not in USED[method]]
-    if unused := [name for name in others if getattr(options, name) not in (None, ())]:
+    if unused := [
+        name for name in others if getattr(options, name) != PublishOptions.__dataclass_fields__[name].default
+    ]:
         raise TableError(f"--{unused[0].replace('_', '-')} is not an option of --method {method} (see publish --help)")
     if options.out == DASH and method != "mondrian":
         raise TableError(f"--method {method} writes two tables; give the beginning of their names with --out")
@@ -87,12 +91,24 @@ def _search(records: Records, options: PublishOptions, files: list[str]) -> None
     threshold, hierarchies = THRESHOLD if options.threshold is None else options.threshold, hierarchies_of(options)
     dates = dates_of(records.table[[name for name in records.qi if name not in hierarchies]])  # hierarchies have texts
     among: Any = {} if options.methods is None else {"methods": options.methods}
+    knowledge = statements_of(options)
     found = anonymize.search(
         records.table.assign(**dates), records.qi, records.sa, hierarchies, threshold, baseline="overall",
-        loss=options.loss or "ncp", time_limit=SEARCH_SECONDS if options.time_limit is None else options.time_limit,
-        **among,
+        knowledge=knowledge, loss=options.loss or "ncp", suppression=options.suppress / max(len(records.table), 1),
+        time_limit=SEARCH_SECONDS if options.time_limit is None else options.time_limit, **among,
     )  # fmt: skip
     say(f"{found!r}"[1:-1])
+    judged = found.candidates
+    best = judged[judged["safe"] & (judged["method"] == found.method) & (judged["loss"] == found.loss)].iloc[0]
+    levels = ", ".join(f"{name} {level}" for name, level in found.levels.items())
+    say(f"levels (0: exact): {levels}" if levels else f"{found.method}: {best['parameters']}")
+    if found.suppressed:
+        print(f"dropped {found.suppressed} of {len(records.table)} records (--suppress)")
+    if knowledge:
+        known = pluralize(len(knowledge), "statement")
+        print(
+            f"Who knows exact quasi-identifiers and {known}: at most P = {best['largest']:.4g} of a value that counts"
+        )
     if found.release.generalized:
         _write_groups(found.release, records, files[0], threshold)
     else:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from .. import anonymize, experiments, measures, plots
 from .._utils.errors import Infeasible, MaxEntError, TableError, pluralize, unknown_name
+from .._utils.formatting import Message
 from .._utils.parallel import local_client
 from .._utils.validation import check_in
 from ..measures.exposure import WITHOUT_HER, Exposure
@@ -45,8 +46,9 @@ from .streams import EXPOSED, UNDECIDED, say, table_text
 
 #: What the columns of the worst disclosure mean.
 LEGEND = (
-    "max_p: the largest P(s | q); value: which; distinct_l: the fewest possible values; entropy_l: exp of the least\n"
-    "entropy; recursive_c: of recursive (c, 2)-diversity; t: the largest distance of P(. | q) from P(.); r: 1 / max_p"
+    "people: of the smallest group; max_p: the largest P(s | q); value: which; distinct_l: the fewest possible values;\n"
+    "entropy_l: exp of the least entropy; recursive_c: of recursive (c, 2)-diversity; t: the largest distance of P(. | q)\n"
+    "from P(.); r: 1 / max_p"
 )
 #: Groups of exposed people that are printed.
 LISTED = 10
@@ -322,7 +324,10 @@ def _print_posterior(post: Any, entropy: str, named: pd.DataFrame | None, sensit
         say(f"P({', '.join(sensitive)} | person):")
         print(table_text(named, float_format=lambda x: f"{x:.4f}"), end="\n\n")
     print("Worst disclosure over all QI tuples:")
-    print(table_text(measures.disclosure(post, worst=True), index=False, float_format=lambda x: f"{x:.4g}"))
+    worst = measures.disclosure(post, worst=True)
+    worst["value"] = worst["value"].map(printed)  # a label, not rounded
+    worst = worst.dropna(axis=1)  # a series does not publish how many people have each value, and has no t
+    print(table_text(worst, index=False, float_format=lambda x: f"{x:.4g}"))
     print(LEGEND)
 
 
@@ -456,13 +461,14 @@ def write_report(
     first = next(iter(posts.values()))
     about = {"table": ", ".join(options.tables), **(about or {})}
     if options.l is not None:
-        about |= {"buckets": f"made by Anatomy, l = {options.l}, exempt = {options.exempt or 0}", "seed": options.seed}
+        made = Message("made by Anatomy, l = {l}, exempt = {exempt}", l=options.l, exempt=options.exempt or 0)
+        about |= {"buckets": made, "seed": options.seed}
     threshold = options.threshold
     if (limit := options.fail_above) is not None:  # the page must agree with the exit status
         verdicts = [judge(post, options, originals.get(name)) for name, post in posts.items()]
         failing = [verdict.above.threshold for verdict in verdicts if verdict.above is not None and verdict.fails]
         threshold = max(failing) if failing else max(strict_threshold(limit, post) for post in posts.values())
-        about["limit"] = f"nobody may be exposed above P = {limit:g}"
+        about["limit"] = Message("nobody may be exposed above P = {limit:g}", limit=limit)
     for post in posts.values():
         _population_size(post, options)
     reported: Any = first if len(posts) == 1 else posts

@@ -134,3 +134,21 @@ def test_what_a_method_needs_is_said(refused, folder, arguments):
     """What is missing, or would be passed over, is named in options, before anything is written."""
     refused("publish", "hospital.csv", *ROLES, *arguments)
     assert {path.name for path in folder.iterdir()} == {"hospital.csv"}
+
+
+@pytest.mark.parametrize("more", [["mondrian", "--k", "3", "--seed", "3"], ["anatomy", "--l", "2", "--suppress", "1"]])
+def test_options_of_other_methods_are_refused(hospital, folder, more):
+    """An option that a method would ignore is an error."""
+    assert main(["publish", "hospital.csv", *ROLES, "--method", *more]) == 2
+    assert main(["quantify", "hospital.csv", *ROLES, "--counterfeits"]) == 2
+
+
+def test_search_with_knowledge(published, hospital):
+    """What is known is a promise too: with it, the groups are those that the library finds."""
+    known = "P(HIV | Gender=female) <= 0.3"
+    roles = {"qi": ["Gender", "Degree"], "sa": "Disease", "threshold": 0.6, "baseline": "overall"}
+    found = mx.anonymize.search(hospital, **roles, knowledge=known, methods=["full-domain"])
+    asked = ["--method", "search", "--methods", "full-domain", "--threshold", "0.6"]
+    read = published("hospital.csv", *ROLES, *asked, "--know", known)
+    assert read["release"]["buckets"] == len(found.release.buckets)
+    published("hospital.csv", *ROLES, *asked, "--suppress", "2")
