@@ -19,6 +19,7 @@ from .._utils.errors import (
     StatementError,
     TableError,
     join_names,
+    pluralize,
     short_repr,
 )
 from .._utils.progress import progress_bar
@@ -193,7 +194,7 @@ class DeFinettiResult(AttackResult):
     def sentence(self) -> str:
         """What was found, in words, and whether it would still change."""
         end = "converged" if self.converged else f"last changed by {self.log['change'].iloc[-1]:.1g}"
-        text = f"{super().sentence}; {len(self.log)} iterations, {end}"
+        text = f"{super().sentence}; {pluralize(len(self.log), 'iteration')}, {end}"
         if self.evidence is None:
             return text
         return f"{text}; evidence {self.evidence:.3f} bits a pair (p = {self.p_value:.3g}), temperature {self.temperature:.3g}"

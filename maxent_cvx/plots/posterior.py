@@ -272,7 +272,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     table: pd.DataFrame = every
     if sensitive is not None:
         values: list[Any] = (
-            list(sensitive) if is_several(sensitive) and not isinstance(sensitive, tuple) else [sensitive]
+            list(sensitive) if is_several(sensitive) and not isinstance(sensitive, str | tuple) else [sensitive]
         )
         if unknown := [value for value in values if value not in every.columns]:
             raise unknown_name("sensitive value", unknown[0], every.columns)

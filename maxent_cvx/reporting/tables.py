@@ -6,6 +6,7 @@ import base64
 import io
 import math
 import platform
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from pandas.api.types import is_numeric_dtype
 
 from .._utils.errors import short_repr
@@ -31,6 +33,9 @@ from .language import SPACE, localized, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ..measures.events import Intervals
+    from ..releases.base import View
 
 #: Probabilities this close to 0 or 1 are written as such, since solvers consider them exact.
 NEAR = 1e-9
@@ -235,6 +240,15 @@ def heat_map(data: ReportData) -> Picture | None:
         group=as_label(p.index[q]),
     )  # fmt: skip
     ax.set_title("")  # the caption says the same
+    groups = [label.get_text() for label in ax.get_yticklabels()]
+    merged = [re.fullmatch(r"(.*) and (\d+) more", group, re.DOTALL) for group in groups]
+    labels = [
+        text("{group} and {n} more", group=match[1], n=match[2]) if match else group
+        for group, match in zip(groups, merged, strict=True)
+    ]
+    ax.set_yticks(ax.get_yticks(), labels, parse_math=False)
+    for drawn in ax.get_figure(root=True).axes:  # type: ignore[union-attr]
+        drawn.set(xlabel=text(drawn.get_xlabel()), ylabel=text(drawn.get_ylabel()))
     caption = text("Inferred probabilities by group ({n} groups); darker is likelier.", n=n)
     return Picture(_as_source(ax), alt, caption, is_wide=True)
 
@@ -561,16 +575,36 @@ def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
         order="the largest estimates first",
     )
     n_q = np.asarray(view.n_q)
-    certain, possible = (
-        int(n_q[np.unique(q[counted][end[counted] >= threshold - NARROW])].sum()) for end in (low, high)
-    )
+    rule = data.exposure._rule
+    if rule is None or rule.windows is None:
+        reached = [np.unique(q[counted][end[counted] >= threshold - NARROW]) for end in (low, high)]
+    else:
+        least, most = (
+            sp.csr_array((end, (q, s)), shape=(len(n_q), len(view.sensitive_values))).toarray() for end in (low, high)
+        )
+        reached = [
+            np.flatnonzero(ends >= threshold - NARROW) for ends in _ends_of_windows(rule.windows, least, most, view)
+        ]
+    certain, possible = (int(n_q[tuples].sum()) for tuples in reached)
     return {
         "table": table,
-        "people": int(n_q.sum()), "certain": certain, "possible": possible,
+        "people": int(n_q.sum()), "certain": certain, "possible": possible, "within": data.exposure.closeness,
         "n": int(counted.sum()), "fixed": int((counted & is_fixed).sum()),
         "zeros": int((counted & is_fixed & (high <= NARROW)).sum()),
         "leaves_out": len(ends) < len(index) * len(view.sensitive_values),
     }  # fmt: skip
+
+
+def _ends_of_windows(
+    windows: Intervals, low: np.ndarray, high: np.ndarray, view: View
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds on the largest P of the values close to some value, by QI tuple, from those of each value."""
+    inside = view.inside
+    least, most = (windows.of(windows.values.of(ends[:, inside])) for ends in (low, high))
+    # What is close has at least what others cannot have, and at most what others need not have.
+    least = np.maximum(least, 1 - (high.sum(axis=1, keepdims=True) - most))
+    most = np.minimum(most, 1 - (low.sum(axis=1, keepdims=True) - windows.of(windows.values.of(low[:, inside]))))
+    return least.max(axis=1), most.max(axis=1)
 
 
 def _interval(low: float, high: float) -> str:
@@ -731,7 +765,7 @@ def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
         ),
         text("original records"): text("given, for measures" if settings.original is not None else "not given"),
         text("date"): day,
-        **settings.about,
+        **{text(str(name)): text(said) if isinstance(said, str) else said for name, said in settings.about.items()},
         **{name: _version(name) for name in PACKAGES},
         "Python": platform.python_version(),
     }

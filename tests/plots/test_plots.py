@@ -335,3 +335,10 @@ def test_wrong_arguments(post, error, draw):
     """Nothing to draw, and tables of something else."""
     with pytest.raises(error):
         draw(post)
+
+
+def test_one_value_of_a_heat_map():
+    """A label is one value, not several of its letters."""
+    release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
+    drawn = mx.plots.posterior(mx.MaxEnt(release).solve(), ax=Figure().subplots(), sensitive="Flu")
+    assert len(drawn.get_xticks()) == 1
