@@ -25,17 +25,18 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from .._utils.errors import MaxEntError, StatementError, TableError, one_line
+from .._utils.errors import MaxEntError, StatementError, TableError, join_names, one_line, short_repr
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, group_codes, ranges
 from .._utils.validation import check_dataframe, check_instance, check_int
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
-from ..releases.base import BucketView, View
-from ..releases.generalized import GroupedRelease
+from ..releases.base import OUTSIDE, BucketView, View
+from ..releases.generalized import GroupedRelease, coverage, groups_of
 from ..releases.qi_table import QITable
 from ..releases.readers import generalized_columns
+from ..releases.series import ReleaseSeries
 from ..rules import mined_rules
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
@@ -81,12 +82,15 @@ def counterfactual(
     post : Posterior
         What the adversary infers from the publication, with any knowledge.
     original : DataFrame
-        The original records, with the release's QI and sensitive columns, and its bucket column unless all people with
-        the same QI are in one bucket.
+        The original records, with the release's QI and sensitive columns, and its bucket column unless `publish` is
+        given or all people with the same QI are in one bucket. Of a generalized release, the generalized records, or the
+        exact ones: these must be in one cell each, and cells of a hierarchy are not found.
     publish : callable, optional
         The publisher's method, a function from a table to a view, or to a model with its knowledge. It is given the
-        original table without one record, and everything is solved again for every distinct record. By default the
-        record is removed from its bucket or group, or from the counts of a :class:`~maxent_cvx.QITable`.
+        original table without one record, and everything is solved again for every distinct record. The record's
+        person is found in the view by the names of the attributes: those that the view lacks are unknown, and one that
+        it adds may have any value. By default the record is removed from its bucket or group, or from the counts of a
+        :class:`~maxent_cvx.QITable`.
     solves : int
         For how many distinct records the model is solved again, where knowledge matters: those that have no first-order
         answer, then those with the largest differences, and last those that seem to contradict the knowledge. These take
@@ -106,18 +110,20 @@ def counterfactual(
     Raises
     ------
     StatementError
-        If `post` is not a Posterior or was loaded from a file without `verify`; if the model names people; if the release
-        has no closed rule, such as a series, and `publish` is not given; or if the knowledge contains published numbers
-        that cannot be computed again (moments, correlations, quantiles, answered queries, randomized responses).
+        If `post` is not a Posterior or was loaded from a file without `verify`; if the model names people; for a series,
+        whose pseudonyms nobody else has, and a population, of which nobody knows who is in the release; if `publish` is
+        needed for a view, or returns no view of the same sensitive attribute by some of the QI; or if the knowledge
+        contains published numbers that cannot be computed again (moments, correlations, quantiles, answered queries,
+        randomized responses).
     UnknownName, TableError
         If the original records lack a column, or are not the people of the release; if a rounded table was published
         with random rounding.
 
     Notes
     -----
-    Without the record (q, s), the probability is P'(s | q) of the smaller publication if somebody else has the tuple q.
-    Otherwise it is the share of s among the other records of the bucket, or, if the bucket has none, among the other n - 1
-    records.
+    Without the record (q, s), the probability is P'(s | q) of the smaller publication if somebody else has the tuple q, or
+    a cell of it covers q. Otherwise it is the share of s among the other records of the bucket, or, if the bucket has none
+    or is unknown, among the other n - 1 records.
 
     Statements and associations are kept as typed: the same P(s | Q) of a group that has lost a record. Published tables,
     rules and regressions, and noisy counts (with the same noise) are computed again. Knowledge that cannot be read any
@@ -127,8 +133,10 @@ def counterfactual(
     `how` is "closed form" if the knowledge still holds with the same multipliers, or nobody else has the tuple; the number
     is then exact, given the posterior. It is "solved" if the model was solved without the record; the number is certified.
     Otherwise it is "first order", which is exact in the record's bucket and linear in the multipliers of the knowledge; no
-    theorem bounds its error. Models with other knowledge than statements and associations are solved for every distinct
-    record. Whether the knowledge contradicts the smaller publication is known only for records that were solved.
+    theorem bounds its error, and `error` is NaN. In random tables of 6 to 40 people the error was below 0.012 for nine of
+    ten such records, and at most 0.12; it falls with the square of the number of people. A larger `solves` certifies more
+    records. Models with other knowledge than statements and associations are solved for every distinct record. Whether the
+    knowledge contradicts the smaller publication is known only for records that were solved.
 
     Kasiviswanathan and Smith, On the "semantics" of differential privacy (2014), compare the two posteriors; Annamalai,
     Gadotti and Rocher (USENIX Security 2024) measure attacks by the gap between people in and out of the data.
@@ -166,6 +174,7 @@ class Counterfactual:
     q: np.ndarray  # positions of its QI tuple, value and bucket; -1 without buckets
     s: np.ndarray
     b: np.ndarray
+    tuples: pd.MultiIndex  # QI values of every kind, by which it is found in what is published without a record
     p: np.ndarray  # shape (kinds, values): P(s | q) with the record
     without: np.ndarray = field(init=False)
     how: np.ndarray = field(init=False)
@@ -202,7 +211,7 @@ class Counterfactual:
         of_value = values[np.where(np.isnan(change), -1.0, change).argmax(axis=1)].astype(object)
         of_value[np.isnan(self.largest)] = None
         bucket = np.full(len(each), None, dtype=object)
-        if isinstance(view, BucketView):
+        if isinstance(view, BucketView) and (self.b >= 0).all():
             bucket = view.buckets.to_numpy()[self.b]
         columns = {
             "value": values[self.s], "with": p, "without": without, "difference": p - without,
@@ -230,12 +239,19 @@ def without_each(
     model = model_of(post)
     if len(model.space.people):
         raise StatementError("the model names people, whose records cannot be told apart; solve it without people=")
+    if isinstance(model.view, ReleaseSeries):
+        raise StatementError(
+            "everybody in a series has a pseudonym that nobody else has, so that nothing is inferred of it without the "
+            "person's record; ask of one of its releases"
+        )
+    if not model.view.inside.all():
+        raise StatementError("nobody knows who of the population is in the release; make it without population")
     if publish is None and not isinstance(model.view, BucketView | QITable):
         raise StatementError(
-            f"how a {model.view.noun} is published without a record is not known; give publish=, a function from a table "
-            "to a view"
+            f"how a {model.view.noun} is published without a record is not known; counterfactual(..., publish=) takes a "
+            "function from a table to a view"
         )
-    kinds, knowledge = _kinds(post, original), _knowledge(model, recomputes=publish is None)
+    kinds, knowledge = _kinds(post, original, publish is not None), _knowledge(model, recomputes=publish is None)
     chosen = np.arange(len(kinds.q))
     if publish is None and (rows := _statement_rows(model, knowledge)) is not None:
         _by_multipliers(kinds, post, rows)
@@ -267,46 +283,64 @@ def _knowledge(model: MaxEnt, *, recomputes: bool) -> dict[str, Source]:
     return knowledge
 
 
-def _kinds(post: Posterior, original: pd.DataFrame) -> Counterfactual:
-    """Number the distinct records of the release."""
+def _kinds(post: Posterior, original: pd.DataFrame, publishes: bool) -> Counterfactual:
+    """Number the distinct records of the release; if these are published again, by their own QI and not their cells."""
     view = post.view
     bucket = getattr(view, "bucket", None)
     is_given = bucket is not None and bucket in original.columns
     if view.generalized and not is_given:  # read its cells as the release did
         cells = generalized_columns(original, view.qi, view.sensitive, None, None, None, None)
         assert not isinstance(cells, GroupedRelease)  # there is no population
-        original = pd.concat([cells.qi_columns, cells.sensitive_columns], axis=1)
+        if (view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(cells.qi_columns)) >= 0).all():
+            original = pd.concat([cells.qi_columns, cells.sensitive_columns], axis=1)
     data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)
     (group, tuples), (value, values) = data.tuples(), data.values()
-    q, s = view.quasi_identifiers.get_indexer(tuples)[group], view.sensitive_values.get_indexer(values)[value]
+    q, s = _positions(view, tuples)[group], view.sensitive_values.get_indexer(values)[value]
     b = np.full(len(original), -1)
     if isinstance(view, BucketView):
         if is_given:
             b = view.buckets.get_indexer(pd.Index(original[bucket]))
         elif (np.diff(view.n_qb.indptr) == 1).all():
             b = np.where(q >= 0, view.n_qb.indices[q], -1)
-        else:
+        elif not publishes:
             raise TableError(
                 f"the original records lack the column {bucket!r}, and people with the same {', '.join(view.qi)} are in "
                 "several buckets; pass the table with its buckets"
             )
     p = post.table / view.n_q[:, None]
-    is_known = (q >= 0) & (s >= 0) & ((b >= 0) | (not isinstance(view, BucketView)))
-    if len(original) != view.n_records or not is_known.all() or not _has_counts(view, q, s, b):
+    if len(original) != view.n_records or (q < 0).any() or (s < 0).any() or not _has_counts(view, q, s, b):
+        cells_of = "; or there are several cells for a record: pass the generalized table" if view.generalized else ""
         raise TableError(
             f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the table "
-            "that was published, with its buckets"
+            f"that was published, with its buckets{cells_of}"
         )
-    kind = group_codes([q, s, b + 1], [len(view.n_q), p.shape[1], int(b.max()) + 2])  # b = -1 without buckets
+    own, tuples = (group, tuples) if publishes else (q, view.quasi_identifiers)
+    sizes = [len(tuples), len(view.n_q), p.shape[1], int(b.max()) + 2]
+    kind = group_codes([own, q, s, b + 1], sizes)  # b = -1 without buckets
     first = np.unique(kind, return_index=True)[1]
-    return Counterfactual(view, kind, first, q[first], s[first], b[first], p[q[first]])
+    return Counterfactual(view, kind, first, q[first], s[first], b[first], tuples[own[first]], p[q[first]])
+
+
+def _positions(view: View, tuples: pd.MultiIndex) -> np.ndarray:
+    """Positions of distinct tuples among those of a view, or of the one cell that covers each; -1 for none or several."""
+    q = view.quasi_identifiers.get_indexer(tuples)
+    if view.generalized and (q < 0).any():
+        cells, people = (index.to_frame(index=False) for index in (view.quasi_identifiers, tuples))
+        cell, person = groups_of(cells, people, None, {})[2].nonzero()
+        q = np.full(len(tuples), -1)
+        q[person] = cell
+        q[np.bincount(person, minlength=len(q)) > 1] = -1
+    return q
 
 
 def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool:
     """Whether records have the published counts of tuples and values, in every bucket."""
-    if not isinstance(view, BucketView):
+    if (b < 0).all():
         counts = [(q, view.n_q), (s, view.n_s)]
         return all(n is None or np.array_equal(np.bincount(at, minlength=len(n)), n) for at, n in counts)
+    if (b < 0).any():
+        return False
+    assert isinstance(view, BucketView)
     ones = np.ones(len(q), dtype=np.int64)
     lacking_q, lacking_s = (
         n - sp.csr_array((ones, (at, b)), shape=n.shape) for at, n in ((q, view.n_qb), (s, view.n_sb))
@@ -322,12 +356,12 @@ def _fallback(kinds: Counterfactual, chosen: np.ndarray) -> np.ndarray:
     each = np.arange(len(chosen))
     n_s = np.bincount(kinds.s, kinds.n_kind, len(view.sensitive_values))  # of the records, also where unpublished
     others = np.tile(n_s.astype(float), (len(chosen), 1))
+    b = kinds.b[chosen]
     if isinstance(view, BucketView):
-        of_bucket = view.n_sb.T.tocsr()[kinds.b[chosen]].toarray().astype(float)
-        people = np.asarray(view.n_qb.sum(axis=0))[
-            kinds.b[chosen]
-        ]  # a bucket of nobody else is gone, with its counterfeits
-        others = np.where(people[:, None] > 1, of_bucket, others)
+        of_bucket = view.n_sb.T.tocsr()[b].toarray().astype(float)
+        # A bucket of nobody else is gone, with its counterfeits.
+        has_others = (b >= 0) & (np.asarray(view.n_qb.sum(axis=0))[b] > 1)
+        others = np.where(has_others[:, None], of_bucket, others)
     others[each, s] -= 1
     with np.errstate(invalid="ignore"):
         return others / others.sum(axis=1, keepdims=True)
@@ -345,37 +379,70 @@ def _solve(
     publish: Callable[[pd.DataFrame], View | MaxEnt] | None,
 ) -> None:
     """Publish without a record of a kind, add the knowledge, solve, and certify."""
-    view = kinds.view
-    at = kinds.first[kind]
-    label, values = view.quasi_identifiers[kinds.q[kind]], view.sensitive_values
+    view, at = kinds.view, kinds.first[kind]
+    kinds.how[kind], kinds.because[kind], kinds.without[kind] = SOLVED, "", np.nan
     is_alone = view.n_q[kinds.q[kind]] == 1
-    kinds.how[kind], kinds.because[kind] = CLOSED if is_alone else SOLVED, ""
-    kinds.without[kind] = _fallback(kinds, np.array([kind]))[0] if is_alone else np.nan
+    if is_alone:
+        kinds.without[kind], kinds.how[kind] = _fallback(kinds, np.array([kind]))[0], CLOSED
     if view.n_records == 1:
         kinds.because[kind] = "nobody is left"
         return
+    rest = original.iloc[np.arange(len(original)) != at]
     try:
-        rest = original.iloc[np.arange(len(original)) != at]
         other = _view_without(kinds, kind) if publish is None else publish(rest)
-        if isinstance(other, MaxEnt):
-            again = other
-        else:
-            again = MaxEnt(other, prior=model.prior)
-            for name, source in knowledge.items():
-                again.add(_again(source, original, at, rest, view), label=name)
-        solved = again.solve()
     except MaxEntError as error:
         kinds.because[kind] = str(one_line(str(error)))
         return
-    if is_alone:
+    _check_published(other, view)
+    try:
+        again = other if isinstance(other, MaxEnt) else MaxEnt(other, prior=model.prior)
+        for name, source in knowledge.items() if again is not other else ():
+            again.add(_again(source, original, at, rest, view), label=name)
+        solved = again.solve()
+        hers = _tuples_of(solved.view, dict(zip(view.qi, kinds.tuples[kind], strict=True)), original)
+    except MaxEntError as error:
+        kinds.because[kind] = str(one_line(str(error)))
         return
-    place = solved.view.quasi_identifiers.get_indexer(pd.Index([label]))[0]
-    if place < 0:
+    if hers.any():
+        values = solved.view.sensitive_values
+        counts = pd.Series(solved.table[hers].sum(axis=0), values)
+        people = solved.view.n_q[hers].sum() - counts.get(OUTSIDE, 0.0)
+        kinds.without[kind] = counts.reindex(view.sensitive_values, fill_value=0.0).to_numpy() / people
+        kinds.how[kind], kinds.error[kind] = SOLVED, min(solved.certificate.bound, 1.0)
+    elif solved.view.generalized:  # no cell reaches to where nobody else is
+        kinds.without[kind], kinds.how[kind] = _fallback(kinds, np.array([kind]))[0], CLOSED
+    elif not is_alone:
         kinds.because[kind] = "what was published without the record lacks the record's quasi-identifiers"
-        return
-    row = solved.conditional().iloc[place]
-    kinds.without[kind] = row.reindex(values).fillna(0.0).to_numpy()
-    kinds.error[kind] = min(solved.certificate.bound, 1.0)
+
+
+def _check_published(other: object, view: View) -> None:
+    """Refuse what is not a view, or a model, of the same sensitive attribute and of some of the quasi-identifiers."""
+    published = other.view if isinstance(other, MaxEnt) else other
+    if not isinstance(published, View):
+        raise StatementError(
+            f"publish must return a release or another view, or a model of one, not {short_repr(published)}"
+        )
+    if published.sensitive != view.sensitive or not {*published.qi} & {*view.qi}:
+        raise StatementError(
+            f"publish must return a view of {join_names(view.sensitive)} by some of {join_names(view.qi)}, not of "
+            f"{join_names(published.sensitive)} by {join_names(published.qi)}"
+        )
+
+
+def _tuples_of(view: View, record: dict[str, object], original: pd.DataFrame) -> np.ndarray:
+    """Mark the QI tuples of a view that a record may have, by the attributes that both have."""
+    tuples = view.quasi_identifiers
+    of_both = [i for i, name in enumerate(view.qi) if name in record]
+    equal = [np.asarray(tuples.get_level_values(i) == record[view.qi[i]]) for i in of_both]
+    hers = np.logical_and.reduce(equal)
+    if view.generalized and not hers.any():
+        for i in of_both:
+            name, cells = view.qi[i], tuples.levels[i]
+            domain = pd.Index(original[name].unique())
+            in_cell = coverage(list(cells), domain, name, {})[:, domain.get_loc(record[name])]
+            equal.append(in_cell[tuples.codes[i]])
+        hers = np.logical_and.reduce(equal[len(of_both) :])
+    return hers
 
 
 def _view_without(kinds: Counterfactual, kind: int) -> View:

@@ -283,3 +283,105 @@ def test_wrong_arguments(people):
     ]:
         with pytest.raises(error):
             mx.measures.counterfactual(model.solve(), original, publish=publish)
+
+
+@pytest.fixture
+def two_attributes():
+    """Two groups whose values of a and c are each other's: matched by position, the one is taken for the other."""
+    return pd.DataFrame(
+        {"a": [1, 1, 1, 2, 2, 2], "c": [2, 2, 2, 1, 1, 1], "s": list("xxyzzy"), "b": [1, 1, 1, 2, 2, 2]}
+    )
+
+
+@pytest.mark.parametrize("qi", [["a", "c"], ["c", "a"], ["c"]])
+def test_publish_may_order_or_leave_out_attributes(two_attributes, qi):
+    """Two others are in each group: of a pair with one y, and of two that are alike without it."""
+    table = two_attributes
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi=["a", "c"], sa="s", bucket="b")).solve()
+    answer = mx.measures.counterfactual(
+        post, table, lambda rest: mx.Release.from_buckets(rest, qi=qi, sa="s", bucket="b"), progress=False
+    )
+    assert answer["without"].to_list() == pytest.approx([1 / 2, 1 / 2, 0] * 2)
+
+
+def test_publish_may_add_attributes(two_attributes):
+    """P(s | a) of a view by a and d is that of all with a, whatever their d."""
+    table = two_attributes.assign(a=1, b=1, d=[1, 2, 3, 4, 5, 6])
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="a", sa="s", bucket="b")).solve()
+    answer = mx.measures.counterfactual(
+        post, table, lambda rest: mx.Release.from_buckets(rest, qi=["d", "a"], sa="s", bucket="b"), progress=False
+    )
+    assert answer["without"].to_list() == pytest.approx([1 / 5] * 6)
+
+
+def test_publish_must_give_a_view_of_the_same(two_attributes):
+    post = mx.MaxEnt(mx.Release.from_buckets(two_attributes, qi="a", sa="s", bucket="b")).solve()
+    others = [
+        lambda rest: rest,
+        lambda rest: mx.Release.from_buckets(rest, qi="a", sa="c", bucket="b"),
+        lambda rest: mx.Release.from_buckets(rest, qi="c", sa="s", bucket="b"),
+    ]
+    for publish in others:
+        with pytest.raises(mx.StatementError):
+            mx.measures.counterfactual(post, two_attributes, publish, progress=False)
+
+
+def test_anatomy_needs_no_buckets_of_the_original_records():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"q": rng.integers(0, 3, 24), "s": rng.choice(list("xyz"), 24, p=[0.4, 0.3, 0.3])})
+
+    def publish(rest):
+        return mx.anonymize.anatomy(rest, qi="q", sa="s", l=2, seed=0)
+
+    answer = mx.measures.counterfactual(mx.MaxEnt(publish(table)).solve(), table, publish, progress=False)
+    p = mx.MaxEnt(publish(table.drop(index=5))).solve().conditional()
+    assert answer.loc[5, "without"] == pytest.approx(p.loc[table.loc[5, "q"], table.loc[5, "s"]])
+    assert answer["bucket"].isna().all()
+
+
+def test_generalised_records_are_found_in_their_cells():
+    """The shares in the cell of the records with her age and sex: with her, and in the cells that are formed without her."""
+    rng = np.random.default_rng(0)
+    n = 24
+    table = pd.DataFrame(
+        {"age": rng.integers(20, 60, n), "sex": rng.choice(["m", "f"], n), "s": rng.choice(list("abc"), n)}
+    )
+
+    def publish(rest):
+        return mx.anonymize.mondrian(rest, qi=["age", "sex"], sa="s", k=4)
+
+    def share(release, record):
+        for (age, sex), p in mx.MaxEnt(release).solve().conditional().iterrows():
+            ends = [float(end) for end in age.strip("[]").split(",")]
+            if ends[0] <= record["age"] <= ends[-1] and (sex == "*" or record["sex"] in sex):
+                return p[record["s"]]
+        return None
+
+    release = publish(table)
+    post = mx.MaxEnt(release).solve()
+    answer = mx.measures.counterfactual(post, table, publish, progress=False)
+    n_found = 0
+    for at, record in table.iterrows():
+        assert answer.loc[at, "with"] == pytest.approx(share(release, record))
+        found = share(publish(table.drop(index=at)), record)
+        if found is not None:
+            n_found += 1
+            assert answer.loc[at, "without"] == pytest.approx(found)
+    assert n_found > n / 2
+    # The cells that stay as they are lose her value.
+    size = answer.groupby("group")["with"].transform("size")
+    fixed = mx.measures.counterfactual(post, table)
+    assert fixed["without"].to_numpy() == pytest.approx((answer["with"] * size - 1) / (size - 1))
+
+
+def test_pseudonyms_of_a_series_are_nobody_elses():
+    first = pd.DataFrame({"i": list("1234"), "q": list("abab"), "s": list("xyxy"), "b": [1, 1, 2, 2]})
+    tables = [first, first.assign(b=[1, 2, 2, 1])]
+
+    def publish(rest):
+        return mx.ReleaseSeries(
+            [mx.Release.from_buckets(t[t["i"].isin(rest["i"])], qi="q", sa="s", bucket="b", id="i") for t in tables]
+        )
+
+    with pytest.raises(mx.StatementError):
+        mx.measures.counterfactual(mx.MaxEnt(publish(first)).solve(), first, publish)
