@@ -59,12 +59,14 @@ SOLVES = 100
 MET = 1e-9
 #: Iterations of proportional fitting in a bucket. It converges fast unless a count tends to zero.
 MOST_SCALINGS = 2000
+#: Iterations after which it is looked whether they suffice.
+SCALINGS = 10
 #: Records: a term with fewer is taken for zero.
 EMPTY = 1e-10
 #: Relative to the largest: eigenvalues of the Schur complement that are zero, for rows that follow from others.
 DEPENDENT = 1e-10
-#: Kinds of records that are computed at a time, to bound the memory.
-CHUNK = 2000
+#: Kinds of records, and their numbers of the events of knowledge, that are computed at a time, to bound the memory.
+CHUNK, NUMBERS = 2000, 2_000_000
 
 
 def counterfactual(
@@ -608,8 +610,9 @@ def _ones(matrix: sp.csr_array) -> sp.csr_array:
 def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows) -> None:
     """Compute all kinds by proportional fitting in their bucket, and one Newton step of the multipliers."""
     response = _Response(post, rows)
-    for start in range(0, len(kinds.q), CHUNK):
-        chosen = np.arange(start, min(start + CHUNK, len(kinds.q)))
+    size = max(CHUNK, NUMBERS // max(len(rows.row), 1))
+    for start in range(0, len(kinds.q), size):
+        chosen = np.arange(start, min(start + size, len(kinds.q)))
         without, is_exact, is_valid, blamed = response.of(kinds, chosen)
         kinds.without[chosen] = np.where(is_valid[:, None], without, np.nan)
         kinds.how[chosen] = np.where(is_exact, CLOSED, FIRST_ORDER)
@@ -800,22 +803,31 @@ def _scaled(
     x: np.ndarray, groups: Iterable[np.ndarray], targets: tuple[np.ndarray, np.ndarray], of: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scale counts to the totals of tuples and values in every bucket; and which of the n buckets met them."""
-    x, (by_q, by_s), (to_q, to_s) = x.copy(), groups, targets
-    alive = np.arange(len(x))
-    met = np.zeros(n, dtype=bool)
-    for _ in range(MOST_SCALINGS):
-        part, q, s = x[alive], by_q[alive], by_s[alive]
-        for group, to in ((q, to_q[alive]), (s, to_s[alive])):
+    x, met, before = x.copy(), np.zeros(n, dtype=bool), np.full(n, np.inf)
+    at, part, (q, s), (to_q, to_s) = np.arange(len(x)), x, groups, targets
+    for _ in range(0, MOST_SCALINGS, SCALINGS):
+        for group, to in ((q, to_q), (s, to_s)) * SCALINGS:
             total = np.bincount(group, part)[group]
             part = part * np.divide(to, total, out=np.zeros(len(part)), where=total > 0)
-        x[alive] = part
-        off = np.abs(np.bincount(q, part)[q] - to_q[alive])
-        off = np.maximum(off, np.abs(np.bincount(s, part)[s] - to_s[alive]))
-        worst = np.zeros(n)
-        np.maximum.at(worst, of[alive], off)
-        done = worst < MET / 10
-        met[of[alive]] = done[of[alive]]
-        alive = alive[~done[of[alive]]]
-        if not len(alive):
-            break
+        off = np.maximum(np.abs(np.bincount(q, part)[q] - to_q), np.abs(np.bincount(s, part)[s] - to_s))
+        start = np.flatnonzero(np.diff(of, prepend=-1))  # of every bucket
+        bucket, worst = of[start], np.maximum.reduceat(off, start)
+        met[bucket] = worst < MET / 10
+        # If no counts have these totals the distance stays; where it falls slowest, as 1 / k, it changes by more.
+        is_still = np.abs(worst - before[bucket]) < SCALINGS / (10 * MOST_SCALINGS) * before[bucket]
+        done = met[bucket] | is_still
+        before[bucket] = worst
+        if done.any():  # a few buckets take long: the others, and the numbers of their groups, are dropped
+            is_left = ~np.repeat(done, np.diff(start, append=len(of)))
+            x[at[~is_left]] = part[~is_left]
+            at, part, of, to_q, to_s = (each[is_left] for each in (at, part, of, to_q, to_s))
+            if not len(at):
+                break
+            q, s = _renumbered(q[is_left]), _renumbered(s[is_left])
+    x[at] = part
     return x, met
+
+
+def _renumbered(group: np.ndarray) -> np.ndarray:
+    """Numbers from 0 without gaps, in the same order."""
+    return (np.cumsum(np.bincount(group) > 0) - 1)[group]
