@@ -22,6 +22,8 @@ from ..releases.partitioned import PartitionedRelease
 
 #: Probabilities below this are zero up to the solver's precision, and do not count for l-diversity.
 NEGLIGIBLE = 1e-9
+#: Probabilities that are looked at at a time, to bound the memory.
+MOST_NUMBERS = 2**22
 
 
 def disclosure(
@@ -119,8 +121,21 @@ class _WorstDisclosure:
 
     def by_tuple(self, probabilities: np.ndarray, people: np.ndarray) -> pd.DataFrame:
         """One row per QI tuple."""
+        step = max(1, MOST_NUMBERS // max(probabilities.shape[1], 1))
+        slices = [slice(start, start + step) for start in range(0, max(len(probabilities), 1), step)]
+        return pd.concat([self._by_tuple(probabilities[rows], people[rows]) for rows in slices], ignore_index=True)
+
+    def _by_tuple(self, probabilities: np.ndarray, people: np.ndarray) -> pd.DataFrame:
+        """The same of a few rows."""
         p = np.where(probabilities > NEGLIGIBLE, probabilities, 0.0)
-        decreasing = -np.sort(-p, axis=1)
+        row, column = p.nonzero()
+        n_possible = np.bincount(row, minlength=len(p))
+        # Of many values each row has a few: only these are sorted.
+        decreasing = np.zeros((len(p), int(n_possible.max(initial=1))))
+        decreasing[row, np.arange(len(row)) - np.repeat(np.cumsum(n_possible) - n_possible, n_possible)] = p[
+            row, column
+        ]
+        decreasing = -np.sort(-decreasing, axis=1)
         tail = decreasing[:, self.l - 1 :].sum(axis=1)
         with np.errstate(divide="ignore"):
             recursive = np.where(tail > 0, decreasing[:, 0] / tail, np.inf)
@@ -130,8 +145,8 @@ class _WorstDisclosure:
                 "people": people,
                 "max_p": decreasing[:, 0],
                 "value": self.values.to_flat_index()[p.argmax(axis=1)],
-                "distinct_l": (p > 0).sum(axis=1),
-                "entropy_l": np.exp(-xlogy(p, p).sum(axis=1)),
+                "distinct_l": n_possible,
+                "entropy_l": np.exp(-xlogy(decreasing, decreasing).sum(axis=1)),
                 "recursive_c": recursive,
                 "t": t,
                 "r": 1 / decreasing[:, 0],

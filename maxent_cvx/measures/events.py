@@ -61,7 +61,14 @@ class SensitiveEvents:
 
     def of(self, p: np.ndarray) -> np.ndarray:
         """Probabilities (or numbers of people) of the events, from those of the values on the last axis."""
-        return np.asarray(p @ self.includes)
+        return p if self.are_all_values else np.asarray(p @ self.includes)
+
+    @cached_property
+    def are_all_values(self) -> bool:
+        """Whether the events are the values themselves, in their order: a product with a large table takes long."""
+        n, n_events = self.includes.shape
+        entries = self.includes.indptr, self.includes.indices, self.includes.data
+        return n == n_events and all(map(np.array_equal, entries, (np.arange(n + 1), np.arange(n), np.ones(n))))
 
     def largest(self, numbers: np.ndarray) -> np.ndarray:
         """The largest number among the values of each event."""
@@ -88,7 +95,8 @@ def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
     for combination in combinations:
         if not isinstance(combination, tuple) or len(combination) != values.nlevels:
             raise StatementError(
-                f"sensitive={short_repr(sensitive)}: a combination of {names} must be a tuple of {values.nlevels} values; "
+                f"sensitive={short_repr(sensitive)}: a combination of {names} must be a tuple of {values.nlevels} values "
+                f"(--sensitive {','.join(map(str, values[0]))}); "
                 f"for values of one attribute give a dictionary such as {{{values.names[0]!r}: value}}"
             )
         if combination not in values:
@@ -182,8 +190,8 @@ def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[Se
     if (scale := scale_of(every.labels)) is None:
         if within is not None and not is_zero:
             raise StatementError(
-                f"within must be 0, as the values of {attribute!r} are neither numbers, dates nor an ordered Categorical, "
-                f"got {short_repr(within)}; convert the values, or use 0 to compare for equality"
+                f"within (--within) must be 0, as the values of {attribute!r} are neither numbers, dates nor an ordered "
+                f"Categorical, got {short_repr(within)}; convert the values, or use 0 to compare for equality"
             )
         return events, None
     radius = scale.default_radius() if within is None else scale.read_radius(within)
@@ -233,7 +241,8 @@ class Scale:
         if self.kind == "rank":
             return Message("{n:.3g} rank" if difference == 1 else "{n:.3g} ranks", n=difference)
         if self.kind == "number":
-            return f"{difference:,.2f}".rstrip("0").rstrip(".") if difference >= 1000 else f"{difference:.3g}"
+            number = f"{difference:,.2f}".rstrip("0").rstrip(".") if difference >= 1000 else f"{difference:.3g}"
+            return Message("{number}", number=number)
         for seconds, unit in ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute")):
             if difference >= seconds:
                 return Message(f"{{n:.3g}} {unit}{'s' * (difference != seconds)}", n=difference / seconds)

@@ -142,6 +142,7 @@ class Exposure(ReprMixin):
     undecided: tuple[str, ...] = ()
     _rule: ExposureRule | None = field(default=None, init=False)
     _whom: str = field(default="people", init=False)
+    _note: tuple[str, ...] = field(default=(), init=False)
     _attribution: Attribution | None = field(default=None, init=False)
 
     @property
@@ -162,8 +163,8 @@ class Exposure(ReprMixin):
 
     @property
     def distances(self) -> tuple[str, ...]:
-        """Sentences on which values count as equal, and how far off the best guess is; empty for labels."""
-        return () if self._rule is None else tuple(_distances(self._rule, self))
+        """Sentences on whom the probabilities are of, if not of all, which values count as equal, and the best guess's error."""
+        return self._note if self._rule is None else (*self._note, *_distances(self._rule, self))
 
     @property
     def lift(self) -> pd.Series:
@@ -444,7 +445,13 @@ def exposed(
     # Private fields are set here and are not parameters of the class, which users may construct.
     vars(result).update(_rule=rule, _attribution=attribution)
     if not post.view.inside.all():
-        vars(result)["_whom"] = "people who may be in the release"
+        n, inside = post.view.n_records, int(np.asarray(post.view.n_s)[post.view.inside].sum())
+        template = (
+            "These are the probabilities of people who are in the release: {inside:,} of the {n:,} people of the population. "
+            "Who may be outside of it has each value with a smaller probability."
+        )
+        note = Message(template, inside=inside, n=n)
+        vars(result).update(_whom="people who may be in the release", _note=(note,))
     return result
 
 
@@ -908,7 +915,9 @@ class Attribution:
     def _by_release(self) -> np.ndarray:
         """Mark who is exposed, and would be without any knowledge."""
         is_exposed = self._exposed[2]
-        return is_exposed & self._judge(without_knowledge(self.post))[2] if is_exposed.any() else is_exposed
+        if not is_exposed.any() or (alone := without_knowledge(self.post)) is self.post:
+            return is_exposed
+        return is_exposed & self._judge(alone)[2]
 
     def _judge(self, post: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """From another posterior of the same people: P of the same event, who is exposed, and who by the same event."""

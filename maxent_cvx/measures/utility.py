@@ -263,8 +263,9 @@ def query_error(
             f"the original contains sensitive values that the {view.noun} does not; pass the table from which it was made"
         )
     shape = (len(tuples), len(values))
-    actual = np.bincount(q * shape[1] + s, minlength=shape[0] * shape[1]).reshape(shape)
-    estimate = estimated_counts(published)[:, place]
+    # Of many values each row has a few: products with sparse tables look at these only.
+    actual = sp.csr_array((np.ones(len(q)), (q, s)), shape=shape)
+    estimate = sp.csr_array(estimated_counts(published)[:, place])
     cover = [
         shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], tuples.levels[i], name, nodes)
         for i, name in enumerate(qi)
@@ -278,8 +279,8 @@ def query_error(
         for i, inside in enumerate(chosen):
             truly *= inside[np.asarray(tuples.codes[i])]
             about *= (cover[i] @ inside)[level[i]]
-        counted = np.einsum("qk,qs,sk->k", truly, actual, of_values, optimize=True)
-        guessed = np.einsum("qk,qs,sk->k", about, estimate, of_values, optimize=True)
+        counted = (truly * (actual @ of_values.astype(float))).sum(axis=0)
+        guessed = (about * (estimate @ of_values.astype(float))).sum(axis=0)
         named = np.array([~inside.all(axis=0) for inside in chosen])
         which = [", ".join(np.array(qi)[column]) for column in named.T]
         table = pd.DataFrame({"attributes": which, "actual": counted.astype(int), "estimate": guessed})
@@ -416,8 +417,9 @@ def _inference(
     if (error := verdict.expected_error) is not None:
         far, unit = (error.total_seconds() / 86400, "days") if isinstance(error, pd.Timedelta) else (error, "of values")
         yield "expected error", far, unit, joined(verdict.distances)
-    worst = disclosure(post, worst=True).iloc[0]
-    says = Message("the largest P({value} | q)", value=worst["value"])
+    table = disclosure(post, worst=True)
+    worst = table.iloc[0]
+    says = Message("the largest P({value} | q)", value=table["value"].iloc[0])  # a row of numbers would be of floats
     yield "largest probability", worst["max_p"], "probability", says
     yield "distinct l", worst["distinct_l"], "values", "least number of possible values: distinct l-diversity"
     yield "entropy l", worst["entropy_l"], "values", "exp of the least entropy of P(. | q): entropy l-diversity"

@@ -628,3 +628,14 @@ def test_a_smaller_baseline_may_be_asked_for():
     assert (found.people, found.lift.round(3).to_dict()) == (100, {"q1": 4.286, "q0": 1.025})
     assert exposed(post, 0.8, baseline=baseline, rho1=0.21).who.index.to_list() == ["q1"]
     assert exposed(post, 0.8, baseline=baseline, rho1=0.2).people == 0
+
+
+def test_a_population_larger_than_the_release_is_said():
+    """Of three people who may have one published value, each is judged as if in the release, and a sentence says so."""
+    records = pd.DataFrame({"age": ["20-29"], "d": ["HIV"]})
+    voters = pd.DataFrame({"age": [21, 24, 28]})
+    post = mx.MaxEnt(mx.Release.from_generalized(records, qi="age", sa="d", population=voters)).solve()
+    found = mx.measures.exposed(post)
+    assert found.who["P"].tolist() == pytest.approx([1, 1, 1])
+    assert post.prob("HIV", given={"age": 21}) == pytest.approx(1 / 3)
+    assert len(found.distances) == 1
