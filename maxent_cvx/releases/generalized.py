@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from numbers import Real
@@ -465,30 +465,23 @@ def _span_of(cell: pd.Interval) -> Span | None:
     return None if np.isnan(ends).any() else Span(ends[0], ends[1], cell.closed_left, cell.closed_right, is_date=True)
 
 
-def overlapping(cells: Iterable[object], chosen: np.ndarray) -> np.ndarray:
-    """Mark the generalised values that share exact values with chosen ones, these included; of "*" only itself is meant."""
-    texts = [str(cell) for cell in cells]
+def cells_with(cells: pd.Index, chosen: np.ndarray) -> np.ndarray:
+    """Mark the intervals, sets, masks and suppressed cells that contain one of the chosen exact values."""
+    texts = [text_of(cell) for cell in cells]
     parsed = parse(texts)
-    items = [_unquoted(item) for members in parsed.sets.values() for item in members]
-    domain = Domain(pd.Index([*dict.fromkeys([*texts, *items])], dtype=object), "")
-    covered = domain.exact(texts)
-    for i, members in parsed.sets.items():
-        covered[i] |= domain.members(members)[0]
-    for i, parts in parsed.masks.items():
-        covered[i] |= domain.masked(parts)[1]
-    # Of intervals their ends, and a point between any two and outside, show which of them overlap.
-    spans = [replace(span, is_date=False) for span in parsed.spans.values()]
-    ends = np.unique([end for span in spans for end in (span.low, span.high) if np.isfinite(end)])
-    points = np.concatenate([ends, (ends[1:] + ends[:-1]) / 2, ends[:1] - 1, ends[-1:] + 1])
-    within = np.zeros((len(texts), len(points)), dtype=bool)
-    if spans:
-        covered[[*parsed.spans]] |= domain.between(parsed.spans.values())
-        within[[*parsed.spans]] = Domain(pd.Index(points), "").between(spans)
-    covered = np.hstack([covered, within])
     suppressed = np.array([is_suppressed(text) for text in texts], dtype=bool)
-    covered[suppressed] = True
-    shared = covered[chosen & ~suppressed].any(axis=0)
-    return np.asarray(chosen | covered[:, shared].any(axis=1))
+    is_exact = chosen & ~suppressed
+    is_exact[[*parsed.spans, *parsed.sets, *parsed.masks]] = False
+    domain = Domain(cells[is_exact], "")
+    contains = np.zeros((len(texts), domain.size), dtype=bool)
+    contains[suppressed] = True
+    for i, members in parsed.sets.items():
+        contains[i] |= domain.members(members)[0]
+    for i, parts in parsed.masks.items():
+        contains[i] |= domain.masked(parts)[1]
+    if parsed.spans and domain.size:
+        contains[[*parsed.spans]] |= domain.between(parsed.spans.values())
+    return contains.any(axis=1)
 
 
 # Hierarchies of attributes: which exact values are below each node, however the hierarchy is given.

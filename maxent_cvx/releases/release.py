@@ -183,7 +183,7 @@ class Release(BucketView):
         population : DataFrame, optional
             The exact QI of the people in the records, and possibly of others, such as a voter list: one row per person.
             Without it, only the generalised QI of people are known, and q in P(s | q) is generalised. Conditions of
-            statements then choose cells as they are written, and are refused if other cells overlap the chosen ones.
+            statements then choose cells as they are written; an exact value that generalised cells contain, too, is refused.
         hierarchies : dict, optional
             For an attribute, ``{node: [values or nodes below]}``, or a table with exact values in the first column and
             their generalisations in the others, or the name of a hierarchy file of ARX. A node takes precedence over any

@@ -30,7 +30,7 @@ from .._utils.tables import Choice, choose, group_codes
 from .._utils.validation import check_instance, check_mapping, check_number, check_str, is_several
 from ..releases.base import OUTSIDE
 from ..solvers.sparse import compact
-from ..terms.axes import values_named
+from ..terms.axes import refuse_exact_values_in_cells, values_named
 from ..terms.rows import Penalty, Rows
 from .base import Source
 from .cvxpy_constraints import Parametric, values_of
@@ -219,6 +219,9 @@ class Statement(Source):
 
     def _rows(self, space: Space) -> Iterator[Rows]:
         """One row, or one for each finite side of a quotient."""
+        if space.view.generalized:
+            for event, _ in self.terms:
+                refuse_exact_values_in_cells(space.view, dict(event.given))
         ratios = [event for event, _ in self.terms if isinstance(event, ExpectedNumber) and event.is_ratio(space)]
         if not ratios:
             events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]

@@ -14,7 +14,7 @@ from .._utils.errors import LabelMismatch, StatementError, join_names, short_rep
 from .._utils.tables import choose, group_codes, multi_index
 from .._utils.validation import check_list
 from ..releases.base import View
-from ..releases.generalized import overlapping
+from ..releases.generalized import cells_with
 from .people import OTHERS, People
 
 
@@ -216,36 +216,40 @@ def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
     mask = np.ones(len(view.axes["q"][1]), dtype=bool)
-    possible = mask.copy()  # of generalised cells: the people who may be as described
     for attribute, chosen in (given or {}).items():
         if (described := view.described(attribute, chosen)) is not None:
             mask &= described
         elif attribute in view.qi:
-            cells, codes, level = _chosen(view.axes["q"], attribute, chosen)
-            mask &= cells[codes]
-            possible &= (overlapping(level, cells) if view.generalized else cells)[codes]
+            mask &= _chosen(view.axes["q"], attribute, chosen)
         else:
             raise unknown_name(f"quasi-identifier of the {view.noun}", attribute, view.qi)
-    if view.generalized and (unclear := possible & ~mask).any():
-        description = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
-        row = view.quasi_identifiers[int(unclear.argmax())]
-        cells_of_row = ", ".join(
-            f"{name}={cell}" for name, cell in zip(view.qi, row, strict=True) if name in (given or {})
-        )
-        raise StatementError(
-            f"{description} may also be true of people who are published with {cells_of_row}, so that nobody knows of how "
-            "many people it is true; give the population (--population; in Python, population=), which has exact values"
-        )
     return mask
 
 
-def _chosen(
-    axis: tuple[tuple[str, ...], pd.Index], attribute: str, chosen: object
-) -> tuple[np.ndarray, np.ndarray, pd.Index]:
-    """Mark the chosen values of an attribute; the value of every label of an axis, given with its columns, by its number."""
+def _chosen(axis: tuple[tuple[str, ...], pd.Index], attribute: str, chosen: object) -> np.ndarray:
+    """Mark the labels of an axis, given with its columns, that have a chosen value of an attribute."""
     columns, index = axis
     codes, level = level_of(index, columns.index(attribute))
-    return choose(chosen, attribute).mask(level, attribute), codes, level
+    return choose(chosen, attribute).mask(level, attribute)[codes]
+
+
+def refuse_exact_values_in_cells(view: View, given: Mapping[str, object]) -> None:
+    """Refuse a condition by exact values, such as sex=m, where generalised cells, such as *, contain them, too."""
+    named = np.ones(len(view.quasi_identifiers), dtype=bool)
+    possible = named.copy()
+    for attribute in (name for name in view.qi if name in given):
+        codes, level = level_of(view.quasi_identifiers, view.qi.index(attribute))
+        chosen = choose(given[attribute], attribute).mask(level, attribute)
+        named &= chosen[codes]
+        possible &= (chosen | cells_with(level, chosen))[codes]
+    if (unclear := possible & ~named).any():
+        condition = ", ".join(f"{name}={choose(value, name)}" for name, value in given.items())
+        cells = dict(zip(view.qi, view.quasi_identifiers[[int(unclear.argmax())]].to_frame().iloc[0], strict=True))
+        cell = ", ".join(f"{name}={cells[name]}" for name in given if name in cells)
+        raise StatementError(
+            f"{condition} may also be true of people who are published with {cell}, so that nobody knows of how many people "
+            "it is true; give the population (--population; in Python, population=), which has exact values"
+        )
 
 
 def values_named(view: View, value: object) -> np.ndarray:
@@ -262,6 +266,5 @@ def values_named(view: View, value: object) -> np.ndarray:
         raise StatementError(f"{{}} names no sensitive attribute; write {{{attributes[0]!r}: value}}")
     mask = np.ones(len(view.sensitive_values), dtype=bool)
     for attribute, chosen in value.items():
-        are_chosen, codes, _ = _chosen((attributes, view.sensitive_values), attribute, chosen)
-        mask &= are_chosen[codes]
+        mask &= _chosen((attributes, view.sensitive_values), attribute, chosen)
     return mask
