@@ -405,13 +405,13 @@ def _solve(
     except MaxEntError as error:
         kinds.because[kind] = str(one_line(str(error)))
         return
-    if hers.any():
-        values = solved.view.sensitive_values
-        counts = pd.Series(solved.table[hers].sum(axis=0), values)
-        people = solved.view.n_q[hers].sum() - counts.get(OUTSIDE, 0.0)
+    counts = pd.Series(solved.table[hers].sum(axis=0), solved.view.sensitive_values)
+    every = solved.view.n_q[hers].sum()
+    people = every - counts.get(OUTSIDE, 0.0)
+    if people > EMPTY:
         kinds.without[kind] = counts.reindex(view.sensitive_values, fill_value=0.0).to_numpy() / people
-        kinds.how[kind], kinds.error[kind] = SOLVED, min(solved.certificate.bound, 1.0)
-    elif solved.view.generalized:  # no cell reaches to where nobody else is
+        kinds.how[kind], kinds.error[kind] = SOLVED, min(solved.certificate.bound * every / people, 1.0)
+    elif hers.any() or solved.view.generalized:  # no cell reaches to where nobody else is
         kinds.without[kind], kinds.how[kind] = _fallback(kinds, np.array([kind]))[0], CLOSED
     elif not is_alone:
         kinds.because[kind] = "what was published without the record lacks the record's quasi-identifiers"

@@ -385,3 +385,19 @@ def test_pseudonyms_of_a_series_are_nobody_elses():
 
     with pytest.raises(mx.StatementError):
         mx.measures.counterfactual(mx.MaxEnt(publish(first)).solve(), first, publish)
+
+
+@pytest.mark.filterwarnings("error")
+def test_publish_may_give_groups_of_a_population():
+    """P(s | q, in the release) of a voter list; nobody else in the release is 4, of whose bucket one of three others has y."""
+    table = pd.DataFrame({"age": [1, 1, 2, 3, 3, 4], "s": list("xyxyyy"), "b": [1, 1, 1, 2, 2, 1]})
+    voters = pd.DataFrame({"age": [1, 1, 1, 2, 3, 3, 4, 5]})
+
+    def publish(rest):
+        cells = rest.assign(age=rest["age"].map({1: "1-2", 2: "1-2", 3: "3", 4: "4"}))
+        return mx.Release.from_generalized(cells, qi="age", sa="s", population=voters)
+
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="age", sa="s", bucket="b")).solve()
+    answer = mx.measures.counterfactual(post, table, publish, progress=False)
+    # Of the others in the cell 1-2 one has x and one has y, or both have x; those of 3 have y; of bucket 1, x, y and x.
+    assert answer["without"].to_list() == pytest.approx([1 / 2, 0, 1 / 2, 1, 1, 1 / 3], abs=1e-6)
