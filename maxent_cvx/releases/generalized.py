@@ -481,7 +481,7 @@ def cells_with(cells: pd.Index, chosen: np.ndarray) -> np.ndarray:
         contains[i] |= domain.masked(parts)[1]
     if parsed.spans and domain.size:
         contains[[*parsed.spans]] |= domain.between(parsed.spans.values())
-    return contains.any(axis=1)
+    return np.asarray(contains.any(axis=1))
 
 
 # Hierarchies of attributes: which exact values are below each node, however the hierarchy is given.
