@@ -67,6 +67,8 @@ PROJECTION_RIDGE = 1e-10
 NEARLY_HOLD = 0.1
 #: Records: a smaller count is 0 at the point by which an answer is certified, which adds as much to the gap.
 VANISHED = 1e-18
+#: Entries of soft rows up to which their values are computed with one rounding, by a loop over the entries.
+MOST_ROUNDED_ONCE = 1_000_000
 #: Relative: by how much convex constraints may be moved, to cover the curvature that their tangents leave out.
 CURVATURE = 1e-14
 #: Relative to the limit: a budget that is spent so nearly may be moved to what is spent, and said to be moved.
@@ -367,9 +369,11 @@ def fenchel_gaps(
     soft, penalties = slice(form.n_hard, None), form.penalties
     low, high, m, missable = form.low[soft], form.high[soft], multipliers[soft], restriction.is_soft[soft]
     beyond = low - value[soft], value[soft] - high
+    # These differences are rounded, too.
+    error = change[soft] + EPS * np.fmax(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in beyond))
     with np.errstate(invalid="ignore", divide="ignore"):
-        gaps = penalties.fenchel_gap(beyond, change[soft], m)
-        doubt[soft] = np.where(missable, penalties.doubt(beyond, change[soft], m), 0.0)
+        gaps = penalties.fenchel_gap(beyond, error, m)
+        doubt[soft] = np.where(missable, penalties.doubt(beyond, error, m), 0.0)
         charged = involved[soft] & (doubt[soft] == 0)
         of_missable = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
         # x'' satisfies the other rows as typed but for v m, which is rounded where the side is moved by it.
@@ -521,12 +525,18 @@ class Found(NamedTuple):
 
 
 def sums_of_rows(block: Block) -> dict[str, np.ndarray]:
-    """What one block adds to the shared rows: A x, |A| x, the sum of x, |A| width; all entries, and |A| of free terms."""
-    form, shared = block.form, slice(block.n_own, None)
+    """What one block adds to the shared rows: A x, a bound on its roundoff, |A| x, |A| width, and the like."""
+    form, near, shared = block.form, block.near, slice(block.n_own, None)
+    value, size, entries = form.exact_matvec(near), form.absolute_matvec(near), form.entries
+    roundoff = EPS * (entries + 4) * size
+    soft = np.arange(form.n_hard, form.shape[0])
+    if entries[soft].sum() <= MOST_ROUNDED_ONCE:  # what a soft row costs is in proportion to the roundoff
+        value[soft] = exact_residuals(form, near, soft, np.zeros(len(soft)))
+        roundoff[soft] = EPS * np.abs(value[soft])
     sums = {
-        "value": form.exact_matvec(block.near), "size": form.absolute_matvec(block.near),
-        "mass": form.mass_of_rows(block.near), "widths": form.absolute_matvec(block.settled.width),
-        "entries": form.entries, "open": form.absolute_matvec((~block.settled.fixed).astype(float)),
+        "value": value, "size": size, "roundoff": roundoff, "mass": form.mass_of_rows(near),
+        "widths": form.absolute_matvec(block.settled.width), "entries": entries,
+        "open": form.absolute_matvec((~block.settled.fixed).astype(float)),
     }  # fmt: skip
     return {name: of_row[shared] for name, of_row in sums.items()}
 
@@ -545,7 +555,8 @@ def found_near(
     form, sums = restriction.form, over.total(sums_of_rows, blocks)
     m, value, involved = np.where(restriction.is_soft, 0.0, multipliers), sums["value"], sums["open"] > 0
     rounding = GROWTH * restriction.whole.rounding_of_rows(sums["mass"])
-    roundoff = EPS * (sums["entries"] + 4) * sums["size"]
+    # Sums over several blocks are rounded once more for each.
+    roundoff = sums["roundoff"] + EPS * (len(blocks) - 1) * sums["size"]
     side_error = rounding + sums["widths"]
     at_low, at_high = active_sides(form, value, m, side_error, also_active)
     side, corrected = np.where(at_low, form.low, form.high), involved & (at_low | at_high)
@@ -557,7 +568,7 @@ def found_near(
     is_proved = np.isfinite(correction.length)
     moved = over.map(LocalRows.moved, used, common=(np.where(is_proved, correction.length, 0.0),))
     above, below = value - form.low, form.high - value
-    change = over.total(change_of_rows, blocks, moved) + side_error + roundoff
+    change = over.total(change_of_rows, blocks, moved) * (1 + EPS * (sums["entries"] + 4)) + side_error + roundoff
     with np.errstate(invalid="ignore"):
         slack = np.where((m > 0) & ~at_low, m * (np.maximum(above, 0) + change), 0.0)
         slack -= np.where((m < 0) & ~at_high, m * (np.maximum(below, 0) + change), 0.0)

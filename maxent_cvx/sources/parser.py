@@ -69,6 +69,8 @@ SLASH = re.compile("/")
 #: An attribute with the first character of a relation, as it stands before "=", and with a relation and a number.
 BEFORE_EQUALS = re.compile(r"(.*[^\s<>])\s*([<>])")
 RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN})")
+COMPARISON = re.compile(r"<=|>=|[<>≤≥]")
+ASCII = {"≤": "<=", "≥": ">="}
 ONE_SIDED: dict[str, Callable[[float], pd.Interval]] = {
     ">=": lambda number: pd.Interval(number, math.inf, "left"),
     ">": lambda number: pd.Interval(number, math.inf, "neither"),
@@ -267,8 +269,9 @@ class Reader:
         if not is_quoted and (match := BEFORE_EQUALS.fullmatch(name)) and self.take(EQUALS):
             return match[1], ONE_SIDED[f"{match[2]}="](self.signed("a number"))
         if named and not is_quoted and (match := RANGE.fullmatch(name)):
-            relation = {"≤": "<=", "≥": ">="}.get(match[2], match[2])
-            return match[1], ONE_SIDED[relation](_number(match[3]))
+            return match[1], ONE_SIDED[ASCII.get(match[2], match[2])](_number(match[3]))
+        if named and is_quoted and (relation := self.take(COMPARISON)):
+            return name, ONE_SIDED[ASCII.get(relation, relation)](self.signed("a number"))
         if self.take(EQUALS) is None:
             if named:
                 raise self.error("'=' or 'in' is expected")
@@ -323,7 +326,7 @@ class Reader:
         sign = self.need(RELATION, "=, <=, >= or ~")
         if sign in "<>":
             raise self.error(f"a strict {sign} has no maximum-entropy answer of its own; write {sign}=", self.begun)
-        return {"==": "=", "≤": "<=", "≥": ">="}.get(sign, sign)
+        return "=" if sign == "==" else ASCII.get(sign, sign)
 
     def sees(self, token: re.Pattern[str]) -> re.Match[str] | None:
         """Match a token if it comes next."""
