@@ -139,7 +139,6 @@ def merge_buckets(
 class Program(NamedTuple):
     """The least merging by sets of up to k buckets: an integer program with a variable for every set."""
 
-    sets: np.ndarray  # of tuples of buckets
     member: sp.csr_array  # 1 where a bucket is in a set, shape (buckets, sets)
     limited: sp.csr_array  # rows of P(C | q) P(s | C), one for each q and s, whose sum over chosen sets has the limit
     limit: float
@@ -169,9 +168,7 @@ class Program(NamedTuple):
         largest = np.maximum.reduceat((shares * allowed)[:, member.indices], member.indptr[:-1], axis=1)
         reached = (release.n_qb / release.n_q[:, None]) @ largest.T >= limit
         rows = [p[:, allowed][reached[:, s]] for s, p in enumerate(summands)]
-        kept = np.empty(allowed.sum(), dtype=object)
-        kept[:] = [chosen for chosen, is_allowed in zip(sets, allowed, strict=True) if is_allowed]
-        return cls(kept, member[:, allowed], sp.csr_array(sp.vstack(rows)), limit)
+        return cls(member[:, allowed], sp.csr_array(sp.vstack(rows)), limit)
 
     def least(self, most_lost: int, end: float) -> tuple[np.ndarray | None, int, bool]:
         """The first bucket of each set, or None; a lower bound of the loss; whether the program was solved in time."""
@@ -197,10 +194,8 @@ class Program(NamedTuple):
             part = self.limited[:, chosen]
             exposing = part[part.sum(axis=1) >= self.limit]
             if not exposing.shape[0]:
-                first = np.zeros(len(self.member.indptr) - 1, dtype=int)
-                for number in chosen:
-                    first[list(self.sets[number])] = self.sets[number][0]
-                return first, bound, answer.status == 0
+                inside = self.member[:, chosen].toarray().astype(int)  # each bucket is in one of these sets
+                return inside @ inside.argmax(axis=0), bound, answer.status == 0
             # HiGHS takes a limit for met that is exceeded by its tolerance. Sets that expose somebody together are excluded.
             together = sp.csr_array((exposing > 0).astype(float))
             excluded = sp.csr_array(

@@ -163,7 +163,7 @@ class Exposure(ReprMixin):
 
     @property
     def distances(self) -> tuple[str, ...]:
-        """Sentences on whom the probabilities are of, if not of all, which values count as equal, and the best guess's error."""
+        """Sentences: whom the probabilities describe, if not everybody; which values count as equal; the best guess's error."""
         return self._note if self._rule is None else (*self._note, *_distances(self._rule, self))
 
     @property
@@ -244,7 +244,7 @@ class Exposure(ReprMixin):
                 first += f"; {success}"
             else:
                 others.append(f"G{success[1:]}.")
-        lift = self.lift[self.lift < np.inf]  # of a baseline of 0, which the sentences on values say, it is no multiple
+        lift = self.lift[self.lift < np.inf]  # a probability is not a multiple of a baseline of 0
         if len(lift):
             least, most = f"{lift.min():.3g}", f"{lift.max():.3g}"
             times = least if least == most else f"{least} to {most}"
@@ -448,7 +448,7 @@ def exposed(
         n, inside = post.view.n_records, int(np.asarray(post.view.n_s)[post.view.inside].sum())
         template = (
             "These are the probabilities of people who are in the release: {inside:,} of the {n:,} people of the population. "
-            "Who may be outside of it has each value with a smaller probability."
+            "People who may be outside of it have each value with a smaller probability."
         )
         note = Message(template, inside=inside, n=n)
         vars(result).update(_whom="people who may be in the release", _note=(note,))

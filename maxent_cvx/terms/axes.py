@@ -247,8 +247,8 @@ def refuse_exact_values_in_cells(view: View, given: Mapping[str, object]) -> Non
         cells = dict(zip(view.qi, view.quasi_identifiers[[int(unclear.argmax())]].to_frame().iloc[0], strict=True))
         cell = ", ".join(f"{name}={cells[name]}" for name in given if name in cells)
         raise StatementError(
-            f"{condition} may also be true of people who are published with {cell}, so that nobody knows of how many people "
-            "it is true; give the population (--population; in Python, population=), which has exact values"
+            f"{condition} may also hold for people who are published with {cell}, so the number of people it describes is not "
+            "known; give the population (--population; in Python, population=), which has exact values"
         )
 
 
