@@ -630,7 +630,9 @@ def definetti(
     nearest to the model's that agrees with all buckets of all releases, min sum_i D(p_i || P(s | q_i)): the
     :class:`maxent_cvx.MaxEnt` posterior with the model as its prior. `log_likelihood` is then
     sum_i sum_s p_i(s) log(P(q_i, s) / p_i(s)), and no iteration of naive Bayes lowers the objective either, as both steps
-    maximise it (Csiszar and Tusnady). P(s), which a series does not publish, is the mean without the model.
+    maximise it (Csiszar and Tusnady). P(s), which a series does not publish, is the mean without the model. The
+    probabilities are less certain than sums over worlds would be: in a bucket of two people with two values, the odds are
+    the square root of the odds of the worlds.
 
     The attack is Kifer's; the exact sums over the worlds of a bucket are those of :func:`maxent_cvx.worlds.posterior`.
 
