@@ -175,12 +175,17 @@ class LocalRows(Sized):
         self.width = width[self.fixed]
         certain = off + self.space.of_trees(form.published @ width) + 16 * EPS * self.space.of_trees(np.abs(side[:n]))
         contradicts = ~(np.abs(surplus) <= certain)
-        self.off = self.space.on_forest(off)
+        self._off_of_tree = off
         self.failed = np.zeros(len(x), dtype=bool)
         if contradicts.any():
             terms, tree = self.space.trees_of_terms()
             self.failed[terms[(tree >= 0) & contradicts[tree]]] = True
         self.sample = self._sample(share)
+
+    @property
+    def off(self) -> np.ndarray:
+        """A bound on the error of `change`, one number per term, records."""
+        return self.space.on_forest(self._off_of_tree)
 
     def with_all_cycles(self) -> LocalRows:
         """The same where all cycles may change."""
@@ -387,7 +392,8 @@ class LocalRows(Sized):
         total = _exact_sums(pieces, np.tile(row, 3), len(self.known))
         size, length = absolute(distinct), len(self.x) + 8
         error = EPS * length * form.known.collect(np.abs(self.change)) + EPS * np.abs(small) + collected.error
-        error = np.concatenate([absolute(published) @ self.off, size @ (error + form.known.collect(self.off))])
+        off = self.off
+        error = np.concatenate([absolute(published) @ off, size @ (error + form.known.collect(off))])
         rounding = 2 * EPS * np.bincount(row, np.abs(factor * little), len(error))
         return total.high, total.low, total.error + error + rounding
 

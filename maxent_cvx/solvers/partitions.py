@@ -258,7 +258,12 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     rows = rows[np.argsort(rank_of_buckets(form)[form.bucket[0][rows]], kind="stable")]
     kept = np.flatnonzero(terms).astype(np.int32)
     form.forget()
-    return ReducedPart(_restricted(form, rows, kept, contributed), kept, rows, fixed, counts, width)
+    return ReducedPart(_restricted(form, rows, kept, contributed), kept, rows, fixed, *map(_constant, (counts, width)))
+
+
+def _constant(numbers: np.ndarray) -> np.ndarray:
+    """Store an array of zeros as one number."""
+    return numbers if numbers.any() else np.broadcast_to(0.0, len(numbers))
 
 
 def without(part: Part, reduced_part: ReducedPart, zeros: tuple[np.ndarray, np.ndarray]) -> ReducedPart:
@@ -287,7 +292,12 @@ def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray, contribut
     high[: len(rows)] -= contributed[rows]
     weights = form.weights[terms] if form.is_weighted else np.broadcast_to(1.0, len(terms))
     matrix = SplitMatrix(with_shared_ones(published), known)
-    return replace(smaller, coefficients=matrix, low=low, high=high, weights=weights)
+    # Newton's method needs the sides only; what else the rows carry would take a third of the memory of the rows.
+    ones, zeros = (np.broadcast_to(constant, len(low)) for constant in (1.0, 0.0))
+    return replace(
+        smaller, coefficients=matrix, low=low, high=high, weights=weights, scale=ones, shift=zeros, side_error=zeros,
+        coefficient_error=zeros,
+    )  # fmt: skip
 
 
 def presolved(

@@ -247,12 +247,18 @@ def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certifica
         certificate = Certificate(residual, 0.0, found.largest_move, gap, bound, found.n_fixed, found.backward)
         if certificate.holds:
             break
+    over.map(forgotten, parts)
     return certificate
+
+
+def forgotten(part: Part) -> None:
+    """Free what the certificate has derived from the rows of one partition."""
+    part.form.forget()
 
 
 def block_of(part: Part, reduced_part: ReducedPart, state: BucketState, point: PointPart, vanished: float) -> Block:
     """One partition near an answer, all of it in one connected component; counts below `vanished` are 0 there."""
-    answer, component = restored(part, reduced_part, state), np.zeros(part.form.shape[1], dtype=np.int64)
+    answer, component = restored(part, reduced_part, state), np.broadcast_to(np.int64(0), part.form.shape[1])
     settled = Settled(reduced_part.fixed, reduced_part.width)
     near = np.where(~settled.fixed & (point.counts < vanished), 0.0, point.counts)
     return Block(
