@@ -67,8 +67,11 @@ class CycleSpace:
         parent_term[below] = terms[edges[edge[below]]]
         outside = counts[terms] >= HELD
         outside[edges[edge[below]]] = False
-        numbers = tree, parent, parent_term, depth, terms[outside], first[outside], second[outside]
-        return cls(is_vertex, *(number.astype(np.int32) for number in numbers), counts)
+        tree, parent, parent_term, depth, outside, first, second = (
+            numbers.astype(np.int32)
+            for numbers in (tree, parent, parent_term, depth, terms[outside], first[outside], second[outside])
+        )
+        return cls(is_vertex, tree, parent, parent_term, depth, outside, first, second, counts)
 
     def routed(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The change d of the terms of the forest with P d = -residual, and what is left over at each root."""
