@@ -65,11 +65,17 @@ class CycleSpace:
         below = depth > 0
         parent_term = np.full(size, -1)
         parent_term[below] = terms[edges[edge[below]]]
-        outside = counts[terms] >= HELD
-        outside[edges[edge[below]]] = False
+        is_outside = counts[terms] >= HELD
+        is_outside[edges[edge[below]]] = False
         tree, parent, parent_term, depth, outside, first, second = (
             numbers.astype(np.int32)
-            for numbers in (tree, parent, parent_term, depth, terms[outside], first[outside], second[outside])
+            for numbers in (
+                tree,
+                parent,
+                parent_term,
+                depth,
+                *(of_edge[is_outside] for of_edge in (terms, first, second)),
+            )
         )
         return cls(is_vertex, tree, parent, parent_term, depth, outside, first, second, counts)
 
