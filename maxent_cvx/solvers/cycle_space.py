@@ -67,15 +67,9 @@ class CycleSpace:
         parent_term[below] = terms[edges[edge[below]]]
         is_outside = counts[terms] >= HELD
         is_outside[edges[edge[below]]] = False
+        of_outside = (of_edge[is_outside] for of_edge in (terms, first, second))
         tree, parent, parent_term, depth, outside, first, second = (
-            numbers.astype(np.int32)
-            for numbers in (
-                tree,
-                parent,
-                parent_term,
-                depth,
-                *(of_edge[is_outside] for of_edge in (terms, first, second)),
-            )
+            numbers.astype(np.int32) for numbers in (tree, parent, parent_term, depth, *of_outside)
         )
         return cls(is_vertex, tree, parent, parent_term, depth, outside, first, second, counts)
 
