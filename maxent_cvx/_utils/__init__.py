@@ -1,1 +1,1 @@
-"""Helpers that belong to no concept: tables, checks of arguments, errors, files, formatting."""
+"""General helpers: tables, argument checks, errors, files, formatting."""

@@ -1,4 +1,4 @@
-"""The one miner of associations between QI values and the sensitive attribute.
+"""Mining of associations between QI values and the sensitive attribute.
 
 An association Q => S ("positive") has confidence P(S | Q) and support n(Q, S); Q => not S
 ("negative") has confidence 1 - P(S | Q) and support n(Q, not S). Q sets some of the QI attributes.
@@ -24,8 +24,8 @@ from .validation import check_bool, check_int, is_several
 
 # The lattice of QI patterns: records counted over every subset of the QI attributes, level by level.
 #
-# A pattern Q sets some of the attributes. What is decided for a pattern and all that set more ("too few records",
-# say) closes it, so that nothing is counted below it (the Apriori principle).
+# A pattern Q sets some of the attributes. A decision that applies to a pattern and to all patterns that set more
+# attributes (for example "too few records") closes the pattern: nothing below it is counted (the Apriori principle).
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class Cube:
 
     attributes: tuple[int, ...]  # positions of the attributes in `qi`
     group: np.ndarray
-    first: np.ndarray  # one per pattern; A QI tuple that belongs to it
-    counts: np.ndarray  # shape (patterns, columns); The sums of what is counted over the pattern's tuples
-    closed: np.ndarray  # shape (patterns, kinds); What patterns that set fewer attributes have closed
+    first: np.ndarray  # one per pattern: a QI tuple that matches it
+    counts: np.ndarray  # shape (patterns, columns): the counts, summed over the pattern's tuples
+    closed: np.ndarray  # shape (patterns, kinds): closed by a pattern that sets fewer attributes
     parents: Mapping[tuple[int, ...], np.ndarray]
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ def cubes(
     closes: Callable[[Cube], np.ndarray],
     sizes: Iterable[int] | None = None,
 ) -> Iterator[Cube]:
-    """Count over the subsets of the attributes: small ones first, those of a size by the attributes' names."""
+    """Count over the subsets of the attributes, small ones first; subsets of a size are in order of their names."""
     sizes = set(range(1, len(qi) + 1)) if sizes is None else set(sizes)
     by_name = sorted(range(len(qi)), key=qi.__getitem__)
     everything = np.zeros(len(tuples), dtype=np.int32)
@@ -86,7 +86,7 @@ def cubes(
 
 
 def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[int]:
-    """Read how many QI attributes a pattern may set; None is any number."""
+    """Return the permitted numbers of QI attributes in a pattern; None permits any number."""
     sizes = list(range(1, n_attributes + 1))
     if attributes is None:
         return sizes
@@ -100,7 +100,7 @@ def sizes_of(attributes: int | Iterable[int] | None, n_attributes: int) -> list[
 
 
 def _split(group: np.ndarray, tuples: pd.MultiIndex, attribute: int) -> tuple[np.ndarray, np.ndarray]:
-    """Split patterns by the values of one more attribute; give each QI tuple's, and a tuple of each."""
+    """Split patterns by one more attribute; return the pattern of each QI tuple, and one tuple of each pattern."""
     inside = np.flatnonzero(group >= 0)
     size = len(tuples.levels[attribute])
     finer = np.full(len(group), -1, dtype=np.int32)
@@ -112,16 +112,16 @@ def _split(group: np.ndarray, tuples: pd.MultiIndex, attribute: int) -> tuple[np
 
 
 def _without(group: np.ndarray, first: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leave out some patterns, and number the others anew."""
+    """Drop some patterns, and renumber the remaining ones."""
     number = np.append(np.where(out, -1, np.cumsum(~out) - 1), -1)  # -1 stays -1
     return number[group].astype(np.int32), first[~out]
 
 
-# Patterns of the lattice: whom each describes, and its name.
+# The members and the names of patterns.
 
 
 def members(mined: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.csr_array:
-    """Mark which distinct QI tuples belong to each of some patterns, shape (patterns, tuples)."""
+    """Mark which distinct QI tuples match each of the given patterns, shape (patterns, tuples)."""
     rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for i in np.unique(cube):
         at = np.flatnonzero(cube == i)
@@ -136,7 +136,7 @@ def members(mined: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.
 def pattern_names(
     qi: Sequence[str], tuples: pd.MultiIndex, mined: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray
 ) -> np.ndarray:
-    """Name patterns as texts: "Gender=male, Degree=college"."""
+    """Return the names of patterns, such as "Gender=male, Degree=college"."""
     names = np.empty(len(cube), dtype=object)
     values = [
         np.array([f"{name}={format_value(value)}" for value in level], dtype=object)
@@ -157,23 +157,23 @@ class Associations(ReprMixin):
     """All associations with enough support, positive and negative, strongest first.
 
     Order: confidence, then support, both descending, then fewer attributes, then names (attribute
-    names, their values, the sensitive value). It depends on nothing but the records, and the first K
-    are among the first K + 1.
+    names, their values, the sensitive value). The order depends only on the records, so that the first K
+    associations are among the first K + 1.
 
     Attributes
     ----------
     qi, sensitive : tuple of str
-        The attributes mined.
+        The mined attributes.
     min_support : int
-        Records that an association must be supported by.
+        The smallest permitted support of an association, in records.
     tuples, sensitive_values : MultiIndex, Index
         The distinct QI tuples and sensitive values of the records.
     n_tuple, n_value : ndarray
-        Records of each distinct QI tuple, and of each sensitive value.
+        Numbers of records with each distinct QI tuple, and with each sensitive value.
     cubes : tuple of Cube
-        The records counted over subsets of the attributes, where there is enough support.
+        The records counted over those subsets of the attributes that have enough support.
     has_negative : bool
-        Whether Q => not S were mined.
+        Whether associations Q => not S were mined.
 
     Examples
     --------
@@ -207,11 +207,11 @@ class Associations(ReprMixin):
     def negative(self) -> np.ndarray:
         """Ranked Q => not S: a record array of (cube, group, s, n_q, support)."""
         if not self.has_negative:
-            raise StatementError("only positive associations were mined; mine them with negative=True")
+            raise StatementError("only positive associations were mined; mine again with negative=True")
         return self._rank(negative=True)
 
     def _rank(self, negative: bool) -> np.ndarray:
-        """List and sort the associations of one sign."""
+        """Return the sorted associations of one sign."""
         parts = [np.empty(0, dtype=RANKED)]
         for i, cube in enumerate(self.cubes):
             n_q = cube.counts.sum(axis=1)
@@ -222,13 +222,13 @@ class Associations(ReprMixin):
             part["n_q"], part["support"] = n_q[group], support[group, s]
             parts.append(part)
         ranked = np.concatenate(parts)
-        # Cubes are in the order of (number of attributes, names), and groups and values are sorted, so
-        # that position is the last three keys. Equal fractions divide to equal floats: no ties are lost.
+        # Cubes are in the order of (number of attributes, names), and groups and values are sorted, so that the
+        # position decides the last three keys. Equal fractions divide to equal floats, so that ties are preserved.
         order = np.lexsort((np.arange(len(ranked)), -ranked["support"], -(ranked["support"] / ranked["n_q"])))
         return ranked[order]
 
     def top(self, positive: int | None, negative: int | None) -> Iterator[tuple[np.ndarray, bool]]:
-        """Take the strongest associations of each sign; None is all of them."""
+        """Yield the strongest associations of each sign; None selects all of them."""
         for sign, number, ranked in (("positive", positive, self.positive), ("negative", negative, self.negative)):
             if number is not None and check_int(number, sign, 0) > len(ranked):
                 raise StatementError(
@@ -238,22 +238,22 @@ class Associations(ReprMixin):
             yield ranked[:number], sign == "negative"
 
     def members(self, ranked: np.ndarray) -> sp.csr_array:
-        """Mark which distinct QI tuples each association involves, shape (associations, tuples)."""
+        """Mark which distinct QI tuples match each association, shape (associations, tuples)."""
         return members(self.cubes, ranked["cube"], ranked["group"])
 
     def first(self, ranked: np.ndarray) -> np.ndarray:
-        """The position of a distinct QI tuple that each association involves."""
+        """Return the position of one distinct QI tuple that matches each association."""
         starts = np.cumsum([0, *map(len, self.cubes)])
         every = np.concatenate([np.empty(0, dtype=np.int64), *(cube.first for cube in self.cubes)])
         return every[starts[ranked["cube"]] + ranked["group"]]
 
     def table(self, positive: int | None = None, negative: int | None = None) -> pd.DataFrame:
-        """Write the strongest associations as a table."""
+        """Return a table of the strongest associations."""
         parts = [self._listed(ranked, is_negative) for ranked, is_negative in self.top(positive, negative)]
         return pd.concat(parts, ignore_index=True)
 
     def _listed(self, ranked: np.ndarray, is_negative: bool) -> pd.DataFrame:
-        """Write some associations of one sign as a table."""
+        """Return a table of some associations of one sign."""
         condition, value = self.names(ranked)
         sizes = np.array([len(cube.attributes) for cube in self.cubes], dtype=int)[ranked["cube"]]
         return pd.DataFrame(
@@ -266,7 +266,7 @@ class Associations(ReprMixin):
         )
 
     def first_rows(self, positive: int | None = None, negative: int | None = None) -> TablePreview:
-        """The strongest as a notebook shows them, the positive ones first, of so many of each sign."""
+        """Return a preview of the strongest associations, the given number of each sign, positive ones first."""
         every = [(self.positive[:positive], False)]
         if self.has_negative:
             every.append((self.negative[:negative], True))
@@ -285,17 +285,17 @@ class Associations(ReprMixin):
         )
 
     def names(self, ranked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Name each association: "Gender=male, Degree=college", and the sensitive value."""
+        """Return the name of each association's condition ("Gender=male, Degree=college"), and its sensitive value."""
         conditions = pattern_names(self.qi, self.tuples, self.cubes, ranked["cube"], ranked["group"])
         return conditions, value_names(self.sensitive, self.sensitive_values)[ranked["s"]]
 
 
-#: One ranked association: which combination of QI values, which sensitive value, and its counts.
+#: One ranked association: the combination of QI values, the sensitive value, and the counts.
 RANKED = np.dtype([("cube", "i4"), ("group", "i8"), ("s", "i4"), ("n_q", "i8"), ("support", "i8")])
 
 
 def value_names(sensitive: Sequence[str], values: pd.Index) -> np.ndarray:
-    """Name the sensitive values: "Flu"; of several attributes, "Disease=Flu, Salary=high"."""
+    """Return names of the sensitive values: "Flu", or for several attributes "Disease=Flu, Salary=high"."""
     if not isinstance(values, pd.MultiIndex):
         return np.array([format_value(value) for value in values], dtype=object)
     texts = [
@@ -305,9 +305,9 @@ def value_names(sensitive: Sequence[str], values: pd.Index) -> np.ndarray:
     return np.array(texts, dtype=object)
 
 
-# The one miner of associations between QI values and the sensitive attribute (Privacy-MaxEnt, section 4.4).
+# Mining of associations between QI values and the sensitive attribute (Privacy-MaxEnt, section 4.4).
 
-#: The column of how often a combination of values occurs; no attribute is called so.
+#: The column of the frequency of each combination of values; no attribute has this name.
 COUNT = "\0 records"
 
 
@@ -325,34 +325,34 @@ def mine_associations(
     Parameters
     ----------
     table : DataFrame, or iterable of DataFrame
-        One row a person. Of a table larger than memory its pieces, of which one at a time is looked at: a generator
-        that reads them, ``(pd.read_parquet(file) for file in files)``. What is kept of each is how often every
-        combination of values occurs.
+        One row per person. A table larger than memory can be given in pieces, by a generator that reads them one at
+        a time, ``(pd.read_parquet(file) for file in files)``. Only the frequency of each combination of values is
+        kept in memory.
     qi, sa
         Column names.
     min_support : int
-        Records that must support an association.
+        The smallest support of an association, in records.
     attributes : int or list of int, optional
-        The number T of QI attributes an association may set; None is any number.
+        The numbers T of QI attributes that an association may set; None permits any number.
     negative : bool
-        Mine Q => not S, too.
+        Whether to mine associations Q => not S, too.
 
     Returns
     -------
     Associations
-        ``.table(positive, negative)`` lists the strongest; :class:`~maxent_cvx.StrongestAssociations` takes it, too.
+        ``.table(positive, negative)`` lists the strongest; :class:`~maxent_cvx.StrongestAssociations` accepts it.
 
     Raises
     ------
     UnknownName, TableError
-        If the table cannot play its role.
+        If a column does not exist or cannot be used in its role.
     StatementError
         If `min_support` or `attributes` is out of range.
 
     Notes
     -----
-    Privacy-MaxEnt, section 4.4. A pass over the distinct QI tuples for each of the 2^k - 1 subsets of k
-    attributes, without those that fall short of the support already where fewer attributes are set.
+    Privacy-MaxEnt, section 4.4. The distinct QI tuples are counted once for each of the 2^k - 1 subsets of k
+    attributes. Patterns are skipped if a pattern that sets fewer attributes has too little support already.
 
     Examples
     --------
@@ -379,7 +379,7 @@ def mine_associations(
     n_each = counts.sum(axis=1), counts.sum(axis=0)
 
     def too_few(cube: Cube) -> np.ndarray:
-        """Mark the patterns, and values, of which no association has the support, nor has any that sets more."""
+        """Mark the patterns and values below which no association has enough support."""
         n_q = cube.counts.sum(axis=1, keepdims=True)
         most = np.maximum(cube.counts, n_q - cube.counts) if negative else cube.counts
         return np.asarray(most < min_support)
@@ -391,9 +391,9 @@ def mine_associations(
 def _read(
     table: pd.DataFrame | Iterable[pd.DataFrame], qi: tuple[str, ...], sa: tuple[str, ...]
 ) -> tuple[Microdata, np.ndarray]:
-    """The records, and how many each row stands for: of pieces, each combination of values once."""
+    """Return the records and their counts; combinations of values that occur in several pieces are merged."""
     if isinstance(table, str | pd.Series) or not is_several(table):
-        raise TableError(f"a table of the records, or an iterable of its pieces, is expected, not {short_repr(table)}")
+        raise TableError(f"table must be a DataFrame of records, or an iterable of its pieces, not {short_repr(table)}")
     if isinstance(table, pd.DataFrame):
         return Microdata.of_people(table, qi, sa), np.ones(len(table), dtype=np.int64)
     columns = [*qi, *sa]
@@ -401,7 +401,7 @@ def _read(
     for piece in table:
         if not isinstance(piece, pd.DataFrame):
             raise TableError(
-                f"the table must be a pandas DataFrame, or an iterable of its pieces, not a {type(table).__name__} of "
+                f"table must be a pandas DataFrame, or an iterable of DataFrames, not a {type(table).__name__} of "
                 f"{short_repr(piece)}"
             )
         if piece.empty and set(columns) <= set(piece.columns):
@@ -409,8 +409,8 @@ def _read(
         frame = Microdata.of_people(piece, qi, sa).frame[columns]
         pieces = pd.concat([*[records][: records is not None], frame.assign(**{COUNT: 1})], ignore_index=True)
         number = pieces.groupby(columns, sort=False, observed=True).ngroup().to_numpy()
-        first = pieces.iloc[np.unique(number, return_index=True)[1]]  # with the values as they are
+        first = pieces.iloc[np.unique(number, return_index=True)[1]]  # values keep their types
         records = first.assign(**{COUNT: np.bincount(number, pieces[COUNT]).astype(np.int64)})
     if records is None:
-        raise TableError("the pieces of the table contain no records; at least one is needed")
+        raise TableError("the pieces of table contain no records; at least one is needed")
     return Microdata(records[columns], qi, sa), records[COUNT].to_numpy()

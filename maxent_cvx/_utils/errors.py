@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-# The exceptions and warnings of this package, each saying what was found, what was expected, where, and what to do.
+# Exceptions and warnings. Each message describes what was found, what was expected, where, and what to do.
 #
-# Every error is a :class:`MaxEntError`, which is a ``ValueError``. Messages name columns and labels;
-# they never print a person's record.
+# Every error is a :class:`MaxEntError`, which is a ``ValueError``. Messages contain names of columns and labels, but
+# never a person's record.
 
 
 class MaxEntError(ValueError):
     """Any error this package raises on purpose.
 
-    It is a ``ValueError``. Catch it to handle any error in tables, statements, models or answers, which its subclasses
-    distinguish. Any other exception is a bug.
+    It is a ``ValueError``. Catch it to handle any error in tables, statements, models or answers; the subclasses
+    distinguish the kinds of errors. Any other exception is a bug.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class MaxEntError(ValueError):
 class TableError(MaxEntError):
     """A table cannot be used: it is empty, or has missing values, wrong columns or counts.
 
-    The message contains the column, bucket or label; correct the table, or give other columns.
+    The message contains the column, bucket or label. Correct the table, or select other columns.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class TableError(MaxEntError):
 class UnknownName(MaxEntError):
     """A column, value, solver or label that does not exist.
 
-    The message contains similar names, or the existing ones; a number and the same number as text are different.
+    The message contains similar names, or the existing ones. A number differs from the same number as text.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class StatementError(MaxEntError):
 
 
 class LabelMismatch(MaxEntError):
-    """Values whose labels are not those of the rows they are compared with.
+    """The labels of the values differ from those of the rows that they are compared with.
 
     Give a Series with one entry for each row of the block, in any order; or compare a coarser marginal.
 
@@ -233,17 +233,17 @@ class GroupTooLarge(MaxEntError):
 
 
 class LargeModel(UserWarning):
-    """A model needs gigabytes of memory, or minutes; the message contains an estimate, before any of it is used.
+    """A model needs gigabytes of memory, or minutes; the message contains an estimate made before memory is allocated.
 
-    A warning of :class:`MaxEnt` with named people: each of them has a term for every possible value and bucket. Name only
-    people about whom something is known: by symmetry, anybody else has the probabilities of the unnamed people with the
-    same quasi-identifiers.
+    A warning of :class:`MaxEnt` with named people: each of them has a term for every possible value and bucket. Name
+    only people about whom the adversary has knowledge: by symmetry, anybody else has the probabilities of the unnamed
+    people with the same quasi-identifiers.
 
     Examples
     --------
     >>> import maxent_cvx as mx, warnings
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", mx.LargeModel)  # no large model is made by mistake
+    ...     warnings.simplefilter("error", mx.LargeModel)  # raise an error instead of building a large model
     ...     release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
     ...     mx.MaxEnt(release, people={"Iris": {"Gender": "female"}})
     <MaxEnt: 27 terms, 16 rows from 2 sources>
@@ -285,28 +285,28 @@ class RepeatedStatement(UserWarning):
     """
 
 
-#: Characters of a value that a message shows.
+#: The largest number of characters of a value in a message.
 MOST_SHOWN = 80
-#: Characters that change how the text around them is shown: control characters other than tabs and line breaks, line
+#: Characters that change the display of the surrounding text: control characters other than tabs and line breaks, line
 #: and paragraph separators, bidirectional embeddings, overrides and isolates; and surrogates, which cannot be encoded.
 ACTIVE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def short_repr(value: object) -> str:
-    """Write a value for a message; of a table, array or other container of data only its type: no record is printed."""
+    """Return a short text of a value for a message. Containers of data appear as their type, never with records."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if _holds_data(value):
         return f"a {type(value).__name__}"
     try:
         text = " ".join(repr(_plain(value)).splitlines())
-    except Exception:  # Python refuses to write integers of more than 4,300 digits, and objects may fail to be written
+    except Exception:  # integers of more than 4,300 digits, or an object whose repr fails
         return f"a {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
 
 
 def visible(text: str) -> str:
-    r"""Write characters that would control a terminal or a page as escapes, so that they are seen and do nothing.
+    r"""Return the text with escapes in place of characters that would control a terminal or a page.
 
     >>> print(visible("\x1b[31mFlu\u202e"))
     \x1b[31mFlu\u202e
@@ -315,24 +315,24 @@ def visible(text: str) -> str:
 
 
 def one_line(value: object) -> object:
-    """Write a text as :func:`visible` does, and its line breaks as escapes, too; what is not a text stays as it is."""
+    """Return a text as :func:`visible` does, with line breaks escaped, too; return any other value unchanged."""
     return visible(value).replace("\n", "\\n") if isinstance(value, str) else value
 
 
 def pluralize(n: int, one: str, many: str | None = None) -> str:
-    """Word a number of things: "1 rule", "2 rules"; `many` is the plural where that is not `one` with an s."""
+    """Return a number with its noun: "1 rule", "2 rules"; `many` is the plural unless it is `one` plus an s."""
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def join_names(items: Iterable[object], limit: int = 5) -> str:
-    """Write the first few of many items: ``'a', 'b', ... (7 in total)``."""
+    """Return the first few of many items: ``'a', 'b', ... (7 in total)``."""
     items = list(items)
     first = ", ".join(short_repr(item) if _holds_data(item) else repr(_plain(item)) for item in items[:limit])
     return first if len(items) <= limit else f"{first}, ... ({len(items)} in total)"
 
 
 def unknown_name(what: str, unknown: object, known: Iterable[object]) -> UnknownName:
-    """Say that `found` is not a `what`, with near misses or else what there is.
+    """Return the error that `unknown` is not a `what`, with similar names or else the existing ones.
 
     >>> print(unknown_name("value of 'Disease'", "Fluu", ["Flu", "HIV"]))
     'Fluu' is not a value of 'Disease'; did you mean 'Flu'?
@@ -340,7 +340,7 @@ def unknown_name(what: str, unknown: object, known: Iterable[object]) -> Unknown
     known = list(known)
     unknown = _plain(unknown)
     by_text = {str(_plain(item)): _plain(item) for item in known}
-    if _holds_data(unknown):  # to compare it as a text would take long, and to print it would print records
+    if _holds_data(unknown):  # comparing its text would be slow, and printing it would disclose records
         return UnknownName(f"{short_repr(unknown)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
     by_lower = {text.lower(): item for text, item in by_text.items()}
     text = unknown if isinstance(unknown, str) else _as_text(unknown)
@@ -351,25 +351,25 @@ def unknown_name(what: str, unknown: object, known: Iterable[object]) -> Unknown
     elif near:
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
-        hint = f"expected one of {join_names(known, 8)}" if known else "there is none"
+        hint = f"expected one of {join_names(known, 8)}" if known else "none exists"
     return UnknownName(f"{short_repr(unknown)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
 
 
 def _as_text(value: object) -> str:
-    """Write a value as :class:`str` does, abbreviated; of what cannot be written, its kind."""
+    """Return the abbreviated ``str`` of a value, or its type if that fails."""
     try:
         return str(value)[:MOST_SHOWN]
-    except Exception:  # see shown
+    except Exception:  # see short_repr
         return short_repr(value)
 
 
 def _holds_data(value: object) -> bool:
-    """Whether something is a table, an array or another container whose text would print data."""
+    """Return whether a value is a table, an array or another container whose text would print data."""
     return bool(getattr(value, "shape", ()) or hasattr(value, "matrix"))
 
 
 def _plain(item: object) -> object:
-    """Turn a NumPy scalar into the Python value it stands for, so that messages read well."""
+    """Return the Python value of a NumPy scalar, which is easier to read in messages."""
     return item.item() if hasattr(item, "item") and getattr(item, "ndim", 1) == 0 else item
 
 

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and temporary folders that are removed."""
+"""Files that are written completely or not at all, and temporary folders that are removed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pathlib import Path
 from .errors import TableError
 from .validation import check_path
 
-# Temporary files that do not outlive the process: they are also removed if it is killed.
+# Temporary files, which are removed with the process, even if it is killed.
 
 #: Waits until its input is closed, which the operating system does however the process ends, and removes its arguments.
-#: A signal to a whole process group or service ends the process, and this must still follow.
+#: It ignores signals, since a signal to a whole process group or service also ends the process, before this has run.
 WATCH = 'trap "" HUP INT QUIT TERM; read -r _; exec rm -rf -- "$@"'
 
 
 class TemporaryFolder:
-    """A folder that is removed with the last reference to it in the process that made it, or when that is killed."""
+    """A folder that is removed with its last reference in the process that created it, or if that is killed."""
 
-    # a copy of it that was sent to another process is a name only.
+    # A copy that was sent to another process contains the name only, and does not remove the folder.
 
     def __init__(self, place: Path | None = None) -> None:
         self.path = Path(tempfile.mkdtemp(dir=place, prefix="maxent_cvx-")).absolute()
@@ -54,9 +54,9 @@ def _remove(path: Path, stop: Callable[[], None]) -> None:
 
 
 def _watch(path: Path) -> Callable[[], None]:
-    """Start a shell that removes the path when this process is gone; give what stops it."""
-    # No handler in this process could do so: SIGKILL cannot be handled, and the handlers of other signals belong to
-    # the application. Where no such shell can be started, as on Windows, nothing watches.
+    """Start a shell that removes the path when this process ends; return a function that stops the shell."""
+    # A handler in this process cannot do this: SIGKILL cannot be handled, and the handlers of other signals belong to
+    # the application. Where no such shell can be started, as on Windows, the path is not removed.
     if os.name != "posix":
         return lambda: None
     quiet = subprocess.DEVNULL
@@ -69,15 +69,15 @@ def _watch(path: Path) -> Callable[[], None]:
         return lambda: None
 
     def stop() -> None:
-        watcher.kill()  # its input may still be open in a fork of this process, so that closing it is not enough
+        watcher.kill()  # closing its input is not enough if a fork of this process still has it open
         watcher.communicate()
 
     return stop
 
 
-#: Seconds between attempts to replace a file that another program reads, which Windows refuses.
+#: Seconds between attempts to replace a file that another program reads, which Windows does not permit.
 PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-#: Characters of the file's name in that of its draft: names may have 255 bytes.
+#: Characters of the file's name that are used for its draft: names are limited to 255 bytes.
 LONGEST = 50
 
 #: Whether a file can be replaced while another program reads it: not on Windows.
@@ -85,7 +85,7 @@ _replaceable_while_read = os.name != "nt"
 
 
 def path_of(path: object) -> Path:
-    """Read the name of a file."""
+    """Return the path of a file after checking that its name can be encoded."""
     name = check_path(path)
     try:
         os.fsencode(name)
@@ -97,10 +97,10 @@ def path_of(path: object) -> Path:
 
 
 def write_beside(path: object, write: Callable[[Path], object]) -> None:
-    """Write a draft in the same folder, and put it in the place of the file when it is complete and on the disk."""
-    # a reader sees either the old file or the new one, complete, at any time and after any failure, an interrupt and
-    # a loss of power included. Of two writers the last one wins. The draft, a hidden file that has the file's name in
-    # its own and the same ending, is removed if anything goes wrong, also if the process is killed.
+    """Write a draft in the same folder, and replace the file by it when the draft is complete and on the disk."""
+    # A reader sees either the old file or the complete new one, at any time and after any failure, including
+    # interrupts and power losses. If two processes write, the last one wins. The draft is a hidden file with the same
+    # ending, whose name contains that of the file. It is removed if anything goes wrong, even if the process is killed.
     given_path = path_of(path)
     try:
         target = _resolved(given_path)
@@ -108,7 +108,7 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
         draft = target.with_name(f".{target.stem[:LONGEST]}.{secrets.token_hex(8)}{target.suffix}")
         try:
             with removed_if_killed(draft):
-                draft.touch(exist_ok=False)  # with the permissions that any new file has here
+                draft.touch(exist_ok=False)  # with the default permissions of new files
                 if mode is not None:
                     draft.chmod(mode)
                 write(draft)
@@ -127,35 +127,35 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
 
 
 def _resolved(path: Path) -> Path:
-    """Follow symbolic links, so that they stay what they are."""
+    """Resolve symbolic links, so that the target is replaced and not the link."""
     try:
         return path.resolve()
-    except RuntimeError as error:  # of Python before 3.13
+    except RuntimeError as error:  # a loop of links, before Python 3.13
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
 
 
 def _mode(target: Path, given_path: Path) -> int | None:
-    """Read the permissions of an existing file; refuse to replace one that is not ordinary, or is protected."""
+    """Return the permissions of an existing file; raise TableError if it is not a regular file or is protected."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
+        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
         raise TableError(f"cannot write {str(given_path)!r}: it is {kind}; give the path of a file")
     if not os.access(target, os.W_OK):
-        raise TableError(f"cannot write {str(given_path)!r}: it is protected; give another path, or permit writing")
+        raise TableError(f"cannot write {str(given_path)!r}: it is write-protected; give another path, or permit it")
     return stat.S_IMODE(mode)
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until the content is on the disk, so that no name can appear there before its content."""
+    """Flush the content to the disk, so that the new name never precedes its content."""
     with path.open("rb+") as written:
         os.fsync(written.fileno())
 
 
 def _folder_to_disk(folder: Path) -> None:
-    """Write the new name to the disk as well, where folders can be opened; the file is complete either way."""
+    """Flush the folder entry to the disk where folders can be opened; the file is complete in any case."""
     try:
         number = os.open(folder, os.O_RDONLY)
     except OSError:  # Windows
@@ -169,7 +169,7 @@ def _folder_to_disk(folder: Path) -> None:
 
 
 def _replace(draft: Path, target: Path) -> None:
-    """Replace the file by the draft; on Windows retry while another program reads the file."""
+    """Replace the file by the draft; on Windows, retry while another program reads the file."""
     for pause in () if _replaceable_while_read else PAUSES:
         try:
             os.replace(draft, target)
@@ -181,7 +181,7 @@ def _replace(draft: Path, target: Path) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """Say in a line why something cannot be written."""
+    """Return the reason why a file cannot be written."""
     if isinstance(error, PermissionError) and not _replaceable_while_read:
         return "another program has the file open; close it there"
     return error.strerror or " ".join(str(error).split()) or type(error).__name__

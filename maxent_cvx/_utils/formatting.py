@@ -1,4 +1,4 @@
-"""Text of values, numbers and linear combinations, and HTML of objects with the first rows of their tables."""
+"""Text of values, numbers and linear combinations, and HTML of objects with previews of their tables."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import pandas as pd
 
 from .errors import visible
 
-#: A number without a sign; each text is matched in one way only, so that long ones take no time.
+#: A number without a sign. Each text matches in one way only, so that long texts are matched in linear time.
 NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-#: What a name or a value is made of that needs no quotes.
+#: A name or value that needs no quotes.
 PLAIN = r"[^\s,|()=:'\"#\\]+"
 
 
 def constant(text: str) -> object:
-    """Read what stands without quotes: a number, True, False, or else a text, such as 01067."""
+    """Parse text without quotes: a number, True, False, or else a text, such as 01067."""
     if re.fullmatch(r"0\d+", text):
         return text
     if re.fullmatch(r"-?\d+", text):
         try:
             return int(text)
-        except ValueError:  # more digits than Python reads as a number: whoever writes such a thing means a text
+        except ValueError:  # more digits than Python converts: taken as a text
             return text
     if re.fullmatch(rf"-?(?:{NUMBER_PATTERN}|inf)", text):
         return float(text)
@@ -33,7 +33,7 @@ def constant(text: str) -> object:
 
 
 def format_value(value: object) -> str:
-    """Write a name or a value so that it is read as the same: a text in quotes where it needs them."""
+    """Return a name or value as text from which it can be parsed again; texts are quoted where necessary."""
     if not isinstance(value, str):
         return str(value)
     words = re.fullmatch(rf"{PLAIN}(?: {PLAIN})*", value)
@@ -44,13 +44,13 @@ def format_value(value: object) -> str:
 
 
 def format_number(value: float) -> str:
-    """Write a number with as many digits as it needs to be read as the same."""
+    """Return a number with as many digits as are needed to parse it again exactly."""
     short = f"{value:.12g}"
     return short if float(short) == value else repr(float(value))
 
 
 def format_combination(parts: Iterable[tuple[float, str]], constant: str = "") -> str:
-    """Write a linear combination from its coefficients and what each is of, and a constant if it is not "".
+    """Return a linear combination of (coefficient, term) pairs, followed by a constant unless it is empty.
 
     >>> format_combination([(2, "P(a)"), (-1, "P(b)")], "-0.5")
     '2 P(a) - P(b) - 0.5'
@@ -63,7 +63,7 @@ def format_combination(parts: Iterable[tuple[float, str]], constant: str = "") -
 
 
 class Message(str):
-    """A sentence in English that keeps the template and the values it is made of, so that a report can translate it.
+    """An English sentence that keeps its template and values, so that a report can translate it.
 
     >>> sentence = Message("{n} of {total:,} people", n=2, total=1000)
     >>> sentence, sentence.template, sentence.values
@@ -83,40 +83,40 @@ class Message(str):
 
 
 def joined(sentences: Iterable[str]) -> Message:
-    """Several sentences, one after the other, each of which keeps its own template."""
+    """Join sentences with spaces; each of them keeps its own template."""
     numbered = {f"sentence{i}": sentence for i, sentence in enumerate(sentences)}
     return Message(" ".join(f"{{{name}}}" for name in numbered), **numbered)
 
 
-# A sentence and the first rows of tables as HTML, in which every value is escaped.
+# HTML of a sentence and of previews of tables, with every value escaped.
 
-#: First strong isolate, and the end of one: what is between them does not change the order of the text around it.
+#: First strong isolate, and its end: the text between them does not change the order of the surrounding text.
 ISOLATE, END = "\u2068", "\u2069"
-#: Characters that are written from the right to the left: of Hebrew, Arabic and other scripts, and right-to-left marks.
+#: Characters of right-to-left scripts (Hebrew, Arabic and others), and right-to-left marks.
 RIGHT_TO_LEFT = "\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff"
-#: An isolated label; or words from the right to the left, with the numbers among them and behind.
+#: An isolated label; or right-to-left words, with the numbers between and after them.
 TO_ISOLATE = re.compile(
     rf"{ISOLATE}([^\u2066-\u2069]*){END}|[{RIGHT_TO_LEFT}](?:[{RIGHT_TO_LEFT}\d\s.'-]*[{RIGHT_TO_LEFT}\d])?"
 )
 
-#: Rows and columns of a table that are shown.
+#: The largest numbers of rows and columns in a preview.
 MOST_ROWS, MOST_COLUMNS = 10, 20
-#: Characters of a cell that are shown.
+#: The largest number of characters of a cell.
 MOST_CHARACTERS = 120
-#: Significant digits of a number.
+#: Significant digits of numbers.
 DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class TablePreview:
-    """A table, or its beginning, of which a notebook shows the first rows."""
+    """The first rows of a table, for a notebook."""
 
     table: pd.DataFrame
-    of: str = "rows"  # what the rows are, in the plural: "buckets"
-    total: int | None = None  # how many there are, if the table holds only the first
+    of: str = "rows"  # plural noun for the rows, such as "buckets"
+    total: int | None = None  # the number of rows, if the table contains only the first
 
     def html(self) -> str:
-        """The first rows, and below them how many there are, if that is more."""
+        """Return the first rows as HTML, with the total number of rows below them if there are more."""
         total = len(self.table) if self.total is None else self.total
         first = self.table.head(MOST_ROWS).map(_cut)
         written = first.to_html(
@@ -130,12 +130,12 @@ class TablePreview:
 
 
 def _cut(cell: object) -> object:
-    """The beginning of a long text."""
+    """Return the cell, shortened if it is a long text."""
     return f"{cell[:MOST_CHARACTERS]}..." if isinstance(cell, str) and len(cell) > MOST_CHARACTERS else cell
 
 
 def as_label(value: object) -> str:
-    r"""Write a label, or several, for a sentence: control characters are seen, and another direction is isolated.
+    r"""Return a label (or several) for a sentence: control characters are escaped, right-to-left text is isolated.
 
     >>> print(as_label("Flu\u202e"))
     Flu\u202e
@@ -147,7 +147,7 @@ def as_label(value: object) -> str:
 
 
 def isolated(text: str, start: str = ISOLATE, end: str = END) -> str:
-    """Isolate what is written from the right to the left, so that the numbers of a sentence keep their order."""
+    """Isolate right-to-left text, so that the numbers of a sentence keep their order."""
     pieces, at = list[str](), 0
     for match in TO_ISOLATE.finditer(text):
         pieces += [visible(text[at : match.start()]), start, visible(match[1] or match[0]), end]
@@ -156,7 +156,7 @@ def isolated(text: str, start: str = ISOLATE, end: str = END) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Write a text as HTML: no markup, no control characters, and every other direction of writing isolated.
+    r"""Return the text as HTML: markup and control characters are escaped, right-to-left text is isolated.
 
     >>> ascii(escaped("<b> \u05d0"))
     "'&lt;b&gt; <bdi>\\u05d0</bdi>'"
@@ -165,14 +165,14 @@ def escaped(text: str) -> str:
 
 
 def as_html(text: str, *tables: TablePreview) -> str:
-    """Write what an object says of itself, and tables below it.
+    """Return the repr of an object as HTML, with previews of tables below it.
 
     Parameters
     ----------
     text : str
-        What ``repr`` says, "<Release: 10 records>"; what is before the first colon is the heading. Line breaks are
+        The ``repr``, such as "<Release: 10 records>"; the part before the first colon is the heading. Line breaks are
         kept.
-    *tables : FirstRows
+    *tables : TablePreview
 
     Examples
     --------
@@ -189,10 +189,10 @@ def as_html(text: str, *tables: TablePreview) -> str:
 
 
 class ReprMixin:
-    """Something that a notebook shows by what ``repr`` says of it, and by the first rows of its tables."""
+    """A class whose objects appear in notebooks as their ``repr`` and previews of their tables."""
 
     def _tables(self) -> Iterable[TablePreview]:
-        """What is shown below the sentence; by default nothing."""
+        """Return the previews below the sentence; by default none."""
         return ()
 
     def _repr_html_(self) -> str:

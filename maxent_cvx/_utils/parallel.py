@@ -1,11 +1,11 @@
 """Independent tasks, and partitions of a large release: in this process, in several (joblib), or on a Dask cluster.
 
-An executor applies a function to every partition, and what it returns stays where it was made; only what is gathered
-comes back. Functions are pure, so that Dask computes again what a lost worker had.
+An executor applies a function to every partition. Each result stays where it was computed until it is gathered.
+Functions are pure, so that Dask can recompute the results of a lost worker.
 
-Joblib has a backend for Dask, too, and ``joblib.parallel_config(backend="dask")`` works here as everywhere. A client
-that is given is not used through that backend: it waits for ever where a task cannot be sent (joblib 1.6), and is set
-for whatever else is done between two results of a generator.
+Joblib also has a backend for Dask, and ``joblib.parallel_config(backend="dask")`` works here as elsewhere. If a client
+is given, it is used directly, because with that backend joblib 1.6 waits forever for a task that cannot be sent, and
+the backend remains set for any other code that runs between two results of a generator.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from typing import Any
 from .errors import SolverError, StatementError, TableError, short_repr
 from .files import TemporaryFolder, path_of
 
-#: How many results are combined at a time, so that sums are made in the same order by any number of workers.
+#: The number of results combined at a time; it is fixed so that the order of summation does not depend on the workers.
 FAN_IN = 8
 
 
 class Executor(ABC):
-    """Applies functions to partitions; a handle stands for a result that stays where it was made."""
+    """Applies functions to partitions; a handle represents a result that stays where it was computed."""
 
     @abstractmethod
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """Handles of what functions without arguments return, or of what a Dask Delayed stands for."""
+        """Return handles of the results of functions without arguments, or of Dask Delayed objects."""
 
     @abstractmethod
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """Handles of ``function(*results, *common)``, the results being those of one partition each."""
+        """Return handles of ``function(*results, *common)``, where the results are those of one partition."""
 
     @abstractmethod
     def gather(self, handles: Sequence[Any]) -> list[Any]:
-        """The results themselves, in order."""
+        """Return the results of handles, in order."""
 
     @abstractmethod
     def combined(self, combine: Callable[[list[Any]], Any], groups: list[list[Any]]) -> list[Any]:
-        """Handles of ``combine(results)`` for every group of handles."""
+        """Return handles of ``combine(results)`` for every group of handles."""
 
     def reduce(self, combine: Callable[[list[Any]], Any], handles: Sequence[Any]) -> Any:
-        """Combine the results of all partitions, a few neighbours at a time, and those in turn."""
+        """Combine the results of all partitions in a tree, a few neighbours at a time."""
         pending = list(handles)
         while len(pending) > 1:
             pending = self.combined(combine, [pending[i : i + FAN_IN] for i in range(0, len(pending), FAN_IN)])
@@ -61,30 +61,30 @@ class Executor(ABC):
 
 
 class LocalExecutor(Executor):
-    """Threads of this process: NumPy and SciPy release Python's lock while they compute."""
+    """Threads of this process; NumPy and SciPy release the GIL while they compute."""
 
     def __init__(self, threads: int | None = None) -> None:
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.threads = threads or available
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """The results of functions, or of Delayed objects, computed in threads or by the current Dask client."""
+        """Return the results of functions, or of Delayed objects, computed in threads or by the current Dask client."""
         return self._each(_made_here, [(make,) for make in makers])
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """The results, one per partition."""
+        """Return the results, one per partition."""
         return self._each(function, [(*arguments, *common) for arguments in zip(*handles, strict=True)])
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
-        """The results as they are."""
+        """Return the results unchanged."""
         return list(handles)
 
     def combined(self, combine: Callable[[list[Any]], Any], groups: list[list[Any]]) -> list[Any]:
-        """The result for each group."""
+        """Return the result for each group."""
         return [combine(self.gather(group)) for group in groups]
 
     def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
-        """Apply a function to arguments, as many at a time as there are threads; the first error is raised."""
+        """Apply a function to each tuple of arguments in a pool of threads; raise the first error."""
         if self.threads == 1 or len(arguments) < 2:
             return [function(*each) for each in arguments]
         with ThreadPoolExecutor(self.threads) as pool:
@@ -98,15 +98,15 @@ class ClusterExecutor(Executor):
         self.client = client
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
-        """Futures of the results; they are computed again if their worker is lost."""
+        """Return futures of the results; Dask recomputes them if their worker is lost."""
         makers = list(makers)
         with _worded():
-            # All in one graph: partitions of one table share inputs, which are then sent once.
+            # All in one graph: partitions of one table share inputs, which are then sent only once.
             computed = iter(self.client.compute([make for make in makers if _is_delayed(make)]))
             return [next(computed) if _is_delayed(make) else self.client.submit(make, pure=False) for make in makers]
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """Futures, one per partition, computed where the partition is."""
+        """Return futures, one per partition, each computed where its partition is."""
         with _worded():
             return [
                 self.client.submit(function, *arguments, *common, pure=False)
@@ -114,24 +114,24 @@ class ClusterExecutor(Executor):
             ]
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
-        """The results, sent here."""
+        """Return the results, sent to this process."""
         with _worded():
             return list(self.client.gather(list(handles)))
 
     def combined(self, combine: Callable[[list[Any]], Any], groups: list[list[Any]]) -> list[Any]:
-        """Futures, one per group, computed on the workers."""
+        """Return futures, one per group, computed on the workers."""
         with _worded():
             return [self.client.submit(combine, group, pure=False) for group in groups]
 
     def in_turn(self, function: Callable[..., Any], shared: Any, tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Yield ``function(shared, *task)`` for every task, in their order, each as soon as possible.
+        """Yield ``function(shared, *task)`` for every task, in order, each as soon as possible.
 
-        Closing the generator, or an interrupt, cancels the tasks that have not begun. The shared object is sent once; it
-        is the result of a task, which Dask computes again if its worker is lost.
+        Closing the generator, or an interrupt, cancels the tasks that have not begun. The shared object is sent once,
+        as the result of a task, which Dask recomputes if its worker is lost.
         """
         with _worded():
             handle = self._held(shared)
-            # The first is done first; submitted at once, tasks of one priority are done in any order.
+            # Priorities preserve the order: tasks of equal priority are executed in any order.
             waiting = [
                 self.client.submit(function, handle, *task, pure=False, priority=-i) for i, task in enumerate(tasks)
             ]
@@ -140,10 +140,10 @@ class ClusterExecutor(Executor):
             while waiting:
                 yield self.gather([waiting.pop()])[0]
         finally:
-            waiting.clear()  # an error refers to this frame, and Dask works on futures that are referred to
+            waiting.clear()  # a traceback keeps this frame alive, and Dask computes futures that are referenced
 
     def _held(self, shared: Any) -> Any:
-        """A future of an object of this process, without Dask's warning about large ones."""
+        """Return a future of an object of this process, without Dask's warning about large objects."""
         import dask
 
         try:
@@ -158,7 +158,7 @@ class ClusterExecutor(Executor):
 
 @contextmanager
 def _worded() -> Iterator[None]:
-    """Raise SolverError if the cluster is lost; errors of tasks are raised as they are."""
+    """Raise SolverError if the cluster is lost; other errors of tasks are not changed."""
     try:
         yield
     except Exception as error:
@@ -178,22 +178,22 @@ def _worded() -> Iterator[None]:
 
 
 def executor_for(client: Any = None, threads: int | None = None) -> Executor:
-    """The workers of a Dask client, or threads of this process without one."""
+    """Return an executor for the workers of a Dask client, or for threads of this process if there is no client."""
     if client is None:
         return LocalExecutor(threads)
     return client if isinstance(client, (LocalExecutor, ClusterExecutor)) else cluster_of(client)
 
 
 def cluster_of(client: Any) -> ClusterExecutor:
-    """The workers of a Dask client."""
+    """Return an executor for the workers of a Dask client."""
     if not all(callable(getattr(client, name, None)) for name in ("submit", "gather", "scheduler_info")):
         raise StatementError(f"client must be a Dask client, distributed.Client(...), got client={short_repr(client)}")
     return ClusterExecutor(client)
 
 
 def current_client() -> Any:
-    """The current client of Dask, or None."""
-    get_client = getattr(sys.modules.get("distributed"), "get_client", None)  # no client is there without it
+    """Return the current client of Dask, or None."""
+    get_client = getattr(sys.modules.get("distributed"), "get_client", None)  # without it there is no client
     try:
         return None if get_client is None else get_client()
     except ValueError:
@@ -201,7 +201,7 @@ def current_client() -> Any:
 
 
 def then(maker: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-    """The maker of ``function(result, *arguments)``, given a maker of the result: a function, or a Dask Delayed."""
+    """Return a maker of ``function(result, *arguments)``, given a maker of the result: a function or a Dask Delayed."""
     if not _is_delayed(maker):
         return partial(_after, maker, function, arguments)
     import dask
@@ -222,12 +222,12 @@ def _itself(shared: Any) -> Any:
 
 
 def _is_delayed(maker: Any) -> bool:
-    """Whether a maker is a Dask Delayed."""
+    """Return whether a maker is a Dask Delayed."""
     return hasattr(maker, "__dask_graph__")
 
 
 def _made_here(maker: Any) -> Any:
-    """The result of a maker, in this thread; that of a Delayed by the current client, which may hold parts of it."""
+    """Return the result of a maker, computed here; the current client computes a Delayed, whose parts it may own."""
     if not _is_delayed(maker):
         return maker()
     if current_client() is not None:
@@ -241,15 +241,15 @@ def _made_here(maker: Any) -> Any:
     return maker.compute(scheduler="synchronous")
 
 
-#: What glibc keeps of freed memory, bytes, by the names of its environment variables. Dask has its workers give all
-#: but 64 KiB back, after which the system must clear every page of the next array: 10 of 23 processor seconds of a
-#: quarter of a million records, which so are 2 to 4. Larger arrays than the second, the most there is, are given back.
+#: Bytes of freed memory that glibc retains, by environment variable. Dask workers return all but 64 KiB to the system,
+#: which must then clear every page of the next array: this took 10 of 23 processor seconds for a quarter of a million
+#: records, and takes 2 to 4 with these values. Arrays above the second value, its maximum in glibc, are returned.
 MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(256 * 2**20), "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20)}
 
 
 @contextmanager
 def local_client(workers: int) -> Iterator[Any]:
-    """A client of a local cluster of so many processes, each with one thread."""
+    """Yield a client of a local cluster with the given number of processes, each with one thread."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -262,7 +262,7 @@ def local_client(workers: int) -> Iterator[Any]:
         yield client
 
 
-#: Bytes: what holds less stays in memory.
+#: Bytes; smaller results stay in memory.
 LARGE = 2**20
 
 
@@ -274,7 +274,7 @@ class Stored:
         weakref.finalize(self, path.unlink, missing_ok=True)
 
     def load(self) -> Any:
-        """The result, with arrays mapped from the file: they take memory as far as they are read."""
+        """Return the result; its arrays are mapped from the file, and only the parts that are read take memory."""
         import joblib
 
         return joblib.load(self.path, mmap_mode="c")
@@ -283,8 +283,8 @@ class Stored:
 class OutOfCoreExecutor(LocalExecutor):
     """Threads of this process that write large results to files, which are mapped into memory while they are used.
 
-    Memory is then that of the partitions at work; the rest is in the operating system's cache of files as far as it
-    fits. Dask's own spilling takes 2.6 times as long.
+    Only the partitions in use take memory; the operating system caches files in the remaining memory. Dask's own
+    spilling takes 2.6 times as long.
     """
 
     def __init__(self, folder: str | PathLike[str], threads: int | None = None) -> None:
@@ -293,20 +293,20 @@ class OutOfCoreExecutor(LocalExecutor):
         try:
             self._folder = TemporaryFolder(place)
         except OSError as error:
-            raise TableError(f"cannot write to the folder {str(place)!r}: {error.strerror}; name another") from error
+            raise TableError(f"cannot write to the folder {str(place)!r}: {error.strerror}; give another") from error
         self._numbers = itertools.count()
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
-        """The results themselves."""
+        """Return the results of handles."""
         return [_loaded(handle) for handle in handles]
 
     def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
-        """Apply a function to results that may be stored, and store its own if they are large."""
+        """Apply a function to results that may be stored in files, and store its results if they are large."""
         return super()._each(partial(self._kept, function), arguments)
 
     def _kept(self, function: Callable[..., Any], *arguments: Any) -> Any:
         result, buffers = function(*map(_loaded, arguments)), list[pickle.PickleBuffer]()
-        pickle.dumps(result, protocol=5, buffer_callback=buffers.append)  # arrays are listed, and not copied
+        pickle.dumps(result, protocol=5, buffer_callback=buffers.append)  # collects the arrays without a copy
         if sum(buffer.raw().nbytes for buffer in buffers) < LARGE:
             return result
         import joblib
@@ -317,7 +317,7 @@ class OutOfCoreExecutor(LocalExecutor):
 
 
 def _loaded(handle: Any) -> Any:
-    """A result in memory or in a file."""
+    """Return a result from memory or from its file."""
     return handle.load() if isinstance(handle, Stored) else handle
 
 
@@ -327,10 +327,10 @@ MOST_JOBS = 10**6
 
 @dataclass(frozen=True)
 class Workers:
-    """Where tasks are executed: by default as set by ``joblib.parallel_config``, or else in this process."""
+    """Executor of independent tasks: by default as set by ``joblib.parallel_config``, or else this process."""
 
     n_jobs: int | None = None  # processes, as joblib counts them
-    cluster: ClusterExecutor | None = None  # if given, its workers execute all tasks
+    cluster: ClusterExecutor | None = None  # executes all tasks if given
 
     @classmethod
     def asked(cls, n_jobs: int | None = None, client: Any = None) -> Workers:
@@ -346,13 +346,13 @@ class Workers:
 
     @property
     def is_this_process(self) -> bool:
-        """Whether tasks are executed here, one after another."""
-        from joblib import effective_n_jobs  # takes a while to load, which no other part needs
+        """Whether tasks are executed in this process, one after another."""
+        from joblib import effective_n_jobs  # late: slow to import, and needed only here
 
         return self.cluster is None and bool(effective_n_jobs(self.n_jobs) == 1)
 
     def map(self, work: Callable[..., Any], shared: Any, tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Yield ``work(shared, *task)`` for every task, in their order; closing it cancels tasks that have not begun."""
+        """Yield ``work(shared, *task)`` for every task, in order; closing it cancels tasks that have not begun."""
         if self.cluster is not None:
             return self.cluster.in_turn(work, shared, tasks)
         from joblib import Parallel, delayed

@@ -1,4 +1,4 @@
-"""Progress bars: one way for the package to show the progress of long work."""
+"""Progress bars for long computations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tqdm import tqdm
 
 
 class _Bar(tqdm):
-    monitor_interval = 0  # no thread watches over it, which would outlive it
+    monitor_interval = 0  # no monitor thread, which would outlive the bar
 
 
 class _Depth(threading.local):
-    """How many pieces of work of this thread are going on whose progress is shown, or was switched off."""
+    """Number of nested computations in this thread whose progress is displayed or was switched off."""
 
     n = 0
 
@@ -25,7 +25,7 @@ _depth = _Depth()
 
 
 class ProgressBar:
-    """Go through items, or count steps, and move the bar of tqdm, if one is shown."""
+    """Iterate over items, or count steps, and advance the tqdm bar if there is one."""
 
     def __init__(self, items: Iterable[Any], shown: tqdm[Any] | None = None) -> None:
         self.items: Iterable[Any] = items if shown is None else shown
@@ -39,17 +39,17 @@ class ProgressBar:
             _depth.n -= 1
 
     def update(self, steps: int = 1) -> None:
-        """Count steps that are done."""
+        """Add steps that are done."""
         if self.shown is not None:
             self.shown.update(steps)
 
     def set_postfix_str(self, text: str) -> None:
-        """Write a text behind the bar."""
+        """Write a text after the bar."""
         if self.shown is not None:
-            self.shown.set_postfix_str(text, refresh=not self.shown.delay)  # which would not wait
+            self.shown.set_postfix_str(text, refresh=not self.shown.delay)  # a refresh would ignore the delay
 
     def following(self, callback: Callable[..., Any] | None) -> Callable[..., Any]:
-        """A solver's callback that moves the bar before it calls the user's."""
+        """Return a solver's callback that advances the bar before it calls the user's callback."""
 
         def moved(iteration: Any) -> Any:
             self.update()
@@ -79,11 +79,11 @@ def progress_bar(
     leave: bool = True,
     delay: float = 0.0,
 ) -> ProgressBar:
-    """Show a progress bar on a terminal or in a notebook; elsewhere tqdm is not called."""
+    """Return a progress bar, displayed on a terminal or in a notebook; elsewhere tqdm is not called."""
     if progress is None:
         progress = _is_terminal() and not (delay and _is_part_of_more())
     elif progress:
-        delay = 0.0  # it was asked for
+        delay = 0.0  # requested explicitly
     if not progress:
         return ProgressBar(() if items is None else items)
     options: dict[str, Any] = {"desc": what, "total": total, "unit": unit, "leave": leave, "delay": delay}
@@ -91,7 +91,7 @@ def progress_bar(
 
 
 def _is_terminal() -> bool:
-    """Whether output goes to a terminal; a notebook says that it is one."""
+    """Return whether stderr is a terminal; notebooks report that it is."""
     try:
         return sys.stderr.isatty()
     except (AttributeError, ValueError):  # no stream at all, or a closed one
@@ -99,6 +99,6 @@ def _is_terminal() -> bool:
 
 
 def _is_part_of_more() -> bool:
-    """Whether this is a step of other work that has a bar, or the work of a thread or a process among others."""
+    """Return whether this is part of a computation that has a bar, or runs in another thread or process."""
     in_main = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
     return _depth.n > 0 or not in_main

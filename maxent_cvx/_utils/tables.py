@@ -1,4 +1,4 @@
-"""Columns of DataFrames as codes and numbers, and choices among the values of an attribute."""
+"""Columns of DataFrames as codes and numbers, and selections of values of an attribute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .errors import StatementError, TableError, join_names, short_repr, unknown_
 from .formatting import format_value
 from .validation import is_several, is_text
 
-# Codes: values, rows and combinations numbered in sorted order, and counted by their numbers.
+# Codes: values, rows and combinations, numbered in sorted order and counted.
 
 
 def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
@@ -32,19 +32,19 @@ def sort_distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
 
 
 def distinct(frame: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
-    """Number the distinct rows of a table in sorted order; of one column, its values."""
+    """Number the distinct rows of a table in sorted order; a single column gives an index of its values."""
     return factorize(frame.iloc[:, 0]) if frame.shape[1] == 1 else sort_distinct(frame)
 
 
 def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Count up from every start: start, start + 1, ..., `length` numbers each, one after the other."""
+    """Return the concatenated ranges start, start + 1, ... of `length` numbers each."""
     before = np.cumsum(length) - length
     return np.repeat(start - before, length) + np.arange(length.sum())
 
 
 def places_of(codes: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the places of each wanted code among many: pairs of its number among the wanted, and a place that has it."""
-    order = np.argsort(codes, kind="stable")  # the places of each code are one slice then
+    """Find all positions of each wanted code; return pairs of an index into `wanted` and a position in `codes`."""
+    order = np.argsort(codes, kind="stable")  # then the positions of each code are contiguous
     start, stop = np.searchsorted(codes[order], [wanted, wanted + 1])
     return np.repeat(np.arange(len(wanted)), stop - start), order[ranges(start, stop - start)]
 
@@ -53,25 +53,25 @@ def factorize(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
     """Number the distinct values of a column in sorted order."""
     try:
         codes, values = pd.factorize(column, sort=True)
-    except TypeError as error:  # a list in a cell, say
+    except TypeError as error:  # for example a list in a cell
         raise TableError(f"column {column.name!r} must contain single values: {error}") from error
     return codes, pd.Index(values, name=column.name)
 
 
 def multi_index(levels: Sequence[pd.Index], codes: Sequence[np.ndarray], labels: Sequence[Hashable]) -> pd.MultiIndex:
-    """Build a MultiIndex from levels and codes; the levels are shared, not copied, and nothing is checked."""
+    """Build a MultiIndex from levels and codes without copying the levels or checking anything."""
     return pd.MultiIndex(levels=levels, codes=codes, names=labels, verify_integrity=False)  # type: ignore[arg-type]
 
 
-#: The largest key of a combination: beyond it 64 bits do not hold the next column.
+#: The largest key of a combination: above it, multiplying by the size of another column could overflow 64 bits.
 LARGEST_KEY = 2**62
 
 
 def group_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
-    """Number the combinations that occur of several coded columns, in sorted order, from 0."""
+    """Number the distinct combinations of several coded columns, in sorted order, from 0."""
     group, possible = np.zeros(len(codes[0]), dtype=np.int64), 1
     for code, size in zip(codes, sizes, strict=True):
-        if possible * size > LARGEST_KEY:  # dense again, so that the mixed-radix key cannot overflow
+        if possible * size > LARGEST_KEY:  # renumber densely, so that the mixed-radix key cannot overflow
             group = densely(group)
             possible = int(group.max(initial=0)) + 1
         group = group * size + code
@@ -79,12 +79,12 @@ def group_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray
     return densely(group)
 
 
-#: Marking all possible numbers in a table is faster than sorting those that are there, up to so many for each of them.
+#: Marking numbers in a table of all possible ones is faster than sorting, up to this many possible numbers per number.
 MOST_POSSIBLE = 4
 
 
 def densely(key: np.ndarray) -> np.ndarray:
-    """Number the distinct integers, none negative, in sorted order from 0."""
+    """Number the distinct nonnegative integers in sorted order, from 0."""
     size = int(key.max(initial=-1)) + 1
     if size > MOST_POSSIBLE * len(key):
         return np.unique(key, return_inverse=True)[1]
@@ -94,39 +94,37 @@ def densely(key: np.ndarray) -> np.ndarray:
 
 
 def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np.ndarray | None) -> sp.csr_array:
-    """Count records by row and column code, as integers, zeros left out."""
+    """Count records by row and column code, as integers, without explicit zeros."""
     ones = np.ones(len(row), dtype=np.int64) if count is None else count
-    table = sp.coo_array((ones, (row, column)), shape=shape).tocsr()  # repeated entries are added up
+    table = sp.coo_array((ones, (row, column)), shape=shape).tocsr()  # adds up repeated entries
     table.eliminate_zeros()
     table.sort_indices()
     return table
 
 
-# Columns of tables: their names, the roles that they play, and columns of counts, checked on input.
+# Columns of tables: names, roles and counts, checked on input.
 
 
 def names(columns: str | Iterable[str], role: str) -> tuple[str, ...]:
-    """Read column names; a single string is one column, and at least one is needed."""
+    """Return column names as a tuple of at least one; a single string is one column."""
     if isinstance(columns, pd.DataFrame):
-        raise TableError(f"{role} must be the names of columns, not {short_repr(columns)}")
+        raise TableError(f"{role} must be a column name or a list of column names, not {short_repr(columns)}")
     is_list = not isinstance(columns, str | bytes) and is_several(columns)
     if not (listed := tuple(columns) if is_list else (columns,)):
-        raise TableError(f"{role} must name at least one column")
+        raise TableError(f"{role} must contain at least one column name")
     if strange := [name for name in listed if not is_text(name)]:
-        raise TableError(f"the names of columns in {role} must be str, not {short_repr(strange[0])}; rename the column")
+        raise TableError(f"column names in {role} must be str, not {short_repr(strange[0])}; rename the column")
     return listed  # type: ignore[return-value]
 
 
 def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], what: str) -> list[str]:
-    """Check that every role's columns are among those of a table, distinct, and give them."""
-    known = [column for column in columns if isinstance(column, str)]  # to compare with pandas' NA is an error
+    """Check that the columns of all roles exist and are distinct; return them."""
+    known = [column for column in columns if isinstance(column, str)]  # comparing with pandas.NA raises an error
     role_of: dict[str, str] = {}
     for role, columns_of_role in roles.items():
         for column in columns_of_role:
             if not is_text(column):
-                raise TableError(
-                    f"the names of columns in {role} must be str, not {short_repr(column)}; rename the column"
-                )
+                raise TableError(f"column names in {role} must be str, not {short_repr(column)}; rename the column")
             if column not in known:
                 raise unknown_name(f"column of {what} (given as {role})", column, known)
             if column in role_of:
@@ -143,7 +141,7 @@ def check_named(columns: Iterable[object], roles: Mapping[str, Sequence[str]], w
 def check_columns(
     frame: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, sets: Collection[str] = ()
 ) -> None:
-    """Check that every role's columns are in `frame`, distinct, and complete; cells of `sets` may be sets of values."""
+    """Check that the columns of all roles exist, are distinct and complete; cells of `sets` may be sets of values."""
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"{what} must be a pandas DataFrame, not a {type(frame).__name__}")
     check_labels(frame.columns, f"a name of a column of {what}")
@@ -152,7 +150,7 @@ def check_columns(
         raise TableError(f"{what} has no rows; at least one record is needed")
     for column in columns:
         cells = frame[column]
-        if column in sets and cells.dtype == object:  # then each value of a set is checked, like a single value
+        if column in sets and cells.dtype == object:  # each value of a set is checked like a single value
             is_set = cells.map(lambda cell: isinstance(cell, set | frozenset | list | tuple)).to_numpy(dtype=bool)
             check_labels(cells[is_set].explode(), f"a value of a set in column {column!r} of {what}")
             cells = cells[~is_set]
@@ -171,21 +169,21 @@ def check_labels(values: pd.Series | pd.Index, what: str) -> None:
         except TypeError:
             strange = next(value for value in values if not pd.api.types.is_hashable(value))
             raise TableError(
-                f"{what} is a {type(strange).__name__}; single values are expected, such as texts or numbers"
+                f"{what} is a {type(strange).__name__}; only single values are supported, such as texts or numbers"
             ) from None
 
 
 def missing_values(missing: Mapping[str, int], rows: int, roles: Mapping[str, Sequence[str]], what: str) -> TableError:
-    """Say in which columns of so many rows how many values are missing, and what to do."""
+    """Return the error for missing values, with the number of missing values per column."""
     where = ", ".join(f"{column!r} ({count} of {rows})" for column, count in missing.items())
     return TableError(
         f"{what} has missing values in {where}; drop those rows"
-        + ("" if "count" in roles else ", or replace the missing values by a value of their own, such as '?'")
+        + ("" if "count" in roles else ", or replace the missing values by a separate value, such as '?'")
     )
 
 
 def count_column(counts: pd.Series, what: str) -> np.ndarray:
-    """Read a column of record counts: integers, none negative."""
+    """Return a column of record counts as nonnegative integers."""
     values = _floats(counts)
     bad = ~(np.isfinite(values) & (values >= 0) & (values <= LARGEST_COUNT) & (values == np.round(values)))
     if bad.any():
@@ -197,36 +195,36 @@ def count_column(counts: pd.Series, what: str) -> np.ndarray:
 
 
 def _floats(column: pd.Series) -> np.ndarray:
-    """Read the cells of a column as numbers, NaN where they are not."""
+    """Return the cells of a column as floats, NaN where they are not numbers."""
     try:
         numeric = pd.to_numeric(column, errors="coerce")
         return np.full(len(column), np.nan) if numeric.dtype.kind == "c" else numeric.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError):  # integers that no float holds, or arrays
+    except (OverflowError, TypeError, ValueError):  # integers above the range of floats, or arrays
         return np.full(len(column), np.nan)
 
 
-#: The largest count, records: beyond it floating point does not hold every integer.
+#: The largest count, in records: above it, floats do not represent every integer.
 LARGEST_COUNT = 2**53
 
 
-#: Names of columns of record counts, without capitals, spaces and signs: those that AnonyPyx, SQL, pandas and R give.
+#: Names of count columns in AnonyPyx, SQL, pandas and R, without capitals, spaces and signs.
 COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people"} | {
     "nrecords", "npeople", "numrecords", "recordcount", "groupcount", "numberofrecords", "numberofpeople",
 }  # fmt: skip
 
 
-#: What to do about such a column where every row is one person.
+#: What to do about such a column if every row is one person.
 REPEAT = "one row per person is expected, so repeat each row by its {name!r} (on the command line, --count {name})"
 GIVE = "give {name!r} as count (on the command line, --count {name})"
 
 
 def looks_like_count(name: object) -> bool:
-    """Whether a column has the name of a count of records."""
+    """Return whether a column has the name of a count of records."""
     return re.sub(r"[\W_]", "", str(name).lower()) in COUNTS
 
 
 def check_no_count(table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what: str, remedy: str = GIVE) -> None:
-    """Refuse a column without a role that looks like how many people a row stands for: its people would be lost."""
+    """Raise TableError if a column without a role looks like a count of people, which would be lost."""
     with_role = {column for columns in roles.values() for column in columns}
     for name in table.columns:
         if name in with_role or not looks_like_count(name):
@@ -237,7 +235,7 @@ def check_no_count(table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what
         numbers = _floats(column)
         if (numbers >= 0).all() and (numbers == np.round(numbers)).all() and (numbers != 1).any():
             raise TableError(
-                f"column {name!r} of {what} looks like the number of people that each row stands for: "
+                f"column {name!r} of {what} looks like the number of people that each row represents: "
                 f"{numbers.sum():.0f} people in {len(table)} rows; {remedy.format(name=name)}, or, if it contains "
                 "something else, drop or rename it (on the command line, --no-count)"
             )
@@ -250,9 +248,9 @@ def counted(
     what: str,
     sets: Collection[str] = (),
 ) -> tuple[pd.DataFrame, np.ndarray | None]:
-    """Check a table that may have a column of counts; rows that count nobody say nothing and are left out."""
+    """Check a table that may have a column of counts; rows with the count 0 are dropped, as they contain no people."""
     if count is not None and not isinstance(count, str):
-        raise TableError(f"count must be the name of a column, got {short_repr(count)}")
+        raise TableError(f"count must be a column name, got {short_repr(count)}")
     if count is None or not isinstance(table, pd.DataFrame) or count not in table.columns:
         check_columns(table, roles, what, sets)
         return table, None
@@ -268,7 +266,7 @@ def counted(
 
 @dataclass(frozen=True, eq=False)
 class Microdata:
-    """Records of people: quasi-identifiers, sensitive attributes, perhaps a bucket."""
+    """Records of people: quasi-identifiers, sensitive attributes, and optionally a bucket."""
 
     frame: pd.DataFrame
     qi: tuple[str, ...]
@@ -287,7 +285,7 @@ class Microdata:
 
     @classmethod
     def of_people(cls, frame: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...]) -> Self:
-        """Read a table of which every row is taken for one person; a column that looks like a count is refused."""
+        """Build from a table with one row per person; raise TableError if a column looks like a count."""
         data = cls(frame, qi, sa)
         check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table", REPEAT)
         return data
@@ -305,19 +303,19 @@ class Microdata:
 
 
 def check_once(column: pd.Series) -> None:
-    """Check that a column names each person once."""
+    """Check that each person occurs only once in a column of pseudonyms."""
     if (repeated := column.value_counts() > 1).any():
         raise TableError(
-            f"column {column.name!r} names {int(repeated.sum())} people more than once; "
+            f"column {column.name!r} contains {int(repeated.sum())} people more than once; "
             "one row per person is expected: drop the repeats, or do not use the column as pseudonyms (id)"
         )
 
 
-# Numbers that labels are, or stand for.
+# Numeric labels, and numbers assigned to labels.
 
 
 def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
-    """Read finite real numbers: integers as int64, uint64, or, where none of these holds them, Python's; else floats."""
+    """Return finite real numbers: integers as int64, uint64 or Python integers, whichever fits first; else floats."""
     if isinstance(values, str | bytes | Mapping | set | frozenset | pd.DataFrame) or not is_several(values):
         raise TableError(f"{what} must be a list of numbers, not a {type(values).__name__}")
     listed = values if isinstance(values, np.ndarray | pd.Series | pd.Index) else pd.Series(list(values))
@@ -338,12 +336,12 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
 
 
 def as_list(given: Any) -> list[Any]:
-    """Read a number, or any container of numbers, as a list; what they are is not checked."""
+    """Return a number, or any container of numbers, as a list; the elements are not checked."""
     return [given] if isinstance(given, str | bytes | Mapping) or not is_several(given) else list(given)
 
 
 def _as_they_are(listed: list[object], what: str) -> np.ndarray:
-    """Numbers of different types."""
+    """Return numbers of different types in an array of objects or floats."""
     strangers = [
         number for number in listed if isinstance(number, bool) or not isinstance(number, numbers.Real | Decimal)
     ]
@@ -358,20 +356,20 @@ def _as_they_are(listed: list[object], what: str) -> np.ndarray:
 
 
 def _finite(array: np.ndarray, what: str) -> np.ndarray:
-    """Check that all are finite."""
+    """Return the array after checking that all numbers are finite."""
     if not np.isfinite(array).all():
         raise TableError(f"{what} must be finite numbers, got {array[~np.isfinite(array)][0]}")
     return array
 
 
 def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
-    """The number of every sensitive value: itself, or what `values` says that it stands for."""
+    """Return the number of every sensitive value: the value itself, or the one that `values` assigns to it."""
     what = f"the values of {labels.name!r}"
     if values is None:
         try:
             return as_numbers(labels, what)
         except TableError as error:
-            raise TableError(f"{error}; give the number that each stands for, values={{value: number}}") from error
+            raise TableError(f"{error}; give the number of each value, values={{value: number}}") from error
     if not isinstance(values, Mapping | pd.Series):
         raise TableError(f"values must be a dictionary or Series {{value: number}}, not {short_repr(values)}")
     if isinstance(values, pd.Series) and values.index.has_duplicates:
@@ -388,10 +386,10 @@ one_or_several = as_list  # the earlier name
 
 @dataclass(frozen=True)
 class Choice:
-    """The values of one attribute that a statement is about."""
+    """The values of one attribute that a statement refers to."""
 
-    values: frozenset[Any] | None  # the chosen values; the order in which they were written means nothing
-    interval: pd.Interval | None = None  # instead of values: everything inside the interval, its closed ends included
+    values: frozenset[Any] | None  # the chosen values; their order has no meaning
+    interval: pd.Interval | None = None  # instead of values: all values in the interval, closed ends included
 
     def __str__(self) -> str:
         if self.interval is not None:
@@ -400,7 +398,7 @@ class Choice:
 
     @property
     def after_name(self) -> str:
-        """What follows the name of the attribute: ``=30``, `` in [20, 30)``, or `` >= 20``."""
+        """Return the text after the attribute's name: ``=30``, `` in [20, 30)``, or `` >= 20``."""
         if self.interval is None:
             return f"={self}"
         low, high, closed = self.interval.left, self.interval.right, self.interval.closed
@@ -411,15 +409,15 @@ class Choice:
         return f" {self}"
 
     def mask(self, known: pd.Index, attribute: str) -> np.ndarray:
-        """Mark the entries of `known`, the attribute's published values, that are chosen."""
+        """Mark the chosen entries of `known`, the published values of the attribute."""
         if self.interval is None:
             chosen = list(self.values or ())
             for value in chosen:
-                # pandas reads a text as a date, "2020" as the whole year: a text names a text only.
+                # pandas reads a text as a date ("2020" as the whole year); here a text selects only an equal text.
                 if value not in known or (isinstance(value, str) and isinstance(known, pd.DatetimeIndex)):
                     raise unknown_name(f"value of {attribute!r}", value, known)
             return np.asarray(known.isin(chosen))
-        if self.interval in known:  # a generalised attribute, whose values are intervals themselves
+        if self.interval in known:  # the values of a generalised attribute are intervals
             return np.asarray(known == self.interval)
         if not pd.api.types.is_numeric_dtype(known):
             raise StatementError(
@@ -431,20 +429,20 @@ class Choice:
         if not (inside := np.asarray(above & below)).any():
             raise StatementError(
                 f"no published value of {attribute!r} lies in {self.interval}; "
-                f"they go from {known.min()} to {known.max()}"
+                f"the values range from {known.min()} to {known.max()}"
             )
         return inside
 
 
 def choose(chosen: object, attribute: str) -> Choice:
-    """Read what a user wrote: a value, a list (or set, Index, Series) of values, or a pandas Interval."""
-    # a tuple is refused: it could be meant as a set of values or as an interval.
+    """Read a selection: a value, a list (or set, Index, Series) of values, or a pandas Interval."""
+    # A tuple is refused, since it could mean a set of values or an interval.
     if isinstance(chosen, Choice):
         return chosen
     if isinstance(chosen, pd.Interval):
         return Choice(None, chosen)
     if isinstance(chosen, pd.DataFrame) or getattr(chosen, "ndim", 1) > 1:
-        raise StatementError(f"{attribute} is chosen by a value or a list of values, not by {short_repr(chosen)}")
+        raise StatementError(f"{attribute} must be a value or a list of values, not {short_repr(chosen)}")
     if isinstance(chosen, tuple):
         raise StatementError(
             f"{attribute} = {chosen!r} could mean these two values or the interval between them; "

@@ -1,8 +1,8 @@
-"""Checks of arguments: each function returns the value that it was given, or raises a typed error.
+"""Argument checks: each function returns the valid argument, or raises a typed error.
 
-Every public function, method and constructor reads its arguments through these before it does any work, so that a
-wrong one is named in the error. What a value means (a column of this table, a label of this model) is checked where that
-is known.
+Public functions, methods and constructors check their arguments with these functions before any computation, so that
+the error names the wrong argument. Checks that depend on data (a column of this table, a label of this model) are made
+where the data are available.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Whole numbers beyond this are no counts: arrays cannot hold them.
+#: Integers above this cannot be counts, since arrays cannot store them.
 LARGEST = 2**63 - 1
 
 
 def check_number(value: object, what: str) -> float:
-    """Read a finite number, or say what was found instead.
+    """Return a finite number, or raise BadProbability.
 
     >>> check_number("0.3", "the value")
     Traceback (most recent call last):
@@ -46,7 +46,7 @@ def check_number(value: object, what: str) -> float:
 
 
 def _as_float(value: object) -> float:
-    """A finite number; NaN for anything else."""
+    """Return a finite number, or NaN for anything else."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return math.nan
     try:
@@ -59,7 +59,7 @@ def _as_float(value: object) -> float:
 def check_int(
     value: object, what: str, least: int, most: float = LARGEST, error: type[MaxEntError] | None = None
 ) -> int:
-    """Read a whole number from a range, or say what was found instead."""
+    """Return an integer from a range, or raise an error."""
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or not least <= value <= most:  # type: ignore[operator]
         interval = f"from {least} to {most:.0f}" if most < LARGEST else f"of at least {least}"
@@ -70,30 +70,30 @@ def check_int(
 def check_float(
     value: object, what: str, least: float = -math.inf, most: float = math.inf, error: type[MaxEntError] | None = None
 ) -> float:
-    """Read a finite number from a range, both ends included."""
+    """Return a finite number from a range, both ends included."""
     number = _as_float(value)
-    if not least <= number <= most:  # so it is of NaN
+    if not least <= number <= most:  # also true for NaN
         interval = f"from {least:g} to {most:g}" if most < math.inf and least > -math.inf else f"of at least {least:g}"
         raise (error or BadProbability)(f"{what} must be a number {interval}, got {short_repr(value)}")
     return number
 
 
 def check_positive(value: object, what: str, error: type[MaxEntError] | None = None) -> float:
-    """Read a finite number above 0."""
+    """Return a finite number above 0."""
     if (number := check_number(value, what)) <= 0:
         raise (error or BadProbability)(f"{what} must be a number above 0, got {short_repr(value)}")
     return number
 
 
 def check_bool(value: object, what: str) -> bool:
-    """Read True or False: another value, such as the text "no", would silently count as one of them."""
+    """Return True or False; any other value, such as the text "no", would silently be converted to one of them."""
     if not isinstance(value, bool | np.bool_):
         raise StatementError(f"{what} must be True or False, got {short_repr(value)}")
     return bool(value)
 
 
 def check_optional_bool(value: object, what: str) -> bool | None:
-    """Read True, False or None."""
+    """Return True, False or None."""
     if value is None:
         return None
     if not isinstance(value, bool | np.bool_):
@@ -102,7 +102,7 @@ def check_optional_bool(value: object, what: str) -> bool | None:
 
 
 def check_in(value: object, what: str, among: Collection[str]) -> str:
-    """Read one of several words."""
+    """Return one of several permitted words."""
     if not isinstance(value, str) or value not in among:
         words = " or ".join(map(repr, among)) if len(among) == 2 else f"one of {', '.join(among)}"
         near = difflib.get_close_matches(value, among, n=1) if isinstance(value, str) else []
@@ -112,24 +112,24 @@ def check_in(value: object, what: str, among: Collection[str]) -> str:
 
 
 def is_text(value: object) -> bool:
-    """Whether something is a text that can be written down: half a character, a lone surrogate, cannot."""
+    """Return whether a value is a text that can be encoded; one with a lone surrogate cannot."""
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def is_several(value: object) -> TypeGuard[Iterable[Any]]:
-    """Whether something can be iterated over; NumPy's arrays without a dimension only seem so. A text can be, too."""
+    """Return whether a value is iterable; texts are, zero-dimensional NumPy arrays are not despite their interface."""
     return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
 
 
 def check_str(value: object, what: str) -> str:
-    """Read a text of at least one character."""
+    """Return a text of at least one character."""
     if not is_text(value) or not value:
         raise StatementError(f"{what} must be a nonempty str, got {short_repr(value)}")
     return str(value)
 
 
 def check_path(value: object, what: str = "path") -> Path:
-    """Read the name of a file; whether there is one is not looked at."""
+    """Return the path of a file, which need not exist."""
     name = fspath(value) if isinstance(value, str | PathLike) else None
     if not isinstance(name, str) or not name or "\0" in name:
         raise TableError(f"{what} must be the name of a file, got {short_repr(value)}")
@@ -137,14 +137,14 @@ def check_path(value: object, what: str = "path") -> Path:
 
 
 def read_file_text(value: object, what: str, error: type[MaxEntError] = TableError) -> str:
-    """Read a whole file of text in UTF-8."""
+    """Return the content of a UTF-8 text file."""
     name = check_path(value, what)
     try:
         return name.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as broken:
         raise error(f"{name} is not UTF-8 text ({broken.reason} at byte {broken.start}); save it as UTF-8") from None
     except UnicodeEncodeError:
-        raise error(f"{what} must be a possible file name, got {str(name)!r}") from None
+        raise error(f"{what} must be a valid file name, got {str(name)!r}") from None
     except FileNotFoundError:
         raise error(f"there is no file {str(name)!r}") from None
     except OSError as broken:
@@ -152,7 +152,7 @@ def read_file_text(value: object, what: str, error: type[MaxEntError] = TableErr
 
 
 def check_callable(value: object, what: str) -> Callable[..., Any]:
-    """Read something that can be called; a class, such as ``int``, makes objects and is taken for a slip."""
+    """Return a callable; a class, such as ``int``, is callable but probably a mistake, and refused."""
     if not callable(value) or isinstance(value, type):
         raise StatementError(f"{what} must be a function, got {short_repr(value)}")
     return value
@@ -165,7 +165,7 @@ def check_instance(
     remedy: str = "",
     error: type[MaxEntError] = StatementError,
 ) -> T:
-    """Check that something is of a kind."""
+    """Return the value after checking its class."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(f"{'an' if cls.__name__[0] in 'AEIOU' else 'a'} {cls.__name__}" for cls in kinds)
@@ -174,21 +174,21 @@ def check_instance(
 
 
 def check_dataframe(value: object, what: str) -> pd.DataFrame:
-    """Check that something is a DataFrame."""
-    import pandas as pd  # late: the command line needs this module before it knows whether there is a table
+    """Return the value after checking that it is a DataFrame."""
+    import pandas as pd  # late: the command line imports this module even if it reads no table
 
     return check_instance(value, pd.DataFrame, what, error=TableError)
 
 
 def check_mapping(value: object, what: str, expected: str) -> Mapping[Any, Any]:
-    """Check that something is a dictionary."""
+    """Return the value after checking that it is a dictionary."""
     if not isinstance(value, Mapping):
         raise StatementError(f"{what} must be a dictionary {expected}, not {short_repr(value)}")
     return value
 
 
 def check_list(value: object, what: str, expected: str) -> list[Any]:
-    """Read several of something; a text, a table or a dictionary is not a list."""
+    """Return the elements of a list-like argument; texts, tables and dictionaries are refused."""
     import pandas as pd  # late, as above
 
     if isinstance(value, str | bytes | Mapping | pd.DataFrame | type) or not is_several(value):
@@ -199,7 +199,7 @@ def check_list(value: object, what: str, expected: str) -> list[Any]:
 def check_array(
     value: object, what: str, size: int | None = None, error: type[MaxEntError] = StatementError
 ) -> np.ndarray:
-    """Read a list of finite numbers, of a given length if it has to be."""
+    """Return a one-dimensional array of finite numbers, of the given length if there is one."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
@@ -213,32 +213,32 @@ def check_array(
 
 
 def check_positions(value: object, what: str, size: int, number: int | None = None) -> np.ndarray:
-    """Read positions among so many, or a mask of that length."""
-    array = np.asarray(value) if isinstance(value, range | np.ndarray) else np.empty(0)  # of floats, which is refused
+    """Return positions below `size`, given as integers or as a mask of that length."""
+    array = np.asarray(value) if isinstance(value, range | np.ndarray) else np.empty(0)  # floats: refused below
     is_mask = array.dtype == bool and array.shape == (size,)
     if array.ndim != 1 or not (is_mask or array.dtype.kind in "iu"):
-        raise StatementError(f"{what} must be positions or a mask of {size}, not {short_repr(value)}")
+        raise StatementError(f"{what} must be positions or a mask of length {size}, not {short_repr(value)}")
     at = np.flatnonzero(array) if is_mask else array.astype(np.int64)
     if ((at < -size) | (at >= size)).any() or (number is not None and len(at) != number):
-        raise StatementError(f"{what} must be positions among {size}{f', {number} of them' * (number is not None)}")
+        raise StatementError(f"{what} must be positions below {size}{f', {number} of them' * (number is not None)}")
     return at % max(size, 1)
 
 
 def check_keywords(given: Iterable[str], what: str, known: Collection[str]) -> None:
-    """Refuse options that there are not."""
+    """Raise UnknownName if an option does not exist."""
     if unknown := set(given) - set(known):
         raise unknown_name(what, min(unknown), known)
 
 
 def check_label(value: object, what: str, known: Collection[Any]) -> Any:
-    """Check that something is one of some labels."""
+    """Return the value after checking that it is one of the known labels."""
     if not isinstance(value, Hashable) or not _is_in(value, known):
         raise unknown_name(what, value, known)
     return value
 
 
 def _is_in(value: Hashable, known: Collection[Any]) -> bool:
-    """Whether a collection holds a value, whatever it is."""
+    """Return whether a collection contains a value, which may be unhashable."""
     try:
         return value in known
     except TypeError:  # a tuple of lists
@@ -246,15 +246,15 @@ def _is_in(value: Hashable, known: Collection[Any]) -> bool:
 
 
 def check_seconds(value: object, what: str) -> float:
-    """Read a time that may pass; infinity is no limit."""
+    """Return a number of seconds; infinity means no limit."""
     if isinstance(value, float | np.floating) and value == math.inf:
         return math.inf
     return check_float(value, what, 0.0)
 
 
 def check_measure(value: object, what: str) -> float:
-    """Read what a function of the user's gave: a number, which may be infinite or NaN."""
-    # NumPy's real numbers are among these; its booleans and complex numbers are not.
+    """Return the result of a user's function: a number, which may be infinite or NaN."""
+    # NumPy's real numbers are instances of Real; its booleans and complex numbers are not.
     if isinstance(value, bool) or not isinstance(value, Real):
         raise StatementError(f"{what} must return a number, not {short_repr(value)}")
     return float(value)
