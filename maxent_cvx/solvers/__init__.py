@@ -1,4 +1,4 @@
-"""Solvers of the entropy program, found by name, and the certificates of their answers."""
+"""Solvers of the entropy program by name, and the certificates of their answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load `DualNewton`, the solver that CVXPY calls, on first use: importing CVXPY takes a second."""
+    """Import `DualNewton`, the solver for CVXPY, on first use, because importing CVXPY takes a second."""
     if name == "DualNewton":
         from .cvxpy.solver import DualNewton
 

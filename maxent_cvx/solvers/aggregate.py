@@ -1,4 +1,4 @@
-"""Aggregation: interchangeable or proportional terms become one variable, and their published rows one row.
+"""Aggregation of interchangeable or proportional terms into one variable, and of their published rows into one row.
 
 Both ways to aggregate have an exact inverse for counts and multipliers:
 
@@ -23,39 +23,39 @@ from .form import LinearForm
 from .monitor import check_step
 from .sparse import compact, entry_rows
 
-#: Rounds of aggregating sensitive values, one axis of the buckets a round.
+#: Rounds of aggregating values; each round merges values along one axis of the buckets.
 VALUE_ROUNDS = 4
 #: Rounds of colour refinement while terms are aggregated.
 COLOUR_ROUNDS = 30
-#: Share of the terms that aggregation must save for a new problem to be made; of the rows, half as much.
+#: The smallest share of the terms that aggregation must save, and twice the smallest share of the rows.
 LEAST_SAVING = 0.1
 
-# Which published rows can be merged: a colouring of the rows, found by hashing.
+# Published rows that can be merged: a colouring of the rows, found by hashing.
 #
-# The hash of a row or a term is a sum of 64-bit numbers, one for each of its neighbours, so that their order does not
-# matter. Different neighbourhoods are taken for equal only if their hashes collide; every answer is checked against all
-# rows.
+# The hash of a row or term is the sum of one 64-bit number per neighbour, so that the order of neighbours does not
+# matter. Different neighbourhoods are treated as equal only if their hashes collide; every answer is checked against
+# all rows.
 
 
 def proportional_rows(form: LinearForm) -> np.ndarray | None:
-    """Number the published rows such that rows with the same number can be merged; None if too few can be.
+    """Number the published rows so that rows with the same number can be merged; return None if too few can be.
 
     Two rows can be merged if they are equations with coefficients 1 and positive sides, and if there is a bijection
     between their terms that preserves everything but these rows: weights, columns of knowledge, other published rows.
     The values of corresponding terms are then in the ratio of the sides. No term may be in two rows that are merged,
-    so that values of one axis of a bucket are merged in one call, and those of the other axis in the next.
+    so that one call merges values along one axis of a bucket, and the next call along the other axis.
     """
     by_row, by_term, n = form.published, form.published_by_term, form.n_published
-    number = scramble(np.arange(n))  # a random number a row
+    number = scramble(np.arange(n))  # one pseudo-random number per row
     of_entry = scramble(number[entry_rows(by_row)] ^ bits(by_row.data))
     term = row_sums(scramble(number[by_term.indices] ^ bits(by_term.data)), by_term) + column_hashes(form)
-    others = row_sums(scramble(term[by_row.indices] - of_entry), by_row)  # hash of the terms but for this row
+    others = row_sums(scramble(term[by_row.indices] - of_entry), by_row)  # hash of the terms without this row
     ones = np.bincount(entry_rows(by_row), by_row.data != 1, n) == 0
     able = ones & (form.low[:n] == form.high[:n]) & (form.low[:n] > 0)
     others = np.where(able, others, number)
     kind = pd.factorize(others)[0]
     repeated = (np.bincount(kind) > 1)[kind]
-    # No term may be in two rows that are merged: among the candidates of a term the first, or the last, is chosen.
+    # No term may be in two merged rows: each term keeps its first (or its last) candidate row.
     orders = [_foremost(by_row, by_term, kind, repeated, order) for order in (np.arange(n), np.arange(n)[::-1])]
     chosen = max(orders, key=np.count_nonzero)
     saved = np.count_nonzero(chosen) - len(np.unique(kind[chosen]))
@@ -65,7 +65,7 @@ def proportional_rows(form: LinearForm) -> np.ndarray | None:
 def _foremost(
     by_row: sp.csr_array, by_term: sp.csr_array, kind: np.ndarray, repeated: np.ndarray, order: np.ndarray
 ) -> np.ndarray:
-    """Mark the kinds whose rows all come first, in the given order, among the candidate rows of each of their terms."""
+    """Mark the kinds whose rows are all first, in the given order, among the candidate rows of each of their terms."""
     candidate = np.where(repeated, order, len(order))
     first = np.minimum.reduceat(np.append(candidate[by_term.indices], len(order)), by_term.indptr[:-1])
     follows = candidate[entry_rows(by_row)] != first[by_row.indices]
@@ -98,7 +98,7 @@ def equitable_partition(form: LinearForm) -> np.ndarray | None:
 
 
 def column_hashes(form: LinearForm) -> np.ndarray:
-    """Hash the weight and the column of knowledge of every term: all but its published rows."""
+    """Hash the weight and the knowledge column of every term, but not its published rows."""
     return scramble(~scramble(form.known.of_term) ^ bits(form.weights))  # "~" avoids the hashes of row numbers
 
 
@@ -111,12 +111,12 @@ def scramble(numbers: np.ndarray) -> np.ndarray:
 
 
 def bits(numbers: np.ndarray) -> np.ndarray:
-    """The bits of floating-point numbers as 64-bit integers."""
+    """Return the bits of floating-point numbers as 64-bit integers."""
     return np.ascontiguousarray(numbers, dtype=float).view(np.uint64)
 
 
 def row_sums(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """Sum 64-bit integers given one an entry over every row, modulo 2^64."""
+    """Sum 64-bit integers, one per entry, over every row, modulo 2^64."""
     sums = np.concatenate([np.zeros(1, dtype=of_entry.dtype), np.cumsum(of_entry)])
     return sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]]
 
@@ -126,10 +126,10 @@ class Aggregation:
     """An aggregated problem, and the maps between its solution and that of the original problem."""
 
     form: LinearForm  # the aggregated problem
-    term: np.ndarray  # the aggregated term, and row, of each original one
+    term: np.ndarray  # one per original term: its aggregated term; `row` likewise
     row: np.ndarray
-    share: np.ndarray  # one per original term: the share of each term in the count of its aggregated term
-    offset: np.ndarray  # one per original row: the multiplier of each row minus that of its aggregated row
+    share: np.ndarray  # one per original term: its share of the count of its aggregated term
+    offset: np.ndarray  # one per original row: its multiplier minus that of its aggregated row
 
     @classmethod
     def identity(cls, form: LinearForm) -> Aggregation:
@@ -150,22 +150,22 @@ class Aggregation:
         return Aggregation(other.form, other.term[self.term], other.row[self.row], share, offset)
 
     def counts(self, aggregated: np.ndarray) -> np.ndarray:
-        """Counts of the original terms, from those of the aggregated terms."""
+        """Return the counts of the original terms, given those of the aggregated terms."""
         return self.share * aggregated[self.term]
 
     def multipliers(self, aggregated: np.ndarray) -> np.ndarray:
-        """Multipliers of the original rows, from those of the aggregated rows."""
+        """Return the multipliers of the original rows, given those of the aggregated rows."""
         return aggregated[self.row] + self.offset
 
     def aggregated_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the aggregated rows, each from one of its original rows."""
+        """Return the multipliers of the aggregated rows, each from one of its original rows."""
         multipliers_of_rows = np.empty(self.form.shape[0])
         multipliers_of_rows[self.row] = multipliers - self.offset
         return multipliers_of_rows
 
 
 def aggregate(form: LinearForm) -> Aggregation:
-    """Aggregate a problem in both ways, unless too few terms are saved: then the problem stays as it is."""
+    """Aggregate a problem in both ways; return the identity if too few terms would be saved."""
     done = Aggregation.identity(form)
     if not form.published.nnz:
         return done
@@ -196,7 +196,7 @@ def _merge_rows(form: LinearForm, kind: np.ndarray, *, proportional: bool) -> Ag
     low, high = (np.bincount(kind, side[:n], n_kinds) for side in (form.low, form.high))
     offset = np.zeros(form.shape[0])
     if proportional:
-        unmerged = (np.bincount(kind) == 1)[kind]  # rows that are not merged may be inequalities
+        unmerged = (np.bincount(kind) == 1)[kind]  # unmerged rows may be inequalities
         part = np.divide(form.low[:n], low[kind], out=np.ones(n), where=~unmerged)
         portion = np.exp(np.bincount(entry_rows(by_term), np.log(part)[by_term.indices], len(term)))
         offset[:n] = np.log(part)

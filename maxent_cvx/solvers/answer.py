@@ -1,4 +1,4 @@
-"""Answer and Status: what a solver returns, and why it stopped."""
+"""Answer and Status: the result of a solver, and the reason why it stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .._utils.formatting import ReprMixin
 
 
 class Status(StrEnum):
-    """Why a solver stopped.
+    """Reason why a solver stopped.
 
     Examples
     --------
@@ -24,27 +24,27 @@ class Status(StrEnum):
     >>> [status.value for status in mx.solvers.Status]
     ['optimal', 'inaccurate', 'infeasible', 'limit', 'failed']
     >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
-    >>> mx.MaxEnt(release).solve().status == "optimal"                # a status is a text, too
+    >>> mx.MaxEnt(release).solve().status == "optimal"                # a Status is a str
     True
     """
 
     OPTIMAL = "optimal"
-    """The solver met its own tolerances; the certificate says how accurate the answer is."""
+    """The solver met its own tolerances; the certificate bounds the error of the answer."""
     INACCURATE = "inaccurate"
-    """The solver says that its answer is near the optimum, and does not meet its tolerances."""
+    """The solver reports that its answer is near the optimum but does not meet its tolerances."""
     INFEASIBLE = "infeasible"
-    """The solver claims that no distribution satisfies the rows."""
+    """The solver reports that no distribution satisfies the rows."""
     LIMIT = "limit"
-    """Iterations or time ran out."""
+    """The limit on iterations or time was reached."""
     FAILED = "failed"
-    """Numerical trouble, or a status of another solver that is unknown here."""
+    """Numerical trouble, or an unknown status of another solver."""
 
 
 class ConvexMultipliers(NamedTuple):
-    """The multipliers t >= 0 of ``expression <= 0`` at an answer, and the subgradients G that they belong to.
+    """The multipliers t >= 0 of ``expression <= 0`` at an answer, and the subgradients G to which they belong.
 
-    With them x = w exp(A' m - G' t - 1). If a sum of costs must be 0, t is infinite, or NaN where it was not
-    determined, as for a norm, and G are the rows that all of its costs are of.
+    With them x = w exp(A' m - G' t - 1). If a sum of costs must be 0, t is infinite, or NaN if it was not determined
+    (as for a norm), and G contains the rows of all its costs.
     """
 
     values: np.ndarray  # one per entry of the expression, nats of all records per unit of the expression
@@ -53,7 +53,7 @@ class ConvexMultipliers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer(ReprMixin):
-    """What a backend returns.
+    """The result of a backend.
 
     Attributes
     ----------
@@ -63,22 +63,22 @@ class Answer(ReprMixin):
         x = N p, records, one float per term; None if there is no answer.
     multipliers : ndarray or None
         One float per row, such that x = w exp(matrix' multipliers - 1): positive where an inequality is active at its
-        low side, negative where it is active at its high side. None if a solver of your own has none: they are then
-        fitted to the counts.
+        low side, negative where it is active at its high side. If a user-defined solver returns None, they are fitted
+        to the counts.
     iterations : int
     compile_seconds, solve_seconds : float
-        To hand the problem over, and in the solver.
+        Seconds for passing the problem to the solver, and in the solver.
     message : str
-        The solver's own words.
+        The message of the solver.
     proofs : sequence of ndarray
-        Recession directions of the dual, one number a row, that prove some terms to be zero in every solution, each
-        given the zeros proved by earlier ones.
+        Recession directions of the dual, one number per row, that prove some terms to be zero in every solution, given
+        the zeros proved by earlier directions.
     log : sequence of dict
-        One dictionary an iteration, from solvers that keep a log.
+        One dictionary per iteration, if the solver keeps a log.
     tolerance : float
-        The first of the tolerances that the solver was given; NaN if it was given none.
+        The first of the solver's tolerances; NaN if none was set.
     convex : dict of str to ConvexMultipliers
-        For each convex constraint, by its name.
+        The multipliers of each convex constraint, by its name.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Solvers by name: Newton's method and L-BFGS on the dual, CVXPY's conic solvers, and solvers from outside the package.
+"""Solvers by name: Newton's method and L-BFGS on the dual, CVXPY's conic solvers, and user-defined solvers.
 
-A backend maximises sum x log(w / x), less the costs of soft rows, over the rows of a linear form, and returns counts and
-multipliers; the certificate judges both, whichever solver they come from.
+A backend maximises sum x log(w / x), less the costs of soft rows, over the rows of a linear form, and returns counts
+and multipliers. The certificate verifies both, whichever solver computed them.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 
-#: The meaning of CVXPY's statuses here; one that is not listed is a failure.
+#: CVXPY's statuses as :class:`Status`; any status that is not listed is a failure.
 STATUS = {
     "optimal": Status.OPTIMAL,
     "optimal_inaccurate": Status.INACCURATE,
     "infeasible": Status.INFEASIBLE,
     "infeasible_inaccurate": Status.FAILED,  # nearly infeasible is undecided
-    "unbounded": Status.FAILED,  # entropy is bounded, so that this is a numerical failure
+    "unbounded": Status.FAILED,  # entropy is bounded, so this is a numerical failure
     "unbounded_inaccurate": Status.FAILED,
     "infeasible_or_unbounded": Status.INFEASIBLE,
     "user_limit": Status.LIMIT,
     "solver_error": Status.FAILED,
 }
-#: What CVXPY's solvers call their tolerances, and the two values that they are given: the certificate needs more than
-#: the defaults of these solvers, of 1e-6 to 1e-8. MOSEK's parameters are options inside of one, as its time limit is.
+#: Names of the tolerances of CVXPY's solvers, and two values for each: the certificate needs smaller ones than the
+#: defaults of 1e-6 to 1e-8. For MOSEK, the tolerances and the time limit are nested inside another option.
 _GAPS = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
 _MOSEK = tuple(f"MSK_DPAR_INTPNT_CO_TOL_{name}" for name in ("PFEAS", "DFEAS", "REL_GAP", "MU_RED"))
 TOLERANCES: dict[str, tuple[tuple[str, ...], tuple[float, float]]] = {
@@ -57,22 +57,22 @@ TOLERANCES: dict[str, tuple[tuple[str, ...], tuple[float, float]]] = {
     "ECOS_BB": (("abstol", "reltol", "feastol"), (1e-12, 1e-14)),
     "SCS": (("eps_abs", "eps_rel"), (1e-10, 1e-13)),
     "MOSEK": (_MOSEK, (1e-12, 1e-14)),
-    "COPT": (("FeasTol", "DualTol", "RelGap"), (1e-9, 1e-9)),  # the least that it takes
+    "COPT": (("FeasTol", "DualTol", "RelGap"), (1e-9, 1e-9)),  # the smallest permitted values
 }
-#: Options that keep the last point of a solver that does not reach its tolerances: the certificate judges it.
+#: Options that return the last point of a solver that does not reach its tolerances; the certificate verifies it.
 KEEP_LAST = {name: {"accept_unknown": True} for name in ("CLARABEL", "CUCLARABEL", "MOSEK")}
-#: What they call the largest number of iterations.
+#: Names of the option for the largest number of iterations.
 ITERATIONS = {"CLARABEL": "max_iter", "ECOS": "max_iters", "ECOS_BB": "max_iters", "SCS": "max_iters"}
-#: Options of the second call: Clarabel gives up where its steps are short, often before it has the last five digits.
+#: Options of the second call: by default Clarabel stops at short steps, often before it has the last five digits.
 PATIENT: dict[str, dict[str, Any]] = {"CLARABEL": {"min_switch_step_length": 1e-2, "min_terminate_step_length": 1e-8}}
-#: The share of the seconds left that a solver gets; the certificate needs the rest.
+#: The share of the remaining seconds for the solver; the certificate needs the rest.
 SOLVING = 0.9
 #: Solvers that need no license, so that no trial solve is needed to list them.
 FREE = ("CLARABEL", "ECOS", "ECOS_BB", "SCS")
-#: The longest excerpt of another program's error message, in characters.
+#: The largest number of characters of another program's error message.
 LONGEST_EXCERPT = 200
-#: Logarithm, added to that of N: beyond, L-BFGS continues exp by its tangent, so that nothing overflows. No count of a
-#: feasible point is that large.
+#: Logarithm relative to that of N: above it, L-BFGS replaces exp by its tangent, so that nothing overflows. No feasible
+#: count is that large.
 LINEAR_BEYOND = 10.0
 
 
@@ -80,7 +80,7 @@ LINEAR_BEYOND = 10.0
 
 
 def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
-    """By how much each soft row is missed, a variable, and the cost of that, nats; None and 0 if all rows are hard."""
+    """Return a variable for the residuals of the soft rows, and their cost in nats; None and 0 if all rows are hard."""
     import cvxpy as cp
 
     if form.penalties is None:
@@ -88,7 +88,7 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     missed = cp.Variable(len(form.penalties), name="missed")
     variance, slope, divergence = form.penalties.variance, form.penalties.slope, form.penalties.is_divergence
     cost: Any = 0.0
-    if len(rows := np.flatnonzero(divergence)):  # of the value, whose sign in `missed` is the other one
+    if len(rows := np.flatnonzero(divergence)):  # the cost is a function of the value, which is -missed
         temperature, target = form.penalties.temperature, form.penalties.target
         cost += temperature[rows] @ cp.kl_div(-missed[rows], target[rows])
     if len(rows := np.flatnonzero(~divergence)):
@@ -97,7 +97,7 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
 
 
 def cost_of_missing(missed: cp.Expression, variance: np.ndarray, slope: np.ndarray) -> cp.Expression:
-    """The sum of the costs of rows missed by r: r^2 / (2 v), s |r|, or Huber's of both."""
+    """Return the sum of the costs of rows missed by r: r^2 / (2 v), s |r|, or the Huber function of both."""
     import cvxpy as cp
 
     cost: Any = 0.0
@@ -106,14 +106,14 @@ def cost_of_missing(missed: cp.Expression, variance: np.ndarray, slope: np.ndarr
     if len(rows := np.flatnonzero((variance > 0) & np.isinf(slope))):
         cost += cp.sum_squares(cp.multiply(1 / np.sqrt(2 * variance[rows]), missed[rows]))
     if len(rows := np.flatnonzero((variance > 0) & np.isfinite(slope))):
-        # cvxpy.huber(y, 1) is y^2 up to |y| = 1, and 2 |y| - 1 beyond.
+        # cvxpy.huber(y, 1) is y^2 up to |y| = 1, and 2 |y| - 1 above.
         knee = variance[rows] * slope[rows]
         cost += (knee * slope[rows] / 2) @ cp.huber(cp.multiply(1 / knee, missed[rows]))
     return cost
 
 
 def by_relation(low: np.ndarray, high: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """The numbers of the rows of each relation, "==", ">=" and "<=", that there are; an interval has two."""
+    """Yield each relation that occurs ("==", ">=" or "<=") with the numbers of its rows; an interval is in two."""
     is_equation = low == high
     for relation, of_rows in (
         ("==", is_equation),
@@ -124,16 +124,16 @@ def by_relation(low: np.ndarray, high: np.ndarray) -> Iterator[tuple[str, np.nda
             yield relation, rows
 
 
-#: The constraint that a relation makes.
+#: The operator of each relation.
 RELATE: dict[str, Callable[[Any, Any], Any]] = {"==": operator.eq, ">=": operator.ge, "<=": operator.le}
 
 
 def constraints(
     form: LinearForm, counts: cp.Expression, missed: cp.Variable | None = None
 ) -> list[tuple[np.ndarray, float, Any]]:
-    """All rows as at most three constraints, each with its rows, and the sign that makes its dual values multipliers.
+    """Return all rows as at most three constraints, each with its rows and the sign from dual values to multipliers.
 
-    Compiling one constraint for each row would take seconds. `missed` is added to the values of soft rows.
+    Compiling one constraint per row would take seconds. `missed` is added to the values of soft rows.
     """
     blocks = []
     for relation, rows in by_relation(form.low, form.high):
@@ -148,13 +148,13 @@ def constraints(
 
 @dataclass(frozen=True)
 class CvxpyBackend(ReprMixin):
-    """One of CVXPY's conic solvers, by name, with default options that the user's options override."""
+    """A conic solver of CVXPY, with default options that the user's options override."""
 
     name: str
     options: dict[str, Any] = field(default_factory=dict, hash=False)
-    #: The name of its time limit; of several names each is an option inside that of the name before. Empty if none.
+    #: The name of its time limit; if there are several names, each is an option nested in the one before. May be empty.
     seconds: tuple[str, ...] = ()
-    is_tighter: bool = False  # whether it is given the second, stricter tolerances
+    is_tighter: bool = False  # whether it uses the second, stricter tolerances
     takes_inequalities: ClassVar[bool] = True
     takes_convex: ClassVar[bool] = True
     takes_soft_rows: ClassVar[bool] = True
@@ -162,11 +162,11 @@ class CvxpyBackend(ReprMixin):
 
     @property
     def takes_time_limit(self) -> bool:
-        """Whether the solver stops when its time is over."""
+        """Whether the solver has a time limit."""
         return bool(self.seconds)
 
     def options_with(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options of one call: tolerances, the default options, and the user's own, which override them."""
+        """Return the options of one call: tolerances and defaults, overridden by the user's options."""
         names, values = TOLERANCES.get(self.name, ((), (0.0, 0.0)))
         tolerances: dict[str, Any] = dict.fromkeys(names, values[self.is_tighter])
         if self.name == "MOSEK":
@@ -175,31 +175,31 @@ class CvxpyBackend(ReprMixin):
         return _merged(_merged(KEEP_LAST.get(self.name, {}) | tolerances | patient, self.options), options)
 
     def tighter(self, options: Mapping[str, Any]) -> CvxpyBackend | None:
-        """The same solver with stricter tolerances; None if there are none, or if the user has chosen them."""
+        """Return the solver with stricter tolerances; None if there are none, or if the user has set them."""
         names, values = TOLERANCES.get(self.name, ((), (0.0, 0.0)))
         chosen = {*options, *options.get("mosek_params", {})} & {*names, "eps"}
         return None if self.is_tighter or chosen or values[0] == values[1] else replace(self, is_tighter=True)
 
     @property
     def installed(self) -> bool:
-        """Whether CVXPY can call it on this machine."""
+        """Whether CVXPY can call the solver on this machine."""
         import cvxpy as cp
 
         return self.name in cp.installed_solvers()
 
     @property
     def trouble(self) -> str:
-        """Why it cannot be used although it is installed, such as a missing license; empty if it can."""
+        """Why an installed solver cannot be used, such as a missing license; empty if it can."""
         if self.name in FREE:
             return ""
         try:
             _small_problem().solve(solver=self.name, **self.options_with({}))
-        except Exception as error:  # what solvers raise is theirs to choose
+        except Exception as error:  # solvers raise exceptions of any class
             return _in_one_line(error)
         return ""
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the solver refuses, which is found out by solving a small problem with them."""
+        """Raise StatementError if the solver rejects the options, which is tested on a small problem."""
         if not options:
             return
         import cvxpy as cp
@@ -210,10 +210,10 @@ class CvxpyBackend(ReprMixin):
                 _small_problem().solve(solver=self.name, **self.options_with(options))
         except cp.error.SolverError:
             pass
-        except Exception as error:  # what solvers raise is theirs to choose
+        except Exception as error:  # solvers raise exceptions of any class
             shown = ", ".join(f"{key}={short_repr(value)}" for key, value in options.items())
             raise SolverError(
-                f"{self.name} does not take {shown} ({_in_one_line(error)}); correct the option, or leave it out"
+                f"{self.name} does not accept {shown} ({_in_one_line(error)}); correct or omit the option"
             ) from None
 
     def solve(
@@ -227,8 +227,8 @@ class CvxpyBackend(ReprMixin):
     ) -> Answer:
         """Maximise sum x log(w / x), less the costs of soft rows, over rows and convex constraints.
 
-        Whatever a solver raises becomes an answer with the status "failed". Conic solvers do not use `start`, and are
-        not told that they have to stop: they get the seconds that are left.
+        Any exception of the solver becomes an answer with the status "failed". Conic solvers do not use `start`, and
+        cannot be stopped; their time limit is most of the remaining time.
         """
         import cvxpy as cp
 
@@ -238,8 +238,9 @@ class CvxpyBackend(ReprMixin):
         options = limited(self.options_with(options), self.seconds, SOLVING * monitor.seconds_left)
 
         begun = time.perf_counter()
-        # Each count as a share of its upper bound, and the objective of an average term: the tolerances of solvers are
-        # absolute, and relative to the largest number, so that groups of very unlike size would be of unlike precision.
+        # Variables are counts relative to their upper bounds, and the objective is divided by the average bound. The
+        # tolerances of solvers are absolute and relative to the largest number, so that groups of very different size
+        # would have different precision.
         unit = form.count_scale
         average = float(unit.mean()) if len(unit) else 1.0
         shares = cp.Variable(form.shape[1], name="shares", nonneg=True)
@@ -251,9 +252,9 @@ class CvxpyBackend(ReprMixin):
         problem = cp.Problem(cp.Maximize((entropy - cost) / average), [block[2] for block in blocks + scaled])
         try:
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status says so
+                warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the status contains it
                 problem.solve(solver=self.name, **options)
-        except Exception as error:  # what solvers raise is theirs to choose: a missing license is a mosek.Error
+        except Exception as error:  # of any class: a missing license is a mosek.Error
             took = time.perf_counter() - begun
             return Answer(Status.FAILED, None, None, 0, 0.0, took, _in_one_line(error))
         took, stats = time.perf_counter() - begun, problem.solver_stats
@@ -278,13 +279,13 @@ class CvxpyBackend(ReprMixin):
 
 
 def _scaled(constraint: Any, variable: cp.Variable, counts: cp.Expression, unit: np.ndarray) -> tuple[Any, float, Any]:
-    """A convex constraint ``expression <= 0``, by what it is divided, and the quotient as a constraint on the shares.
+    """Return a convex constraint ``expression <= 0``, its divisor, and the quotient as a constraint on scaled counts.
 
-    It is divided by what the share of an average term changes in it: interior-point methods stall where multipliers are
-    of very unlike size.
+    The divisor is the effect of an average scaled count: interior-point methods stall if multipliers have very
+    different sizes.
     """
     size = 1.0
-    with suppress(NotImplementedError):  # CVXPY has no gradient there
+    with suppress(NotImplementedError):  # CVXPY has no gradient at this point
         matrix, _ = linearise(constraint.expr, variable, unit / 2)
         size = float(np.abs(matrix.multiply(unit)).data.mean()) if matrix.data.any() else 1.0
     return constraint, size, constraint.expr.tree_copy({id(variable): counts}) / size <= 0
@@ -295,15 +296,15 @@ def least_violation(
 ) -> tuple[float, np.ndarray | None, list[float]]:
     """Minimise the largest violation of some constraints over rows and all other convex constraints, by CLARABEL.
 
-    Returned are the least value of ``expression`` in ``expression <= 0``, the counts, and the multiplier of each
-    constraint, the sum of which is 1; NaN, None and nothing if none is found.
+    Return the smallest value of ``expression`` in ``expression <= 0``, the counts, and the multiplier of each
+    constraint (their sum is 1); or NaN, None and an empty list if there is no answer.
     """
     import cvxpy as cp
 
     unit = form.count_scale
     counts = cp.multiply(unit, cp.Variable(len(unit), nonneg=True))
     kept = [block[2] for block in constraints(form, counts)]
-    # By identity: the equality of CVXPY's objects is another constraint.
+    # Compared by identity, since == of CVXPY's objects is another constraint.
     others = [one for one in convex.constraints if not any(one is other for other in relaxed)]
     kept += [one.tree_copy({id(convex.variable): counts}) for one in others]
     values = [cp.max(one.expr.tree_copy({id(convex.variable): counts})) for one in relaxed]
@@ -316,41 +317,41 @@ def least_violation(
 
 
 def solve_by_clarabel(problem: cp.Problem, seconds: float) -> str:
-    """Solve a problem in so many seconds; return its status, of which "optimal" may be inaccurate, or an error's words."""
+    """Solve a problem with a time limit; return the status ("optimal" may be inaccurate), or an error message."""
     backend = CvxpyBackend("CLARABEL", {}, ("time_limit",))
     options = limited(backend.options_with({}), backend.seconds, seconds)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             problem.solve(solver=backend.name, **options)
-    except Exception as error:  # what solvers raise is theirs to choose
+    except Exception as error:  # solvers raise exceptions of any class
         return _in_one_line(error)
     return "optimal" if problem.status == "optimal_inaccurate" else problem.status
 
 
 def _tolerance(name: str, options: Mapping[str, Any]) -> float:
-    """The first tolerance among the options of a call; NaN if there is none."""
+    """Return the first tolerance among the options of a call; NaN if there is none."""
     names, _ = TOLERANCES.get(name, ((), (0.0, 0.0)))
     settings = {**options, **options.get("mosek_params", {})}
     return next((float(settings[option]) for option in (*names, "eps") if option in settings), np.nan)
 
 
 def remedy(name: str, answer: Answer) -> str:
-    """What to change of the options of a solver whose answer is not certified, by their names."""
+    """Return advice which options of a solver to change if its answer is not certified."""
     names, values = TOLERANCES.get(name, ((), (0.0, 0.0)))
     if answer.tolerance > values[0]:
-        return f"set {join_names(names)} to {values[0]:g} or less, or leave them out"
+        return f"set {join_names(names)} to {values[0]:g} or less, or omit them"
     if isinstance(SOLVERS.get(name), DualBackend):
         return "raise max_iterations, or lower tolerance"
     if name in ITERATIONS:
         return f"raise {ITERATIONS[name]}"
     if names:
-        return f"give it more iterations, or change {join_names(names)}"
-    return "see what maxent_cvx.testing.check_backend says of it, give it more iterations or stricter tolerances"
+        return f"allow more iterations, or change {join_names(names)}"
+    return "check the solver with maxent_cvx.testing.check_backend, allow more iterations, or set stricter tolerances"
 
 
 def limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> dict[str, Any]:
-    """Add a time limit to options; a shorter one of the user's stays."""
+    """Add a time limit to options, unless the user has set a shorter one."""
     if not names or not np.isfinite(seconds):
         return options
     first, *inside = names
@@ -359,7 +360,7 @@ def limited(options: dict[str, Any], names: tuple[str, ...], seconds: float) -> 
 
 
 def _merged(options: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with others that override them, also those inside of an option."""
+    """Merge two sets of options, also options nested inside an option; those of `over` have priority."""
     merged = {**options, **over}
     for name in options.keys() & over.keys():
         if isinstance(options[name], Mapping) and isinstance(over[name], Mapping):
@@ -368,7 +369,7 @@ def _merged(options: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
 
 
 def _small_problem() -> Any:
-    """A problem of two variables, to try options and licenses on."""
+    """Return a problem of two variables, for testing options and licenses."""
     import cvxpy as cp
 
     x = cp.Variable(2)
@@ -376,17 +377,17 @@ def _small_problem() -> Any:
 
 
 def _in_one_line(error: BaseException) -> str:
-    """An error of another program, in one line."""
+    """Return the message of another program's error in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:LONGEST_EXCERPT]}{'...' * (len(text) > LONGEST_EXCERPT)}"
 
 
-# CVXPY expressions on the counts as linear rows: exact if they are affine, first-order expansions if not.
+# CVXPY expressions on the counts as linear rows: exact if they are affine, otherwise first-order expansions.
 
 
 @contextmanager
 def _valued(variable: cp.Variable, at: np.ndarray) -> Iterator[None]:
-    """Give a variable a value for a while."""
+    """Temporarily set the value of a variable."""
     before = variable.value
     variable.save_value(at)
     try:
@@ -396,7 +397,7 @@ def _valued(variable: cp.Variable, at: np.ndarray) -> Iterator[None]:
 
 
 def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> np.ndarray:
-    """The value of an expression where its variable is so, as a vector."""
+    """Return the value of an expression at a point, as a vector."""
     with _valued(variable, at):
         value: Any = expression.value
     dense = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
@@ -404,15 +405,15 @@ def value_at(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -
 
 
 def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
-    """The first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine.
+    """Return the first-order expansion of an expression at a point, ``matrix @ variable + constant``; exact if affine.
 
-    NotImplementedError is raised where CVXPY has no finite gradient.
+    Raise NotImplementedError if CVXPY has no finite gradient there.
     """
     if not any(part.id == variable.id for part in expression.variables()):
         value = value_at(expression, variable, at)
         return sp.csr_array((len(value), variable.size)), value
     gradient = _gradient(expression, variable, at)
-    if gradient is None and expression.is_affine():  # that of the geometric mean of one number is not defined at 0
+    if gradient is None and expression.is_affine():  # for example geo_mean of one number at 0
         at = np.ones(variable.size)
         gradient = _gradient(expression, variable, at)
     if gradient is None:
@@ -425,18 +426,18 @@ def linearise(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) 
 
 
 def _gradient(expression: cp.Expression, variable: cp.Variable, at: np.ndarray) -> Any:
-    """CVXPY's gradient at a point; None if it is not defined there, or not written."""
+    """Return CVXPY's gradient at a point; None if it is undefined or not implemented."""
     with _valued(variable, at), np.errstate(all="ignore"):
         try:
             return expression.grad[variable]
-        except (NotImplementedError, AttributeError, TypeError, ValueError):  # ValueError: that of cummax
+        except (NotImplementedError, AttributeError, TypeError, ValueError):  # ValueError: cummax
             return None
 
 
-# The adapter for solvers from outside the package: an object with a name and a ``solve``; the rest has defaults.
+# The adapter for user-defined solvers: objects with a name and a ``solve``; all else has defaults.
 
 
-#: What a solver from outside is assumed to be where it has no such attribute.
+#: Default attributes of a user-defined solver.
 DEFAULTS: dict[str, Any] = {
     "installed": True,
     "trouble": "",
@@ -450,9 +451,9 @@ DEFAULTS: dict[str, Any] = {
 class OwnBackend(ReprMixin):
     """An object with ``name`` and ``solve(form, start=None, **options)``, which returns an ``Answer``.
 
-    It may have ``check(options)`` and the attributes of :data:`DEFAULTS`. Where its ``solve`` has a parameter
-    ``monitor``, it reports every iteration, ``monitor.tell({"iteration": 0, "residual": ...})``, and ends if the result
-    is True: the time is over, or a callback stops it.
+    It may have ``check(options)`` and the attributes of :data:`DEFAULTS`. If its ``solve`` has a parameter
+    ``monitor``, it reports every iteration, ``monitor.tell({"iteration": 0, "residual": ...})``, and stops if the
+    result is True, because of the time limit or a callback.
     """
 
     own: Any
@@ -470,7 +471,7 @@ class OwnBackend(ReprMixin):
         return type(DEFAULTS[name])(getattr(self.own, name, DEFAULTS[name]))
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the solver refuses or, if it has no ``check``, for which ``solve`` has no parameter."""
+        """Raise an error for options that the solver rejects or, without ``check``, that ``solve`` does not have."""
         if callable(check := getattr(self.own, "check", None)):
             check(options)
             return
@@ -484,7 +485,7 @@ class OwnBackend(ReprMixin):
     def solve(
         self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
     ) -> Answer:
-        """Call the solver, and check that it returns an answer with the shapes of this problem."""
+        """Call the solver, and check that its answer has the shapes of this problem."""
         if self.takes_time_limit:
             options["monitor"] = monitor or Monitor()
         answer = self.own.solve(form, start, **options)
@@ -495,7 +496,7 @@ class OwnBackend(ReprMixin):
             )
         if answer.status not in list(Status):
             raise SolverError(
-                f"{self.name} answered with status {short_repr(answer.status)}; expected one of "
+                f"{self.name} returned the status {short_repr(answer.status)}; expected one of "
                 f"{[status.value for status in Status]}"
             )
         check_int(answer.iterations, f"iterations of the answer of {self.name}", 0, error=SolverError)
@@ -514,16 +515,16 @@ class OwnBackend(ReprMixin):
                 is_array = isinstance(array, np.ndarray)
                 what = f"of shape {array.shape} and type {array.dtype}" if is_array else short_repr(array)
                 raise SolverError(
-                    f"{self.name} answered with {name} {what}; an array of {size} floats is expected, of shape ({size},)"
+                    f"{self.name} returned {name} {what}; an array of {size} floats is expected, of shape ({size},)"
                 )
             if not np.isfinite(array).all():
-                message = f"{answer.message or answer.status}, with {name} that are no numbers"
+                message = f"{answer.message or answer.status}, with {name} that are not finite numbers"
                 return Answer(Status.FAILED, None, None, answer.iterations, 0.0, 0.0, message)
         return answer
 
 
 def _from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray | None:
-    """The multipliers of a solver that has none: soft rows have the slopes of their costs, hard ones are fitted."""
+    """Return multipliers for counts: slopes of the costs for soft rows, and fitted values for hard rows."""
     multipliers = np.zeros(form.shape[0])
     if form.penalties is not None:
         sides = (form.low, form.high, form.matvec(np.maximum(counts, 0.0)))
@@ -532,7 +533,7 @@ def _from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray | None:
 
 
 def as_backend(backend: object) -> Backend:
-    """A backend as it is, or an adapter of an object from outside the package."""
+    """Return a backend unchanged, or an adapter of a user-defined solver."""
     if isinstance(backend, DualBackend | CvxpyBackend | OwnBackend):
         return cast(Backend, backend)
     name = getattr(backend, "name", None)
@@ -548,12 +549,12 @@ def as_backend(backend: object) -> Backend:
         signature.bind(None, None)
     except TypeError as error:
         raise SolverError(
-            f"solver {name!r} has solve{signature}, and solve(form, start=None, **options) is expected: {error}"
+            f"solver {name!r} has solve{signature}, but solve(form, start=None, **options) is expected: {error}"
         ) from None
     return cast(Backend, OwnBackend(backend))
 
 
-# The dual methods of this package as backends: a function of a linear form, and its name.
+# The dual methods of this package as backends: functions of a linear form, with names.
 
 
 @dataclass(frozen=True)
@@ -562,7 +563,7 @@ class DualBackend(ReprMixin):
 
     name: str
     function: Callable[..., Answer]
-    takes_convex: bool = False  # whether convex constraints are solved by it, as a sequence of problems of rows
+    takes_convex: bool = False  # whether it solves convex constraints, as a sequence of problems of rows
     installed: ClassVar[bool] = True
     trouble: ClassVar[str] = ""
     takes_inequalities: ClassVar[bool] = True
@@ -574,7 +575,7 @@ class DualBackend(ReprMixin):
         return f"<DualBackend: {self.name}>"
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the function does not have, and values that they cannot have."""
+        """Raise an error for options that the function does not have, or that have invalid values."""
         if not options:
             return
         names = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
@@ -606,13 +607,13 @@ def lbfgs(
 ) -> Answer:
     """Maximise sum x log(w / x), less the costs of soft rows, by SciPy's L-BFGS-B on the dual.
 
-    It needs no factorisation and little memory, but many more iterations than Newton's method. `tolerance` is the
-    largest element of the projected gradient at which to stop, records, an element of the gradient being the residual of
-    a row; `memory` is the number of corrections that are stored (m of L-BFGS-B).
+    It needs no factorisation and little memory, but many more iterations than Newton's method. It stops if the largest
+    element of the projected gradient is at most `tolerance`, in records (an element of the gradient is the residual of
+    a row); `memory` is the number of stored corrections (m of L-BFGS-B).
 
     L-BFGS-B stops when the function no longer decreases in floating point, which is far from the tolerance if the value
     of the function is large. It is then restarted on the function less its value at that point: the difference keeps
-    the digits that the value itself loses to rounding. Restarts end when one does not halve the gradient.
+    the digits that the value loses to rounding. Restarts end when one does not halve the gradient.
     """
     begun, monitor = time.perf_counter(), monitor or Monitor()
     log: list[dict[str, float]] = []
@@ -620,10 +621,10 @@ def lbfgs(
 
     def log_iteration(intermediate_result: OptimizeResult) -> None:
         x, value = intermediate_result.x, dual.value + float(intermediate_result.fun)
-        residual = dual.projected_gradient(x, dual.last_gradient)  # a line search ends with the point that it accepts
+        residual = dual.projected_gradient(x, dual.last_gradient)  # a line search evaluates its result last
         log.append({"iteration": len(log) + 1, "residual": residual, "dual": value, "seconds": monitor.seconds})
         if monitor.tell(log[-1]) or value < dual.lower_bound:
-            raise StopIteration  # ends the method, by SciPy's protocol
+            raise StopIteration  # stops L-BFGS-B
 
     status, iterations, last = Status.INACCURATE, 0, np.inf
     while not (gradient := dual.projected_gradient(dual.origin, dual.at(dual.origin)[1])) <= tolerance:
@@ -644,7 +645,7 @@ def lbfgs(
             },
         )  # fmt: skip
         iterations += optimum.nit
-        # A multiplier that a gradient step would take to its bound is set to it: otherwise it times its slack is a gap.
+        # A multiplier that a gradient step would take to its bound is set to it, since its slack would add to the gap.
         stepped, low, high = optimum.x - optimum.jac, dual.bounds.lb, dual.bounds.ub
         dual.move_origin(np.where(stepped <= low, low, np.where(stepped >= high, high, optimum.x)))
     else:
@@ -659,13 +660,13 @@ def lbfgs(
 
 
 class BoundedDual:
-    """The dual function of free and of non-negative multipliers, less its value at a reference point, the origin.
+    """The dual function of free and of non-negative multipliers, minus its value at a reference point, the origin.
 
         sum w exp(A' m - 1) - low' up + high' down - b' free + conjugates of the costs of soft rows.
 
-    An equation A x = b has one free multiplier. An inequality has multipliers up >= 0 for its low and down >= 0 for its
-    high side, where these are finite; its m is up - down (Kazama and Tsujii, 2003). The multipliers of a soft row are at
-    most the slope of its cost.
+    An equation A x = b has one free multiplier. An inequality has multipliers up >= 0 for its low side and down >= 0
+    for its high side, if these are finite, and m = up - down (Kazama and Tsujii, 2003). The multipliers of a soft row
+    are at most the slope of its cost.
     """
 
     def __init__(self, form: LinearForm, start: np.ndarray) -> None:
@@ -682,8 +683,8 @@ class BoundedDual:
         self.bounds = Bounds(np.where(np.arange(len(rows)) >= len(free), 0.0, -slope), slope)
         total = max(1.0, np.abs(self.target).sum())
         self.largest_exponent = LINEAR_BEYOND + np.log(total)
-        # Feasible counts have an entropy above this, and by weak duality no larger one than the dual function: where
-        # the dual function is less, the rows are infeasible. Costs of soft rows can be of any size.
+        # Feasible counts have an entropy above this and, by weak duality, at most the value of the dual function: if
+        # that is smaller, the rows are infeasible. Costs of soft rows can have any size.
         least = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)
         self.lower_bound = least if form.penalties is None else -np.inf
         self.last_gradient = np.empty(0)
@@ -691,23 +692,23 @@ class BoundedDual:
         self.move_origin(np.clip(point, self.bounds.lb, self.bounds.ub))
 
     def move_origin(self, point: np.ndarray) -> None:
-        """Take another point as the reference."""
+        """Set the reference point."""
         self.origin, m = point, self.signs @ point
         self.exponent = self.form.exponent(m)
         self.exponential = self._extended_exp(self.exponent)[0]
         self.value = float(self.exponential.sum() - self.target @ point) + self._conjugate(m)[0]
 
     def _extended_exp(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The exponential function, continued by its tangent beyond the largest exponent, and its derivative.
+        """Return exp and its derivative; above the largest exponent, exp is replaced by its tangent.
 
-        So continued, the dual function remains convex, finite and smooth wherever a line search goes.
+        The dual function then remains convex, finite and smooth wherever a line search goes.
         """
         within = np.minimum(exponent, self.largest_exponent)
         counts = np.exp(within)
         return counts * (1 + exponent - within), counts
 
     def _conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray]:
-        """The conjugates of the costs of soft rows, and their derivatives by m."""
+        """Return the conjugates of the costs of soft rows, and their derivatives with respect to m."""
         derivative = np.zeros(len(m))
         if self.form.penalties is None:
             return 0.0, derivative
@@ -715,7 +716,7 @@ class BoundedDual:
         return value, derivative
 
     def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
-        """Evaluate the function, less its value at the origin, and its gradient, records."""
+        """Return the function, minus its value at the origin, and its gradient in records."""
         step = point - self.origin
         change = self.form.rmatvec(self.signs @ step)
         exponent = self.exponent + change
@@ -733,13 +734,13 @@ class BoundedDual:
         return value, self.last_gradient
 
     def projected_gradient(self, point: np.ndarray, gradient: np.ndarray) -> float:
-        """Largest element of the projected gradient: the step -gradient, cut off at the bounds of the multipliers."""
+        """Return the largest element of the projected gradient: the step -gradient, truncated at the bounds."""
         projected = np.clip(-gradient, self.bounds.lb - point, self.bounds.ub - point)
         return float(np.abs(projected).max(initial=0.0))
 
 
 class Backend(Protocol):
-    """What a solver offers: its name, its capabilities, and the maximum of sum x log(w / x) over rows.
+    """Interface of a solver: its name, its capabilities, and the maximisation of sum x log(w / x) over rows.
 
     Attributes
     ----------
@@ -749,11 +750,11 @@ class Backend(Protocol):
     trouble : str
         Why it cannot be used although it is installed; empty if it can.
     takes_inequalities : bool
-        Whether rows may have a low side, a high side, or two that differ.
+        Whether rows may be inequalities or intervals.
     takes_convex : bool
-        Whether it takes convex constraints on the counts: as ``convex=``, or DUAL_NEWTON as problems of rows.
+        Whether it supports convex constraints on the counts: as ``convex=``, or DUAL_NEWTON as problems of rows.
     takes_time_limit : bool
-        Whether it stops when the time is over.
+        Whether it has a time limit.
     takes_callback : bool
         Whether it reports every iteration while it runs.
     takes_soft_rows : bool
@@ -785,16 +786,16 @@ class Backend(Protocol):
     def takes_soft_rows(self) -> bool: ...  # noqa: D102
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the solver does not have, before any work."""
+        """Raise an error for options that the solver does not have, before any computation."""
 
     def solve(
         self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
     ) -> Answer:
-        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``, from multipliers `start` if it can use them."""
+        """Maximise sum x log(w / x) over ``low <= matrix @ x <= high``, starting from `start` if it can use it."""
         ...
 
 
-#: Every solver by name, the default first. Of Clarabel's factorisations, "faer" is the most precise on these problems.
+#: All solvers by name, the default first. On these problems, "faer" is the most precise factorisation of Clarabel.
 SOLVERS: dict[str, Backend] = {
     backend.name: backend
     for backend in (
@@ -809,40 +810,39 @@ SOLVERS: dict[str, Backend] = {
 
 
 def register(backend: Any) -> Any:
-    """Register a solver of your own, so that it is found by its name, compared with others, and listed.
+    """Register a user-defined solver, so that it can be found by name, compared with others, and listed.
 
     Parameters
     ----------
     backend : object
-        With a ``name`` and ``solve(form, start=None, **options)``, which maximises sum x log(w / x) over the counts
-        x >= 0, records, with ``form.low <= form.matrix @ x <= form.high``; w are ``form.weights``. It returns
+        An object with a ``name`` and ``solve(form, start=None, **options)``, which maximises sum x log(w / x) over
+        counts x >= 0, in records, with ``form.low <= form.matrix @ x <= form.high``; w are ``form.weights``. It returns
         ``Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message)``:
 
         * status: a :class:`Status`, "optimal" if the solver met its own tolerances;
         * counts: x, an array of floats, one per term; None if there is no answer;
         * multipliers: m with x = w exp(A' m - 1), an array of floats, one per row: positive where a row is active at
           its low side, negative at its high side. None if the solver has none; they are then fitted to the counts;
-        * iterations, seconds to compile and to solve, and the solver's own words: they are reported, and may be left
-          out.
+        * iterations, seconds to compile and to solve, and a message: they are reported, and may be omitted.
 
-        It may have ``installed``, ``check(options)``, which raises, ``takes_inequalities = False``,
-        ``takes_convex = True`` and ``takes_soft_rows = True``; where ``solve`` has a parameter ``monitor``, it reports
-        every iteration, and ends if ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is
+        It may have ``installed``, ``check(options)``, which raises an error, ``takes_inequalities = False``,
+        ``takes_convex = True`` and ``takes_soft_rows = True``. If ``solve`` has a parameter ``monitor``, it reports
+        every iteration, and stops if ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is
         certified.
 
     Returns
     -------
     object
-        The backend, so that an instance can be registered where it is made.
+        The backend, so that an instance can be created and registered in one line.
 
     Raises
     ------
     SolverError
-        If it is not such an object, or if another solver has its name.
+        If the object does not have this interface, or if another solver has the same name.
 
     See Also
     --------
-    maxent_cvx.testing.check_backend : Says what is wrong with a backend.
+    maxent_cvx.testing.check_backend : Check a backend, and describe its errors.
 
     Examples
     --------
@@ -870,18 +870,18 @@ def register(backend: Any) -> Any:
     solver = as_backend(backend)
     existing = SOLVERS.get(solver.name)
     if existing is not None and getattr(existing, "own", None) is not backend:
-        raise SolverError(f"there is already a solver {solver.name!r}; give yours another name")
+        raise SolverError(f"a solver named {solver.name!r} exists already; choose another name")
     SOLVERS[solver.name] = solver
     return backend
 
 
 def find(name: str | object) -> Backend:
-    """Look a solver up by its name; "auto" is the default solver. A backend object is taken as it is.
+    """Return a solver by its name; "auto" is the default solver. A backend object is returned unchanged.
 
     Parameters
     ----------
     name : str or object
-        As :func:`available` lists it, or "auto"; or a backend as :func:`register` takes it.
+        A name listed by :func:`available`, or "auto"; or a backend that :func:`register` accepts.
 
     Returns
     -------
@@ -891,9 +891,9 @@ def find(name: str | object) -> Backend:
     Raises
     ------
     UnknownName
-        If there is no such solver, or if it is one of CVXPY's without exponential cones, such as OSQP.
+        If no solver has this name, or if it is one of CVXPY's without exponential cones, such as OSQP.
     SolverError
-        If it is not installed, or if what is given is neither a name nor a solver.
+        If it is not installed, or if the argument is neither a name nor a solver.
 
     Examples
     --------
@@ -909,7 +909,7 @@ def find(name: str | object) -> Backend:
     if isinstance(name, str):
         entry = next(iter(SOLVERS.values())) if name == "auto" else SOLVERS.get(name) or _of_cvxpy(name)
         if entry is None and name.upper() in _without_exponential_cones():
-            raise UnknownName(f"{name} has no exponential cone, so that it cannot maximise entropy; {_others()}")
+            raise UnknownName(f"{name} does not support exponential cones, so it cannot maximise entropy; {_others()}")
         if entry is None:
             raise unknown_name("solver", name, ["auto", *SOLVERS])
     solver = as_backend(entry)
@@ -923,12 +923,12 @@ def _others() -> str:
 
 
 def registered() -> list[Backend]:
-    """Every registered solver, the default first."""
+    """Return all registered solvers, the default first."""
     return [as_backend(backend) for backend in SOLVERS.values()]
 
 
 def _of_cvxpy(name: str) -> Backend | None:
-    """A solver that is not registered, but that CVXPY knows and that takes exponential cones."""
+    """Return a solver of CVXPY that is not registered and supports exponential cones, or None."""
     from cvxpy.constraints import ExpCone
     from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC
 
@@ -937,20 +937,20 @@ def _of_cvxpy(name: str) -> Backend | None:
 
 
 def _without_exponential_cones() -> set[str]:
-    """CVXPY's solvers that cannot maximise entropy."""
+    """Return the names of CVXPY's solvers that cannot maximise entropy."""
     from cvxpy.reductions.solvers.defines import SOLVER_MAP_CONIC, SOLVER_MAP_QP
 
     return {name for name in [*SOLVER_MAP_CONIC, *SOLVER_MAP_QP] if _of_cvxpy(name) is None}
 
 
 def available() -> pd.DataFrame:
-    """Every solver by name, whether it is installed, and if it is installed but cannot be used, why.
+    """Return a table of all solvers: whether each is installed, and why an installed one cannot be used.
 
     Returns
     -------
     DataFrame
         Indexed by `solver`, the default first: `installed`, True or False; `note`, empty for a solver that can be used.
-        Other solvers that CVXPY knows and that take exponential cones are listed if they are installed.
+        Other solvers of CVXPY with exponential cones are listed if they are installed.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The block-diagonal part D = P diag(x) P' of a Newton system, P being the published rows: assembled and inverted.
+"""The block-diagonal part D = P diag(x) P' of a Newton system (P are the published rows), assembled and inverted.
 
 Published rows of different buckets share no term, so that each bucket is a block. Within a block some rows share no
-term either, such as those of the QI values: these `single` rows come first, the `others` after them. A block is then
+term either, such as those of the QI values. These `single` rows come first, and the `others` follow. A block is then
 
     [ D1  M  ]    D1 diagonal,
     [ M'  D2 ]    D2 as large as the block has other rows, such as those of the sensitive values,
@@ -11,9 +11,9 @@ and eliminating its single rows leaves E = D2 - M' D1^-1 M = L L', so that with 
     D^-1 = [ D1^-1  0 ]  +  [ -N ] E^-1 [ -N'  I ].
            [ 0      0 ]     [ I  ]
 
-All blocks are padded to the size of the largest and worked on together. Arrays of blocks have the axes (row, column,
-block). In memory the block comes last where blocks are small, so that operations run along the blocks, and first where
-they are large; only the strides tell.
+All blocks are padded to the size of the largest and processed together. Arrays of blocks have the axes (row, column,
+block). In memory the block axis is contiguous if blocks are small, so that operations run along the blocks, and
+outermost if they are large; only the strides differ.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from threadpoolctl import ThreadpoolController
 
 from .sparse import with_ones_of
 
-#: Entries of a block up to which operations run along the blocks: then a call is made for each entry, not each block.
-#: Newton's method takes 1.4 times as long on Adult (2,842 blocks of 5 + 4 rows) where it runs along the rows.
+#: The largest number of entries of a block for which operations run along the blocks, with one call for each entry of a
+#: block. On Adult (2,842 blocks of 5 + 4 rows) Newton's method takes 1.4 times as long if they run along the rows.
 NARROW = 256
-#: Doubles (2 MB, about the size of a processor's cache) of one batch of blocks while many are worked on.
+#: Doubles per batch of blocks (2 MB, about the size of a processor's cache).
 BATCH_DOUBLES = 250_000
-#: Records: the least diagonal element that a ridge is relative to, for rows whose terms are all 0.
+#: Records: the smallest diagonal element that a ridge is relative to, for rows whose terms are all 0.
 SMALLEST_DIAGONAL = 1e-12
-#: A row of knowledge with a smaller diagonal element has lost all its terms: its multiplier does not move.
+#: Smallest diagonal element of a row of knowledge whose terms have not all vanished; below it, its multiplier is fixed.
 VANISHED_DIAGONAL = 1e-200
-#: Relative ridge of a Schur complement; raised a hundredfold while rounding makes the matrix indefinite.
+#: Relative ridge of a Schur complement; multiplied by 100 as long as rounding makes the matrix indefinite.
 FIRST_RIDGE = 1e-14
-#: Rows up to which a Cholesky factor is inverted, so that every later product with it is faster.
+#: The largest number of rows for which a Cholesky factor is inverted, which makes later products with it faster.
 MOST_INVERTED = 1_000
 
 
 class BucketBlocks:
-    """The slots of the published rows, and where the products of coefficients are added up in the blocks.
+    """The slots of the published rows, and the positions in the blocks to which products of coefficients are added.
 
     Slots are the rows of `rows` (P with padding) and the columns of `by_term`: the single rows of all blocks, then the
-    others, each padded to the most that one block has.
+    other rows, each padded to the largest number in one block.
     """
 
     def __init__(self, published: sp.csr_array, by_term: sp.csr_array, bucket: np.ndarray) -> None:
@@ -84,56 +84,56 @@ class BucketBlocks:
 
     @property
     def n_slots(self) -> int:
-        """The number of rows, padding included."""
+        """Number of rows, padding included."""
         return self.n_blocks * (self.n_single + self.n_others)
 
     @property
     def slots(self) -> tuple[np.ndarray, np.ndarray]:
-        """The slots of the single rows, shape (blocks, single), and of the others, (blocks, others)."""
+        """Slots of the single rows, shape (blocks, single), and of the other rows, (blocks, others)."""
         single, others = self.split(np.arange(self.n_slots))
         return single.T, others.T
 
     @property
     def cost(self) -> float:
-        """How many multiplications it takes to factor all blocks."""
+        """Number of multiplications for factorising all blocks."""
         return float(self.n_blocks) * self.n_others**2 * (self.n_single + self.n_others)
 
     @property
     def n_entries(self) -> float:
-        """How many entries of blocks are stored."""
+        """Number of stored entries of blocks."""
         return float(self.n_blocks) * self.n_others * (self.n_single + self.n_others)
 
     def _strides(self, *shape: Any) -> tuple[Any, ...]:
-        """By how much an index goes up with each axis of an array of blocks, the block last."""
+        """Return the strides of the axes of an array of blocks, with the block axis last."""
         strides: list[Any] = [self.n_blocks if self.is_narrow else 1]
         for size in reversed(shape):
             strides.insert(0, strides[0] * size)
         return (*strides[1:], 1) if self.is_narrow else (*strides[1:], strides[0])
 
     def _shaped(self, flat: np.ndarray, *shape: int) -> np.ndarray:
-        """A view of stored numbers with the axes of `shape` and, last, the block."""
+        """Return a view of stored numbers with the axes of `shape` and, last, the block axis."""
         if self.is_narrow:
             return flat.reshape(*shape, self.n_blocks)
         return np.moveaxis(flat.reshape(self.n_blocks, *shape), 0, -1)
 
     def split(self, of_slot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Views of numbers given one per slot, (single, blocks) and (others, blocks)."""
+        """Return views of an array with one number per slot: (single, blocks) and (others, blocks)."""
         n = self.n_blocks * self.n_single
         return self._shaped(of_slot[:n], self.n_single), self._shaped(of_slot[n:], self.n_others)
 
     def joined(self, single: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """One number per slot: the inverse of :meth:`split`."""
+        """Return an array with one number per slot: the inverse of :meth:`split`."""
         return np.concatenate([(side if self.is_narrow else side.T).ravel() for side in (single, others)])
 
     def _index_products(self, by_term: sp.csr_array, block: np.ndarray, local: np.ndarray, others: np.ndarray) -> None:
-        """Find, for every pair of distinct entries of a column of P, where its product is added."""
+        """Find, for every pair of distinct entries of a column of P, the position to which their product is added."""
         term, i, j = _pairs(by_term)
         product = None if (by_term.data == 1).all() else by_term.data[i] * by_term.data[j]
         first, second = by_term.indices[i], by_term.indices[j]
         del i, j
         both = others[first] & others[second]
-        # Of a single and another row the single one comes first, of two others the lower one: M, and D2 below its
-        # diagonal. Two single rows have no term in common.
+        # In a pair of a single and another row, the single row comes first; in a pair of others, the lower one does.
+        # These are M, and D2 below its diagonal. Two single rows have no term in common.
         swap = np.where(both, local[first] < local[second], others[first])
         first, second = np.where(swap, second, first), np.where(swap, first, second)
         row, column, of_block = self._strides(np.where(both, self.n_others, self.n_single), self.n_others)
@@ -143,25 +143,25 @@ class BucketBlocks:
         )
 
     def entries(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """The diagonals of D1 and D2, one number per slot; M; and D2 below its diagonal, None if nothing is there."""
+        """Return the diagonals of D1 and D2, one number per slot; M; and D2 below its diagonal, or None if zero."""
         below = self._assembled(*self._below, self.n_others, x) if len(self._below[0]) else None
         return self._squared @ x + self._padding, self._assembled(*self._cross, self.n_single, x), below
 
     def _assembled(
         self, position: np.ndarray, term: np.ndarray | None, product: np.ndarray | None, height: int, x: np.ndarray
     ) -> np.ndarray:
-        """Add up x, times a product of coefficients, at the given positions of blocks of the given height."""
+        """Add x, times a product of coefficients, at the given positions of blocks of the given height."""
         weight = x if term is None else x[term]
         weight = weight if product is None else product * weight
         entries = np.bincount(position, weight, height * self.n_others * self.n_blocks)
-        # bincount of nothing has an integer type
+        # bincount of an empty array has an integer type
         return self._shaped(entries.astype(float, copy=False), height, self.n_others)
 
 
 def _of_kind(
     kind: np.ndarray, position: np.ndarray, term: np.ndarray, product: np.ndarray | None, n_terms: int
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """The products of one kind; no terms where there is one product of every term, no products where all are 1."""
+    """Return the products of one kind; terms are None if every term has one product, products are None if all are 1."""
     if not kind.all():
         position, term, product = position[kind], term[kind], None if product is None else product[kind]
     product = None if product is None or (product == 1).all() else product
@@ -169,7 +169,7 @@ def _of_kind(
 
 
 def _single(by_term: sp.csr_array) -> np.ndarray:
-    """Mark rows of which no two have a term in common: those that come first, or last, in each of their terms."""
+    """Mark rows that pairwise share no term: those that come first, or last, in each of their terms."""
     entries = np.diff(by_term.indptr)
     filled, marks = np.flatnonzero(entries), np.ones((2, by_term.shape[1]), dtype=bool)
     for mark, extreme in zip(marks, (np.minimum, np.maximum), strict=True):
@@ -180,12 +180,12 @@ def _single(by_term: sp.csr_array) -> np.ndarray:
 
 
 def _pairs(by_term: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every pair of entries of a column: the term, and the numbers of both entries."""
+    """Return every pair of entries of a column: the term, and the positions of both entries."""
     entries, starts = np.diff(by_term.indptr), by_term.indptr[:-1].astype(np.int64)
-    if entries.max(initial=0) <= 2:  # as in every release of buckets
+    if entries.max(initial=0) <= 2:  # every release of buckets
         term = np.flatnonzero(entries == 2)
         return term, starts[term] + 1, starts[term]
-    first = np.repeat(starts, entries)  # for each entry, the first one of its column
+    first = np.repeat(starts, entries)  # for each entry, the first entry of its column
     before = np.arange(by_term.nnz) - first
     i = np.repeat(np.arange(by_term.nnz), before)
     j = first[i] + np.arange(len(i)) - (np.cumsum(before) - before)[i]
@@ -193,7 +193,7 @@ def _pairs(by_term: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 class BucketInverse:
-    """D^-1 at one x, the diagonal of D raised by a relative ridge."""
+    """The inverse of D at one x, with a relative ridge added to the diagonal of D."""
 
     def __init__(self, blocks: BucketBlocks, x: np.ndarray, ridge: float) -> None:
         self.blocks = blocks
@@ -207,11 +207,11 @@ class BucketInverse:
             try:
                 self._inverse = _inverse_factors(cross, self._scaled, of_others, below, is_narrow=blocks.is_narrow)
                 break
-            except np.linalg.LinAlgError:  # roundoff exceeded the ridge
+            except np.linalg.LinAlgError:  # roundoff is larger than the ridge
                 ridge *= 100
 
     def apply(self, right: np.ndarray) -> np.ndarray:
-        """Compute D^-1 right; one number per slot."""
+        """Return D^-1 right, one number per slot."""
         first, second = self.blocks.split(right)
         half = second - np.einsum("isb,ib->sb", self._scaled, first)
         half = np.einsum("stb,tb->sb", self._inverse, half)
@@ -219,7 +219,7 @@ class BucketInverse:
         return self.blocks.joined(first / self._single - np.einsum("isb,sb->ib", self._scaled, others), others)
 
     def halves(self, first: np.ndarray, second: np.ndarray, batch: slice) -> np.ndarray:
-        """L^-1 (B2' - N' B1') for some blocks, so that E^-1 adds its square to B D^-1 B'.
+        """Return L^-1 (B2' - N' B1') for some blocks; its square is the contribution of E^-1 to B D^-1 B'.
 
         B1' and B2' have the shapes (blocks, single, columns) and (blocks, others, columns).
         """
@@ -227,13 +227,13 @@ class BucketInverse:
         return inverse @ (second - scaled.transpose(0, 2, 1) @ first)
 
     def solutions(self, first: np.ndarray, second: np.ndarray, batch: slice) -> tuple[np.ndarray, np.ndarray]:
-        """D^-1 B' for some blocks, in two parts as :meth:`halves` takes B'."""
+        """Return D^-1 B' for some blocks, in two parts like the arguments of :meth:`halves`."""
         scaled, inverse = self._of(batch)
         others = inverse.transpose(0, 2, 1) @ (inverse @ (second - scaled.transpose(0, 2, 1) @ first))
         return first / self._single[:, batch].T[:, :, None] - scaled @ others, others
 
     def root(self, across: sp.csr_array) -> sp.csr_array:
-        """The sparse V with V'V = B D^-1 B', for a sparse B' that has one row per slot; V has as many."""
+        """Return the sparse V with V'V = B D^-1 B', for a sparse B' with one row per slot; V has as many rows."""
         single, others = self.blocks.slots
         scaled, inverse = self._of(slice(0, self.blocks.n_blocks))
         n_single = single.size
@@ -244,13 +244,13 @@ class BucketInverse:
         return sp.csr_array(sp.vstack(halves, format="csr"))
 
     def _of(self, batch: slice) -> tuple[np.ndarray, np.ndarray]:
-        """N and L^-1 of some blocks, block after block."""
+        """Return N and L^-1 of some blocks, with the block axis first."""
         scaled, inverse = (np.moveaxis(values[..., batch], -1, 0) for values in (self._scaled, self._inverse))
         return np.ascontiguousarray(scaled), np.ascontiguousarray(inverse)
 
 
 def _block_matrix(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
-    """A sparse matrix of dense blocks, (blocks, height, width), whose rows and columns are given for every block."""
+    """Return a sparse matrix of dense blocks, (blocks, height, width), at the given rows and columns."""
     row, column = (np.broadcast_to(places, blocks.shape).ravel() for places in (rows[:, :, None], columns[:, None, :]))
     return sp.csr_array((blocks.ravel(), (row, column)), shape=shape)
 
@@ -258,14 +258,14 @@ def _block_matrix(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, sha
 def _inverse_factors(
     cross: np.ndarray, scaled: np.ndarray, diagonal: np.ndarray, below: np.ndarray | None, *, is_narrow: bool
 ) -> np.ndarray:
-    """L^-1 of E = D2 - M' N for all blocks; raises LinAlgError if some E is not positive definite."""
+    """Return L^-1 of E = D2 - M' N for all blocks; raise LinAlgError if some E is not positive definite."""
     if is_narrow:
         rest = -np.einsum("isb,itb->stb", cross, scaled)
     else:
         rest = np.moveaxis(-(np.moveaxis(cross, -1, 0).transpose(0, 2, 1) @ np.moveaxis(scaled, -1, 0)), 0, -1)
-    np.einsum("ssb->sb", rest)[...] += diagonal  # a view: writing to it writes to the matrices
+    np.einsum("ssb->sb", rest)[...] += diagonal  # a view of the diagonals
     if below is not None:
-        rest += below  # of the upper entries nothing is read
+        rest += below  # the upper entries are never read
     if not np.isfinite(rest).all():
         return np.full_like(rest, np.nan)
     if not is_narrow:
@@ -288,13 +288,13 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 
 def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted: bool = True) -> Solve:
-    """Solve with a positive semidefinite matrix, `raised` being added to its diagonal, and a ridge until it factors.
+    """Return a solver for a positive semidefinite matrix plus `raised` on its diagonal, and a ridge if necessary.
 
-    Rows may be redundant: of their diagonal, elimination leaves only the ridge, and rounding can make that negative.
+    Rows may be redundant: elimination leaves only the ridge on their diagonal, and rounding can make that negative.
     """
     size = np.maximum(matrix.diagonal() + raised, VANISHED_DIAGONAL)
     root = np.where(size > VANISHED_DIAGONAL, 1 / np.sqrt(size), 0.0)
-    scaled = matrix * root[:, None]  # to a diagonal of 1, so that one ridge is right for all rows
+    scaled = matrix * root[:, None]  # with a diagonal of 1, so that one ridge suits all rows
     scaled *= root
     diagonal = np.einsum("ii->i", scaled)
     diagonal += raised / size
@@ -302,14 +302,14 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted:
     while ridge < 1:
         diagonal += ridge
         try:
-            # Transposed, as LAPACK reads it in column-major order: then it copies the matrix only once.
+            # Transposed to LAPACK's column-major order, which saves a copy of the matrix.
             factor = scipy.linalg.cholesky(scaled.T, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:  # the rounding error was larger than the ridge
+        except np.linalg.LinAlgError:  # roundoff is larger than the ridge
             ridge *= 100
             continue
         if not is_inverted or len(size) > MOST_INVERTED:
-            # In single precision there would be half as much to read, but the preconditioner would fail where terms
-            # tend to zero and rows are nearly redundant.
+            # Single precision would halve the memory traffic, but the preconditioner would fail if terms tend to zero
+            # and rows are nearly redundant.
             return lambda right: root * _solved(factor, root * right)
         inverse = np.linalg.inv(factor)
         return lambda right: root * (inverse.T @ (inverse @ (root * right)))
@@ -317,18 +317,18 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted:
 
 
 def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve L L' v = right for one right-hand side, for which this takes half the time of LAPACK's dpotrs."""
-    if not len(right):  # which BLAS refuses
+    """Solve L L' v = right for one right-hand side, in half the time of LAPACK's dpotrs."""
+    if not len(right):  # BLAS rejects empty arrays
         return right
     half = scipy.linalg.blas.dtrsv(factor, right, lower=1)
     return np.asarray(scipy.linalg.blas.dtrsv(factor, half, lower=1, trans=1))
 
 
 class _SingleThread(ContextDecorator):
-    """A context, and a decorator, within which BLAS takes one thread; the first to enter sets it, the last restores it.
+    """A context and decorator that limits BLAS to one thread; the first to enter sets it, the last restores it.
 
-    The number of threads belongs to the process. So contexts of several threads of Python, which end in any order, are
-    counted: restored by each, the number could stay at 1.
+    The number of threads is global to the process, and contexts in several Python threads end in any order. They are
+    counted, because the number could remain at 1 if each of them restored it.
     """
 
     def __init__(self) -> None:
@@ -351,7 +351,7 @@ class _SingleThread(ContextDecorator):
 
     @cached_property
     def _controller(self) -> ThreadpoolController:
-        """Finds the loaded libraries, which takes some milliseconds, once a process."""
+        """Find the loaded libraries once per process, as this takes some milliseconds."""
         return ThreadpoolController()
 
 

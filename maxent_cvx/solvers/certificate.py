@@ -1,12 +1,12 @@
 r"""The certificate: a bound on the distance of an answer from the exact solution, whichever solver found it.
 
-Let x* be the maximum-entropy solution to the rows as typed, every double being the rational number that it is. The
-answer x that is certified satisfies the rows only approximately. The bound on its distance from x* is the sum of three
-distances (all sums are over the terms of one group q):
+Let x* be the maximum-entropy solution to the rows as typed, where every double is taken as the exact rational number
+that it represents. The certified answer x satisfies the rows only approximately. The bound on its distance from x* is
+the sum of three distances (all sums are over the terms of one group q):
 
-1. From x to x', a point where rows hold up to the last places: \|x - x'\|.
-2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence` proves that there is
-   one, and bounds the share t_j of itself by which each count differs, and sum t_j^2 x'_j over each component.
+1. From x to x', a point at which rows hold up to the last places: \|x - x'\|.
+2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence` proves that it exists, and bounds the
+   share t_j of itself by which each count differs, and sum t_j^2 x'_j over each component.
 3. From x'' to x*. For any multipliers m and y = w exp(A' m - 1), weak duality gives
 
        KL(x'' \|\| x*) <= sum_j (x''_j log(x''_j / y_j) - x''_j + y_j) + sum_i \|m_i\| slack_i(x''),
@@ -15,19 +15,19 @@ distances (all sums are over the terms of one group q):
 
        sum_j t_j x'_j (\|log(x'_j / y_j)\| + t_j),
 
-   as (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2; the sum is also bounded by the inequality of Cauchy and Schwarz.
-   x'' and x* have the same number of records in every group, so that
-   Pinsker's inequality bounds the distance of their conditional distributions by sqrt(KL / (2 n(q))).
+   since (1 + t) log(1 + t) - t <= t^2 for \|t\| <= 1/2; the sum is also bounded by the inequality of Cauchy and
+   Schwarz. As x'' and x* have the same number of records in every group, Pinsker's inequality bounds the distance of
+   their conditional distributions by sqrt(KL / (2 n(q))).
 
-Terms that presolve or a proof has fixed are known up to a width only, by which residuals and bounds are enlarged. A soft
-row (:mod:`.costs`) adds its Fenchel gap at x'' to the sum in 3 (:func:`fenchel_gaps`).
+Terms that presolve or a proof has fixed are known only up to a width, which enlarges residuals and bounds. A soft row
+(:mod:`.costs`) adds its Fenchel gap at x'' to the sum in 3 (:func:`fenchel_gaps`).
 
-All of this is sums over blocks (:class:`.existence.Block`), so that the certificate of a problem in memory, one block, is
-that of a release in partitions, a block each (:func:`found_near`). It is refused, and the bound infinite, where
-statements depend on each other so nearly that floating point cannot tell them apart and exact arithmetic can. A value
-that other rows determine may be typed rounded, to about nine digits; then the bound refers to rows whose sides are
-changed by at most `backward`, relatively. Linear dependence is decided modulo two primes, so that the theorem holds
-except with a probability of about 10^-13.
+All of these are sums over blocks (:class:`.existence.Block`): a problem in memory is one block, and a release in
+partitions has one block per partition (:func:`found_near`). If statements are so nearly dependent that exact arithmetic
+distinguishes them but floating point does not, nothing is proved, and the bound is infinite. A value that other rows
+determine may be typed rounded, to about nine digits; then the bound refers to rows whose sides are changed by at most
+`backward`, relatively. Linear dependence is decided modulo two primes, so that the theorem holds except with a
+probability of about 10^-13.
 """
 
 from __future__ import annotations
@@ -53,31 +53,31 @@ from .parameters import EPS, FEASIBLE_MULTIPLE
 from .partitions import OverPartitions, added
 from .schur import detect_blocks, newton_system
 
-#: Relative: an inequality is active at a side that it is so close to, as rounding would decide otherwise.
+#: Relative distance from a side below which an inequality counts as active, since rounding decides otherwise.
 ACTIVE_PLACES = 16 * EPS
-#: Relative: the precision with which the value of a row is known.
+#: Relative precision of the values of rows.
 VALUE_PLACES = 4 * EPS
 #: Rounds of projection; each must halve the residual.
 PROJECTION_ROUNDS = 30
-#: Relative precision of each round: a rough one costs one more round.
+#: Relative precision of each round: a low precision costs one more round.
 PROJECTION_PRECISION = 0.03
 #: Relative ridge of the linear system.
 PROJECTION_RIDGE = 1e-10
-#: Of the tolerance of each row: the largest violations with which a point is not projected at first.
+#: Relative to the tolerance of each row: the largest violation at which a point is first certified without projection.
 NEARLY_HOLD = 0.1
-#: Records: a smaller count is 0 at the point by which an answer is certified, which adds as much to the gap.
+#: Records: smaller counts are set to 0 at the certifying point, which adds as much to the gap.
 VANISHED = 1e-18
-#: Entries of soft rows up to which their values are computed with one rounding, by a loop over the entries.
+#: The largest number of entries of soft rows whose values are computed with one rounding, by a loop over the entries.
 MOST_ROUNDED_ONCE = 1_000_000
-#: Relative: by how much convex constraints may be moved, to cover the curvature that their tangents leave out.
+#: Relative: the largest change of convex constraints, to cover the curvature that their tangents omit.
 CURVATURE = 1e-14
-#: Relative to the limit: a budget that is spent so nearly may be moved to what is spent, and said to be moved.
+#: Relative to the limit: a constraint this close to its limit may be relaxed to its value, and is reported as moved.
 KEPT = 1e-12
-#: Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger one a
-#: residual of 1e-12 records costs less than 5e-13 nats.
+#: Records^2 per nat: the largest variance of a row that the certificate treats like an equation. With a larger
+#: variance, a residual of 1e-12 records costs less than 5e-13 nats.
 STIFF = 1e-12
 
-# A convex constraint in the certificate, where its Lagrangian is a cost of soft rows.
+# Convex constraints in the certificate whose Lagrangian is a cost of soft rows.
 #
 # Let the constraint be C(x) + g x <= limit, and t its multiplier. The costs t C are those of soft rows, and the weights
 # of the objective are w exp(-t g). By weak duality the entropy of the exact solution is at most the dual value of that
@@ -85,39 +85,39 @@ STIFF = 1e-12
 #
 #     t (limit - C(x'') - g x'').
 #
-# A constraint with t = 0 adds nothing. If it holds wherever the exact solution without it can be, that is the exact
-# solution with it.
+# A constraint with t = 0 adds nothing. If it holds everywhere that the exact solution without it can be, that solution
+# is also the exact one with it.
 
 
 @dataclass(frozen=True, eq=False)
 class Allowance:
-    """The costs of missing rows and a linear expression are at most a limit."""
+    """A constraint: the costs of missing rows, plus a linear expression, are at most a limit."""
 
-    rows: LinearForm  # the rows, which are soft
+    rows: LinearForm  # the soft rows
     linear: np.ndarray  # one per term: g, in the unit of the constraint per record
     limit: float  # in the unit of the constraint
-    magnitude: float  # the size that a violation is relative to
+    magnitude: float  # the unit of relative violations
     multiplier: float  # t, nats per unit of the constraint
-    # The numbers of the rows among all rows of the certificate; empty where its costs are not those of soft rows.
+    # The positions of the rows among all rows of the certificate; empty if the costs are not those of soft rows.
     places: np.ndarray
     error: float = 0.0  # a bound on the rounding error of the limit
 
     @property
     def terms(self) -> np.ndarray:
-        """Which terms it is about."""
+        """Mark the terms in the constraint."""
         is_involved = self.linear != 0
         is_involved[self.rows.matrix.indices] = True
         return is_involved
 
     def met(self, is_exact: np.ndarray) -> np.ndarray:
-        """Which of its rows are met, and cost nothing, where x'' satisfies some of all rows exactly."""
+        """Mark the rows that x'' meets at no cost, given which of all rows it satisfies exactly."""
         penalties = self.rows.penalties
         assert penalties is not None
         can_be_met = (penalties.variance == 0) & ~penalties.is_divergence
         return can_be_met & is_exact[self.places] if len(self.places) else np.zeros_like(can_be_met)
 
     def left(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray, *, is_movable: bool) -> tuple[float, float]:
-        """What x'' leaves of the limit, nats, bounded above, and by how much it exceeds the limit, relative."""
+        """Return an upper bound on the multiplier times the slack at x'' in nats, and on the relative violation."""
         least, most, rounding = self._spent(x, moves, met)
         slack, beyond = max(self.limit - least, 0.0) + rounding, max(most - self.limit, 0.0)
         if is_movable and max(slack, beyond) <= KEPT * self.magnitude:
@@ -125,7 +125,7 @@ class Allowance:
         return self.multiplier * slack, beyond / self.magnitude
 
     def _spent(self, x: np.ndarray, moves: np.ndarray, met: np.ndarray) -> tuple[float, float, float]:
-        """Bounds on what x'' spends, from below and above, and how exactly they are known."""
+        """Return lower and upper bounds on the left side at x'', and the rounding error."""
         penalties, every = self.rows.penalties, np.arange(self.rows.shape[0])
         assert penalties is not None
         if not np.isfinite(moves).all():
@@ -144,20 +144,20 @@ class Allowance:
         linear, spread = math.fsum(self.linear * x), float(np.abs(self.linear) @ moves)
         least = math.fsum(np.minimum.reduce(ends)) + linear - spread
         most = math.fsum(np.maximum.reduce(ends)) + linear + spread
-        # Sums are rounded once; each cost is a product and quotient of a few numbers, and its logarithm is off by EPS.
+        # Sums are rounded once; each cost is a product and quotient of a few numbers, with an error of EPS in its log.
         rounding = self.error + EPS * (abs(self.limit) + 4 * math.fsum(ends[1]) + 4 * float(np.abs(self.linear) @ x))
         return least, most, rounding
 
 
-# The duality gap of each group of terms, from the gaps of connected components.
+# The duality gap of each group of terms, computed from the gaps of connected components.
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """Weak duality holds for every connected component by itself; convex constraints join those that they are about."""
+    """Gaps of connected components, each of which satisfies weak duality; convex constraints join their components."""
 
     of_row: np.ndarray  # the component of every row
-    label: np.ndarray  # one per component of hard rows: the component that it is a part of
+    label: np.ndarray  # one per component of hard rows: the component that contains it
     table: Mapping[str, np.ndarray]  # the groups and components of :class:`Found`
     n_components: int
 
@@ -170,30 +170,30 @@ class Gaps:
         return replace(self, of_row=of_row, label=label)
 
     def of_groups(self, slack: np.ndarray, gap: np.ndarray) -> np.ndarray:
-        """Add up the gaps of the components that a group has terms in, each counted once; records, one per group."""
+        """Sum the gaps of all components in which a group has terms, each counted once; records, one per group."""
         size = self.n_components
         total = np.bincount(self.of_row, slack, size) + np.bincount(self.label, gap, size)
         pairs = np.unique(self.table["group"] * np.int64(size) + self.label[self.table["component"]])
         return np.bincount(pairs // size, total[pairs % size], len(self.table["records"]))
 
 
-# Convex constraints in the certificate: what they add to the gap, and which components they join.
+# Convex constraints in the certificate: their contribution to the gap, and the components that they join.
 
 
 class Excess(NamedTuple):
-    """By how much a point violates a convex constraint that cuts stand for."""
+    """The violation of a convex constraint that is represented by cuts."""
 
     rows: np.ndarray  # the cuts
-    terms: np.ndarray  # one per term: what the constraint is about
+    terms: np.ndarray  # one per term: whether the constraint involves it
     violation: float  # in the unit of the constraint
     backward: float  # the violation, relative
 
 
 class ConvexTerms(NamedTuple):
-    """All convex constraints of a problem."""
+    """The convex constraints of a problem."""
 
-    allowances: Sequence[Allowance] = ()  # those whose Lagrangian the soft rows of the form are
-    exceeded: Callable[[np.ndarray], list[Excess]] | None = None  # from a point to how it violates each of the others
+    allowances: Sequence[Allowance] = ()  # constraints whose Lagrangian consists of soft rows of the form
+    exceeded: Callable[[np.ndarray], list[Excess]] | None = None  # returns the violations of the other constraints
     temperature: float = 1.0  # the objective of the form, times this, is that of the problem
 
     def charge(
@@ -208,14 +208,14 @@ class ConvexTerms(NamedTuple):
         *,
         is_movable: bool,
     ) -> tuple[Gaps, float]:
-        """Add what the constraints add to the slack of rows and the gaps; return the components, and what is moved.
+        """Add the contributions of the constraints to `slack` and `gap`; return the components, and the largest move.
 
-        x'' is within `off` of the counts of the block, and satisfies the rows that `is_exact`, of the soft ones too.
+        x'' differs from the counts of the block by at most `off`, and satisfies exactly the rows in `is_exact`.
         """
         near, of_term, backward = block.near, block.component, 0.0
         of_group = np.unique(block.groups.of_term, return_inverse=True)[1]
         for one in self.exceeded(near) if self.exceeded else ():
-            # The cuts are those of a constraint that is relaxed by as much as x'' violates it.
+            # The cuts are those of a constraint that is relaxed by the violation at x''.
             slack[one.rows] += price[one.rows] * one.violation
             backward = max(backward, one.backward, CURVATURE)
             gaps = gaps.joined(of_term[one.terms])
@@ -227,7 +227,7 @@ class ConvexTerms(NamedTuple):
             gaps = gaps.joined(components)
         for allowance in (one for one in self.allowances if one.multiplier == 0):
             met = allowance.met(is_exact)
-            # How far the exact solution without the constraint can be from x'', by Pinsker's inequality.
+            # The largest distance from x'' to the exact solution without the constraint, by Pinsker's inequality.
             reach = np.sqrt(gaps.of_groups(slack, gap) * gaps.table["records"] / 2)[of_group]
             if allowance.left(near, off + reach, met, is_movable=False)[1] > 0:
                 backward = max(backward, allowance.left(near, off, met, is_movable=False)[1])
@@ -235,7 +235,7 @@ class ConvexTerms(NamedTuple):
         return gaps, backward
 
 
-# Projection onto the feasible set, in a metric that is weighted by the point itself.
+# Projection onto the feasible set, in a metric weighted by the point itself.
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # if the rows are infeasible
@@ -243,7 +243,7 @@ def project(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | 
     """Project x onto the feasible set: minimise sum_j (y_j - x_j)^2 / x_j over the y that satisfy every row.
 
     In each round, violated and active inequalities are treated as equations: with inequalities the result is feasible,
-    but need not be the nearest point. A term that would become negative is set to zero, and kept there.
+    but need not be the nearest point. A term that would become negative is fixed at zero.
     """
     if not np.isfinite(x).all():
         return None
@@ -252,9 +252,9 @@ def project(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | 
 
 
 def _projected(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Correct the free terms in rounds, as long as each at least halves the largest violation of the rows that they are in.
+    """Correct the free terms in rounds, as long as each round at least halves the largest violation of their rows.
 
-    The violation is reduced to roundoff, as the certificate multiplies it with multipliers, which may be large.
+    The violation is reduced to roundoff, because the certificate multiplies it by multipliers, which may be large.
     """
     corrected, (form, order) = form.rows_involving(free), detect_blocks(form)
     corrected, weight, tolerance, system = corrected[order], np.where(free, x, 0.0), form.tolerance, newton_system(form)
@@ -290,14 +290,14 @@ def _projected(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
 #
 #     c(r'') + c*(m) - m r''  >=  0    (Fenchel's inequality)
 #
-# to the duality gap, r'' being the distance of its value at x'' from the side that the sign of m refers to. Soft rows
-# do not restrict x''. But where an absolute error is 0 and m is within its slope, x'' can be required to satisfy the
-# row exactly: the gap of that row is then 0, and not the product of the slope and a rounding error. So it can where the
-# variance v is tiny, with v m added to the value: a rounding error e of it would cost e^2 / (2 v).
+# to the duality gap, where r'' is the distance of its value at x'' from the side that the sign of m refers to. Soft
+# rows do not restrict x''. But if an absolute error is 0 and m is within its slope, x'' can be required to satisfy the
+# row exactly: the gap of that row is then 0 instead of the product of the slope and a rounding error. This is also
+# possible if the variance v is tiny, with v m added to the value: a rounding error e of it would cost e^2 / (2 v).
 
 
 def within_slopes(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
-    """Move the multipliers of soft rows to where the conjugates are finite; those of hard rows stay."""
+    """Move the multipliers of soft rows to where the conjugates are finite; those of hard rows do not change."""
     if form.penalties is None:
         return multipliers
     n, clipped = form.n_hard, multipliers.copy()
@@ -306,23 +306,23 @@ def within_slopes(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
 
 
 class Restriction(NamedTuple):
-    """The rows that x'' shall satisfy."""
+    """The rows that x'' is required to satisfy."""
 
-    whole: LinearForm  # all rows as they are
-    form: LinearForm  # all rows, of which those that do not restrict x'' have infinite sides
-    is_soft: np.ndarray  # one per row: which rows these are
-    # The connected component of every row that does restrict it, and of every term, by terms that are not fixed.
+    whole: LinearForm  # all rows, unchanged
+    form: LinearForm  # all rows; rows that do not restrict x'' have infinite sides
+    is_soft: np.ndarray  # one per row: whether it does not restrict x''
+    # The connected component of every row that restricts x'', and of every term, connected by terms that are not fixed.
     of_row: np.ndarray
     of_term: np.ndarray
 
     @property
     def n_components(self) -> int:
-        """More than the largest number of a component."""
+        """Upper bound on the number of components."""
         return int(max(self.of_row.max(initial=0), self.of_term.max(initial=0))) + 1
 
 
 def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed: np.ndarray) -> Iterator[Restriction]:
-    """Yield the rows that x'' may be required to satisfy: first with soft rows that x meets exactly, then without."""
+    """Yield the rows that x'' may have to satisfy: first with the soft rows that x meets exactly, then without."""
     penalties, is_soft = form.penalties, np.zeros(form.shape[0], dtype=bool)
     if penalties is None:
         yield Restriction(form, form, is_soft, *form.components(~fixed))
@@ -338,7 +338,7 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
         FEASIBLE_MULTIPLE * form.tolerance[met]
     )
     is_soft[form.n_hard :] = True
-    # A row that is met may have the largest multiplier, too, if it is missed as soon as anything else changes.
+    # A row that is met may have the largest multiplier, too, if any other change makes it missed.
     inside = met.copy()
     inside[form.n_hard :] &= np.abs(m) < most
     choices = [met, *([inside] if (inside != met).any() else []), *([np.zeros_like(met)] if inside.any() else [])]
@@ -358,10 +358,10 @@ def restrictions(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, fixed
 def fenchel_gaps(
     restriction: Restriction, multipliers: np.ndarray, value: np.ndarray, change: np.ndarray, involved: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bound the gap of each soft row from above, records, at any x'' whose values are as near as `change` to the given.
+    """Bound the gap of each soft row from above, in records, at any x'' whose values differ by at most `change`.
 
-    A row on a linear part of its cost has no gap if its multiplier is the slope, which is known up to rounding: how far
-    that may be from the given multiplier is returned, too.
+    A row on a linear part of its cost has no gap if its multiplier is the slope, which is known up to rounding; a bound
+    on the difference between the slope and the given multiplier is returned, too.
     """
     form, gap, doubt = restriction.whole, np.zeros(len(value)), np.zeros(len(value))
     if form.penalties is None:
@@ -376,7 +376,7 @@ def fenchel_gaps(
         doubt[soft] = np.where(missable, penalties.doubt(beyond, error, m), 0.0)
         charged = involved[soft] & (doubt[soft] == 0)
         of_missable = np.where(charged, np.where(np.isnan(gaps), np.inf, gaps), 0.0)
-        # x'' satisfies the other rows as typed but for v m, which is rounded where the side is moved by it.
+        # x'' satisfies the other rows as typed except for v m, which is rounded when the side is moved by it.
         moved_side = restriction.form.low[soft] - np.where(m < 0, high, low)
         off = np.abs(moved_side + penalties.variance * m) + PENALTY_ROUNDING * penalties.variance * np.abs(m)
         of_exact = np.where(penalties.variance > 0, off**2 / penalties.variance, 0.0)
@@ -384,16 +384,16 @@ def fenchel_gaps(
     return gap, doubt
 
 
-# The generalised Kullback-Leibler divergence between the counts and those given by the multipliers, bounded above.
+# The generalised Kullback-Leibler divergence between the counts and those of the multipliers, bounded above.
 
 
 def gaps_of_terms(
     form: LinearForm, x: np.ndarray, multipliers: np.ndarray, doubt: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bound |log(x / y)| and x log(x / y) - x + y, one per term, for y = w exp(A' m - 1), of which log y may be off by `doubt`.
+    """Bound |log(x / y)| and x log(x / y) - x + y for each term; log y of y = w exp(A' m - 1) is exact up to `doubt`.
 
-    With d = log(x / y) the second is x (d - 1 + exp(-d)), about x d^2 / 2, records. It is not computed as a difference of
-    nearly equal numbers, so that roundoff enters through d only; the largest value over the error interval of d is taken.
+    With d = log(x / y) the second is x (d - 1 + exp(-d)), about x d^2 / 2, in records. It is not a difference of nearly
+    equal numbers, so that roundoff enters only through d; the maximum over the error interval of d is taken.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         exponent, log_x = form.exponent(multipliers), np.log(x)
@@ -403,17 +403,17 @@ def gaps_of_terms(
         d, error = log_x - exponent, error + doubt
         near = x * np.maximum(excess(d - error), excess(d + error))
         y = np.exp(exponent + error)
-        far = x * d - x + y + 2 * error * (x + y)  # x and y differ so much that nothing cancels
+        far = x * d - x + y + 2 * error * (x + y)  # nothing cancels, since x and y differ enough
         log_ratio = np.where(x == 0, 0.0, np.abs(d) + error)
         return log_ratio, np.where(x == 0, y, np.where(np.abs(d) < 1, near, far))
 
 
 #: A probability: an answer counts as optimal if the bound on the error of every P(s | q) is at most this.
 ACCURACY = 1e-4
-#: A probability: an answer with a larger certified error is improved, if it can be. Of a thousand statements terms
-#: that are known to be zero up to 1e-11 records alone make the certified error 1e-7.
+#: A probability: an answer with a larger certified error is improved if possible. With a thousand statements, terms
+#: that are known to be zero only up to 1e-11 records make the certified error 1e-7.
 PRECISE = 1e-6
-#: How often counts that hold next to nothing, and would have to change much, are set to 0 where rows hold exactly.
+#: How often tiny counts that would have to change much are set to 0 at the point where rows hold exactly.
 SMALL_ROUNDS = 4
 
 
@@ -424,29 +424,29 @@ class Certificate(ReprMixin):
     Attributes
     ----------
     residual : float
-        Largest violation of any hard row by the answer, records.
+        Largest violation of a hard row by the answer, in records.
     clipped : float
-        Absolute value of the most negative count that the solver returned, records; it was set to zero.
+        Absolute value of the most negative count that the solver returned, in records; it was set to zero.
     moved : float
-        Largest change of a count by the projection after which every row holds up to its last places, records. 0 if
-        there was none, as rows held within 1e-10 of their sides. Infinite if no such point was found. Of an answer that
-        another point certifies, its distance from that, too; `gap` is then that of the other point.
+        Largest change of a count by the projection after which every row holds up to its last places, in records. It
+        is 0 if all rows held within 1e-10 of their sides, and infinite if no such point was found. If another point
+        certifies the answer, it includes the distance from that point; `gap` is then the gap of the other point.
     gap : float
-        Duality gap of the projected answer, records: sum (x log(x / y) - x + y), with
+        Duality gap of the projected answer, in records: sum (x log(x / y) - x + y), with
         y = w exp(A' multipliers - 1), plus the slack of the inequalities times their multipliers and the Fenchel gaps
         of soft rows. It is computed as a sum of non-negative terms, not as a difference of objectives.
     bound : float
         Bound on the error of every P(s | q), a probability: the maximum over q of
         (moved(q) + left(q)) / n(q) + sqrt(gap(q) / (2 n(q))). Here moved(q) is the sum of the changes by the projection
-        over the terms of q, gap(q) the gap of the connected components that q has terms in, and left(q) a bound on
-        the distance of the projected answer from one that satisfies the rows exactly as typed. Where a point nearby has
-        a smaller bound, it is that bound, plus the changes to that point over the terms of q, relative to n(q).
+        over the terms of q, gap(q) the gap of the connected components in which q has terms, and left(q) a bound on
+        the distance of the projected answer from one that satisfies the rows exactly as typed. If a nearby point has a
+        smaller bound, it is that bound plus the changes to that point over the terms of q, relative to n(q).
     forced : int
-        The number of terms with only one feasible value: those that presolve has fixed, and those proved zero.
+        Number of terms with only one feasible value: those fixed by presolve, and those proved zero.
     backward : float
         Relative backward error: 0 if the bound refers to the exact solution for the rows as typed, up to the rounding
         of their numbers. Otherwise it refers to rows whose sides are changed by at most this share of their values:
-        those of statements whose value other rows determine and that were typed rounded, and limits of convex
+        rows of statements that were typed rounded although other rows determine their value, and limits of convex
         constraints.
 
     Examples
@@ -488,7 +488,7 @@ class Certificate(ReprMixin):
         Returns
         -------
         dict of str to float
-            By the names of the attributes.
+            The values by attribute name.
 
         Examples
         --------
@@ -500,16 +500,16 @@ class Certificate(ReprMixin):
         return asdict(self)
 
 
-# The certificate over blocks: in memory there is one, a release in partitions has one for each.
+# The certificate over blocks: a problem in memory is one block, and each partition of a release is a block.
 
 
 class Found(NamedTuple):
-    """A point x'' where all rows hold exactly: its distance from x', and the gap there, as far as it is known."""
+    """A point x'' where all rows hold exactly: bounds on its distance from x' and on its gap."""
 
     slack: np.ndarray  # one per shared row: multiplier times distance from its side, or Fenchel gap; records
-    gap: np.ndarray  # one per component: records
-    # The changes of counts from the answer to x'' by group and component: `moved`, records; the group, the component,
-    # and the records of each group.
+    gap: np.ndarray  # one per component, records
+    # The changes of counts from the answer to x'' by group and component, in records (`moved`), with the group, the
+    # component, and the number of records of each group.
     table: dict[str, np.ndarray]
     backward: float
     moved: Sequence[Any]  # handles of the bounds on the changes of counts from x' to x''
@@ -517,7 +517,7 @@ class Found(NamedTuple):
     n_fixed: int
 
     def bound(self, gap_of_groups: np.ndarray, backward: float) -> float:
-        """The largest bound of a group: what counts are moved by, and Pinsker's inequality, relative to its records."""
+        """Return the largest bound of a group: changes of counts, plus Pinsker's bound, relative to its records."""
         records = self.table["records"]
         moved = np.bincount(self.table["group"], self.table["moved"], len(records))
         bound = float((moved / records + np.sqrt(gap_of_groups / (2 * records))).max(initial=0.0)) * (1 + 64 * EPS)
@@ -525,12 +525,12 @@ class Found(NamedTuple):
 
 
 def sums_of_rows(block: Block) -> dict[str, np.ndarray]:
-    """What one block adds to the shared rows: A x, a bound on its roundoff, |A| x, |A| width, and the like."""
+    """Return the contributions of one block to the shared rows: A x, a bound on its roundoff, |A| x, and the like."""
     form, near, shared = block.form, block.near, slice(block.n_own, None)
     value, size, entries = form.exact_matvec(near), form.absolute_matvec(near), form.entries
     roundoff = EPS * (entries + 4) * size
     soft = np.arange(form.n_hard, form.shape[0])
-    if entries[soft].sum() <= MOST_ROUNDED_ONCE:  # what a soft row costs is in proportion to the roundoff
+    if entries[soft].sum() <= MOST_ROUNDED_ONCE:  # the cost of a soft row is proportional to the roundoff
         value[soft] = exact_residuals(form, near, soft, np.zeros(len(soft)))
         roundoff[soft] = EPS * np.abs(value[soft])
     sums = {
@@ -550,12 +550,12 @@ def found_near(
 ) -> Found:
     """Bound the distance from x', where rows hold up to their last places, to a point x'' where they hold exactly.
 
-    `blocks` are handles of Block, and arrays have one number for each row that these share.
+    `blocks` are handles of Block, and arrays have one number for each row shared by the blocks.
     """
     form, sums = restriction.form, over.total(sums_of_rows, blocks)
     m, value, involved = np.where(restriction.is_soft, 0.0, multipliers), sums["value"], sums["open"] > 0
     rounding = GROWTH * restriction.whole.rounding_of_rows(sums["mass"])
-    # Sums over several blocks are rounded once more for each.
+    # Sums over several blocks have one more rounding error per block.
     roundoff = sums["roundoff"] + EPS * (len(blocks) - 1) * sums["size"]
     side_error = rounding + sums["widths"]
     at_low, at_high = active_sides(form, value, m, side_error, also_active)
@@ -572,15 +572,15 @@ def found_near(
     with np.errstate(invalid="ignore"):
         slack = np.where((m > 0) & ~at_low, m * (np.maximum(above, 0) + change), 0.0)
         slack -= np.where((m < 0) & ~at_high, m * (np.maximum(below, 0) + change), 0.0)
-        # Rows that others imply are at x'' as far from their sides as these contradict each other by, or less.
+        # At x'', rows that are implied by others are off by at most the contradiction between them.
         slack += np.where(corrected, np.abs(m) * distance, 0.0)
-        # Inequalities that are not active and that x'' may violate: nothing is proved unless they are taken for active.
+        # Inactive inequalities that x'' may violate: nothing is proved unless they are treated as active.
         unproved = involved & ~(at_low | at_high) & ~((above >= change) & (below >= change))
         if also_active is None and unproved.any():
             return found_near(blocks, restriction, multipliers, over, unproved)
-        # Inequalities that are satisfied strictly at x'' must not violate their other side.
+        # Inequalities that x'' satisfies strictly must not violate their other side.
         unproved |= corrected & ~form.is_equation & (form.high - form.low < distance)
-        # Rows all of whose terms are fixed hold, or are moved to where they do.
+        # Rows whose terms are all fixed hold, or are moved to where they do.
         violation = np.where(involved, 0.0, np.maximum(-above, -below) - rounding - roundoff)
         magnitude = np.maximum(np.abs(np.where(np.isfinite(side), side, 0.0)), 1.0)
         backward = max(correction.backward, float((violation / magnitude).max(initial=0.0)))
@@ -591,7 +591,7 @@ def found_near(
     total = added([sums for sums, _ in shares])
     length = np.zeros(len(total["gap"]))
     length[restriction.of_row[correction.rows]] = correction.length
-    # A bound on the square root of sum d^2 / x over the terms of a component, d being the changes of counts.
+    # A bound on the square root of sum d^2 / x over the terms of a component, where d are the changes of counts.
     spread = np.sqrt(total["of_own"]) + length * math.sqrt(1 + total["largest_stretch"] ** 2)
     with np.errstate(invalid="ignore"):
         gap = total["gap"] + np.fmin(total["moving"], spread * (np.sqrt(total["log_ratio"]) + spread))
@@ -610,7 +610,7 @@ def active_sides(
     side_error: np.ndarray,
     also_active: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the rows that x'' shall satisfy with equality, at their low and at their high side; equations at the low one.
+    """Mark the rows that x'' must satisfy with equality, at their low and at their high side; equations at the low one.
 
     An inequality with a multiplier is active within its feasibility tolerance, one without within roundoff.
     """
@@ -624,18 +624,18 @@ def active_sides(
 
 
 def change_of_rows(block: Block, moved: Moved) -> np.ndarray:
-    """|A| times the moves of the counts of one block, records, for the shared rows."""
+    """Return |A| times the moves of the counts of one block, in records, for the shared rows."""
     return block.form.absolute_matvec(moved.moves)[block.n_own :]
 
 
 def share_of(
     block: Block, local: LocalRows, moved: Moved, multipliers: np.ndarray, doubt: np.ndarray, size: int
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What one block contributes to the bound; `doubt` is by how much multipliers are off, `size` counts components.
+    """Return the contribution of one block to the bound; `doubt` bounds the error of A' m, `size` counts components.
 
-    Sums over each component, with y = w exp(A' m - 1): the gap x log(x / y) - x + y, what moving to x'' adds to it term
-    by term, x log(x / y)^2, and d^2 / x of the correction of its own rows by themselves. For each group in a component,
-    records: what counts are moved by before and to x'', and how many there are.
+    Sums over each component, with y = w exp(A' m - 1): the gap x log(x / y) - x + y, the increase of the gap from x' to
+    x'' term by term, x log(x / y)^2, and d^2 / x for the correction by the block's own rows. For each group in a
+    component, in records: the changes of counts before x' and from x' to x'', and the number of records.
     """
     form, near, (fixed, width), (q, n_q) = block.form, block.near, block.settled, block.groups
     unsure = form.absolute_rmatvec(np.append(np.zeros(block.n_own), doubt)) if doubt.any() else 0.0
@@ -659,7 +659,7 @@ def share_of(
 
 
 def _table(tables: Sequence[dict[str, np.ndarray]], spread: np.ndarray) -> dict[str, np.ndarray]:
-    """The tables of all blocks together; a group may have terms in several, and is numbered from 0.
+    """Merge the tables of all blocks; a group may have terms in several blocks, and groups are renumbered from 0.
 
     The changes to x'' of a group in a component are bounded term by term, or by the inequality of Cauchy and Schwarz.
     """
@@ -668,7 +668,7 @@ def _table(tables: Sequence[dict[str, np.ndarray]], spread: np.ndarray) -> dict[
     pairs, place = np.unique(group * np.int64(len(spread)) + joined["component"], return_inverse=True)
     before, moves, near = (np.bincount(place, joined[name], len(pairs)) for name in ("before", "moves", "near"))
     component = pairs % len(spread)
-    with np.errstate(invalid="ignore"):  # fmin takes the other where one is not a number
+    with np.errstate(invalid="ignore"):  # fmin ignores NaN
         moved = before + np.fmin(moves, spread[component] * np.sqrt(near))
     group = pairs // len(spread)
     return {"group": group, "component": component, "moved": moved, "records": joined["records"][first]}
@@ -699,8 +699,8 @@ def certify(
         return best
     none, numbers = np.empty(0), np.arange(len(groups.records))
     block = Block(form, 0, x, x, none, Settled(fixed, width), none, groups, numbers)
-    # A projection takes as long as the rest, and seldom gains anything where rows hold but for roundoff already. Bounds for
-    # the limits as typed come first, as a precise one is worth more than a smaller bound for limits that are moved.
+    # Projection takes as long as the rest, and rarely helps if rows already hold up to roundoff. Bounds for the limits
+    # as typed come first: a precise one is preferable to a smaller bound for limits that are moved.
     movable = (False, True)[: 1 + bool(convex.allowances)]
     ways = itertools.product(movable, restrictions(form, x, multipliers, fixed), (False, True))
     for is_movable, restriction, is_projected in ways:
@@ -723,7 +723,7 @@ def _better(
     is_movable: bool,
     is_projected: bool,
 ) -> Certificate:
-    """The certificate by a point near x that satisfies the rows; the one before where there is none, or it is better."""
+    """Return the certificate by a point near x that satisfies the rows, or the earlier one if that is not worse."""
     form, start, (fixed, width) = block.form, block.counts, block.settled
     over = OverPartitions(LocalExecutor(1))
     for _ in range(1 + SMALL_ROUNDS):
@@ -741,7 +741,7 @@ def _better(
             break
         start = np.where(stuck, 0.0, near)
     check_step()
-    of_row, of_term = form.components(~fixed)  # soft rows join what they are about, too
+    of_row, of_term = form.components(~fixed)  # soft rows connect their terms, too
     label = np.zeros(restriction.n_components, dtype=np.int64)
     label[restriction.of_term] = of_term
     gaps = Gaps(of_row, label, found.table, int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
@@ -758,34 +758,34 @@ def _better(
 
 
 def uncertified(form: LinearForm, counts: np.ndarray) -> Certificate:
-    """Compute the residual only, where no bound can be proved."""
+    """Return a certificate with the residual only, if no bound can be proved."""
     clipped = float(max(0.0, -counts.min(initial=0.0)))
     residual = float(form.residual(np.maximum(counts, 0.0)).max(initial=0.0))
     return Certificate(residual, clipped, np.inf, np.inf, np.inf, 0)
 
 
-# Multipliers that fit the counts of an answer, and a bound by a certified point nearby.
+# Multipliers fitted to the counts of an answer, and a bound by a nearby certified point.
 #
-# A conic solver's own multipliers are often less precise than its counts: an interior-point method that stops early
-# leaves those of nearly active inequalities undetermined.
+# The multipliers of a conic solver are often less precise than its counts: an interior-point method that stops early
+# does not determine those of nearly active inequalities.
 #
 # 1. The least-squares solution of sum_j x_j (log(x_j / w_j) + 1 - (A' m)_j)^2 over the equations and the active
 #    inequalities fits them to the counts: to first order it minimises the duality gap at x, sum_j x_j d_j^2 / 2.
 # 2. Let y be a point with a certificate of its own. Every P(s | q) of x is within the bound of y, plus the distance of
-#    x from y relative to the records of q. So counts are certified that are nearly right, but not so nearly that a gap,
-#    of which the bound has the square root, tells it.
+#    x from y relative to the records of q. This certifies counts that are nearly exact but whose gap is too large,
+#    since the bound contains the square root of the gap.
 
-#: Rounds of leaving out inequalities whose multipliers have the wrong sign.
+#: Rounds of dropping inequalities whose multipliers have the wrong sign.
 SIGN_ROUNDS = 10
-#: Relative ridge and precision of the least squares: rows that depend on others share a multiplier.
+#: Relative ridge and precision of the least squares; with the ridge, dependent rows share a multiplier.
 RIDGE, PRECISION = 1e-12, 1e-12
-#: Relative to the side: an inequality that is as close to it may be active at an answer that is not exact.
+#: Relative distance from a side below which an inequality may be active at an answer that is not exact.
 NEARLY = 1e-5
 
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def fitted(form: LinearForm, counts: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
-    """Fit the multipliers of hard rows to counts; those of soft rows stay. None if they cannot be fitted."""
+    """Fit the multipliers of hard rows to counts; keep those of soft rows. Return None if they cannot be fitted."""
     original, (form, order) = form, detect_blocks(form)
     x, m = np.maximum(counts, 0.0), form.project_to_dual_cone(multipliers[order])
     value, is_hard = form.matvec(x), np.arange(form.shape[0]) < form.n_hard
@@ -796,7 +796,7 @@ def fitted(form: LinearForm, counts: np.ndarray, multipliers: np.ndarray) -> np.
     factor = newton_system(form).at(x, RIDGE)
     active, fit = at_low | at_high, np.zeros(len(m))
     for _ in range(SIGN_ROUNDS):
-        # No published row can be left out of the system; the multipliers of inactive ones are set to 0.
+        # The system requires all published rows; the multipliers of inactive ones are set to 0 afterwards.
         gradient = np.where(active, form.matvec(x * target), 0.0)
         fit = np.where(active, factor.solve(gradient, np.flatnonzero(active[form.n_published :]), PRECISION), 0.0)
         wrong = active & ~form.is_equation & (((fit > 0) & ~at_low) | ((fit < 0) & ~at_high))
@@ -825,7 +825,7 @@ def by_distance(certificate: Certificate, near: np.ndarray, counts: np.ndarray, 
     )
 
 
-# What a solve returns: an answer with its certificate.
+# The result of a solve: an answer with its certificate.
 
 
 @dataclass(frozen=True, eq=False)
@@ -835,13 +835,13 @@ class Solution(ReprMixin):
     Attributes
     ----------
     answer : Answer
-        Counts of all terms, records, and multipliers of all rows.
+        Counts of all terms, in records, and multipliers of all rows.
     certificate : Certificate
         A bound on the error of every P(s | q).
     solver : str
         The solver's name.
     certify_seconds : float
-        How long the certificate took.
+        Seconds spent on the certificate.
 
     Examples
     --------
