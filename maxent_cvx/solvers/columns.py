@@ -1,8 +1,8 @@
 """A sparse matrix with many identical columns: each distinct column is stored once.
 
-A statement about all men has the same coefficient on every term of a man. Storing the distinct columns makes a
-product with the matrix cost one pass over the terms and one over the entries of the distinct columns; and it takes
-little memory, whereas some hundreds of statements are about every term many times.
+A statement about all men has the same coefficient on every term of a man. With the distinct columns, a product with the
+matrix takes one pass over the terms and one over the entries of the distinct columns. It also saves memory, since
+hundreds of statements may involve every term many times.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import scipy.sparse as sp
 
 from .sparse import canonical, compact, entry_rows, stacked
 
-#: Up to so many numbers for each entry of a matrix are looked up in a table, which is faster than a search.
+#: Numbers per entry of a matrix up to which a lookup table is faster than a search.
 MOST_DENSE = 16
 
 
 def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarray, sp.csr_array]:
-    """Number the distinct columns of a matrix: the class of every column, one column of every class, and these columns.
+    """Return the class of every column of a matrix, one example column of every class, and the example columns.
 
-    Columns are compared by their product with a random vector: equal columns add up the same numbers in the same
-    order. Two different columns have the same product with probability about 1e-16, unless they differ by less than
-    rounding. It is checked that none have: otherwise sums of the scrambled bits of their entries are compared.
+    Columns are compared by their product with a random vector: equal columns add the same numbers in the same order.
+    Two different columns have the same product with probability about 1e-16, unless they differ by less than rounding.
+    The result is checked; if the check fails, sums of the scrambled bits of the entries are compared instead.
     """
     n_columns, seed = blocks[0].shape[1], 0
     while True:
@@ -49,15 +49,15 @@ def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarr
 
 
 def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
-    """Stack blocks until there are as many entries as columns, so that a pass over all columns is worth while."""
+    """Stack blocks until there are as many entries as columns, so that one pass over all columns is worthwhile."""
     ends = np.cumsum([len(block.indices) for block in blocks]) // max(blocks[0].shape[1], 1)
-    starts = np.flatnonzero(np.diff(ends, prepend=0))  # a chunk ends with the block that reaches another multiple
+    starts = np.flatnonzero(np.diff(ends, prepend=0))  # a chunk ends with the block that reaches the next multiple
     for start, end in itertools.pairwise(np.unique([0, *(starts + 1), len(blocks)]).tolist()):
         yield canonical(stacked(blocks[start:end]))
 
 
 def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """One integer a column: the sum, modulo 2^64, of the bits of its entries, scrambled with a number of their row.
+    """Sum the bits of the entries of each column, scrambled with their row number, modulo 2^64; one integer per column.
 
     The scrambling is that of SplitMix64 (Steele, Lea and Flood, 2014).
     """
@@ -74,10 +74,10 @@ def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
 
 
 def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray, size: np.ndarray) -> bool:
-    """Whether every column of a block is, entry by entry, the example of its class; `size` is that of each class."""
+    """Return whether every column of a block equals the example of its class; `size` is the size of each class."""
     if len(size) == len(of_column):
         return True
-    if size[examples.indices].sum() != block.nnz:  # entries of rows are distinct, and none is 0
+    if size[examples.indices].sum() != block.nnz:  # a row has no repeated or zero entries
         return False
     table = examples.toarray() if np.prod(examples.shape, dtype=float) <= MOST_DENSE * block.nnz else examples
     expected = table[entry_rows(block), of_column[block.indices]]
@@ -94,39 +94,39 @@ class SharedColumns:
 
     @classmethod
     def of_distinct(cls, distinct: sp.csr_array, of_term: np.ndarray) -> SharedColumns:
-        """The matrix of columns that are known to be distinct."""
+        """Build the matrix from columns that are known to be distinct."""
         shared = cls.__new__(cls)
         shared.distinct, shared.of_term = distinct, of_term
         return shared
 
     @cached_property
     def transposed(self) -> sp.csr_array:
-        """The distinct columns as rows; shape (classes, rows)."""
+        """Distinct columns as rows, shape (classes, rows)."""
         return self.distinct.T.tocsr()
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of rows, and of terms."""
+        """Numbers of rows and terms."""
         return self.distinct.shape[0], len(self.of_term)
 
     def rows(self, numbers: np.ndarray) -> sp.csr_array:
-        """Some rows of the matrix, with an entry for every term."""
+        """Return some rows of the matrix, with an entry for every term."""
         rows = self.distinct[numbers][:, self.of_term]
         rows.sort_indices()
         return rows
 
     def toarray(self) -> np.ndarray:
-        """The matrix as a dense array."""
+        """Return the matrix as a dense array."""
         return np.asarray(self.distinct.toarray()[:, self.of_term])
 
     def select(self, rows: np.ndarray) -> SharedColumns:
-        """The matrix with some rows only, in the order given."""
+        """Return the matrix with the given rows only, in the given order."""
         if np.array_equal(rows, np.arange(self.shape[0])):
             return self
         return SharedColumns(self.distinct[rows], self.of_term)
 
     def columns(self, terms: np.ndarray) -> SharedColumns:
-        """The matrix with the columns of some terms only, by their numbers in the order given."""
+        """Return the matrix with the columns of the given terms only, in the given order."""
         of_term = self.of_term[terms]
         is_used = np.bincount(of_term, minlength=self.distinct.shape[1]) > 0
         if is_used.all():
@@ -134,7 +134,7 @@ class SharedColumns:
         return self.of_distinct(self.distinct[:, np.flatnonzero(is_used)], (np.cumsum(is_used) - 1)[of_term])
 
     def divided(self, by: np.ndarray) -> SharedColumns:
-        """The matrix with every row divided by a number."""
+        """Return the matrix with every row divided by a number."""
         distinct = self.distinct
         data = distinct.data / by[entry_rows(distinct)]
         divided = sp.csr_array((data, distinct.indices, distinct.indptr), distinct.shape)
@@ -145,7 +145,7 @@ class SharedColumns:
         return self.distinct @ self.collect(x)
 
     def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
-        """Compute A' multipliers, one number a term."""
+        """Compute A' multipliers, one number per term."""
         return (self.transposed @ multipliers)[self.of_term]
 
     def collect(self, x: np.ndarray) -> np.ndarray:
@@ -154,38 +154,38 @@ class SharedColumns:
 
     @cached_property
     def pattern(self) -> sp.csr_array:
-        """The distinct columns with 1 in place of every coefficient."""
+        """Distinct columns with 1 in place of every coefficient."""
         distinct = self.distinct
         return sp.csr_array((np.ones(distinct.nnz), distinct.indices, distinct.indptr), shape=distinct.shape)
 
     @cached_property
     def squared(self) -> sp.csr_array:
-        """The distinct columns with every coefficient squared."""
+        """Distinct columns with every coefficient squared."""
         return self.distinct.power(2)
 
     @property
     def touched(self) -> np.ndarray:
-        """Which terms have a coefficient in some row."""
+        """Mark the terms that have a coefficient in some row."""
         return (np.diff(self.transposed.indptr) > 0)[self.of_term]
 
 
-# The coefficients of a system: published rows as they are, all other rows by their distinct columns.
+# The coefficients of a system: published rows unchanged, all other rows by their distinct columns.
 
 
 @dataclass(frozen=True, eq=False)
 class SplitMatrix:
-    """The published rows of a system, and below them the others, which are about many terms in the same way."""
+    """The published rows of a system, and below them the other rows, in which many terms have equal columns."""
 
     published: sp.csr_array  # shape (published rows, terms)
     known: SharedColumns  # the rows that are not published, each distinct column stored once
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of rows, and of terms."""
+        """Numbers of rows and terms."""
         return self.published.shape[0] + self.known.shape[0], self.published.shape[1]
 
     def rows(self, numbers: np.ndarray) -> sp.csr_array:
-        """Some rows as one sparse matrix, by their numbers in the order given."""
+        """Return the given rows as one sparse matrix, in the given order."""
         is_known, n = numbers >= self.published.shape[0], self.published.shape[0]
         if not is_known.any():
             return self.published[numbers]
@@ -200,5 +200,5 @@ class SplitMatrix:
         return stacked[place]
 
     def columns(self, terms: np.ndarray) -> SplitMatrix:
-        """The coefficients of some terms, by their numbers in the order given."""
+        """Return the coefficients of the given terms, in the given order."""
         return SplitMatrix(self.published[:, terms], self.known.columns(terms))

@@ -1,17 +1,17 @@
-"""Convex constraints: budgets, which have one multiplier to find, and cutting planes for all others.
+"""Convex constraints: budgets, each with one unknown multiplier, and cutting planes for all others.
 
 A budget is a constraint whose left side is a sum of costs of rows and a linear expression:
 
     sum_k c_k(a_k x) + g x <= limit.
 
 With the multiplier t of the constraint, the Lagrangian has t c_k as the costs of soft rows and t g as a linear term,
-which changes the weights w to w exp(-t g). What is left to find is t.
+which changes the weights w to w exp(-t g). The only unknown is t.
 
-Budgets that cannot be kept are refuted by a lower bound on the left side. A cost c(v) of a row v = a x has
+Unattainable budgets are refuted by a lower bound on the left side. A cost c(v) of a row v = a x satisfies
 c(v) >= y v - c*(y) for any slope y, where c* is the conjugate of the cost. For prices t >= 0 of the budgets, the sum of
-t (left side - limit) is therefore at least a linear function of x, which weak duality bounds over the hard rows. If that
-bound is positive, no x keeps all the budgets. The numbers t, y and the multipliers of the rows may come from any method,
-however inexact: the bound includes all rounding errors.
+t (left side - limit) is therefore at least a linear function of x, which weak duality bounds over the hard rows. If
+that bound is positive, no x satisfies all budgets. The numbers t, y and the multipliers of the rows may come from any
+method and be inexact: the bound includes all rounding errors.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 
-#: Records: where a gradient at zero is infinite, such as that of an entropy, it is taken here.
+#: Records: infinite gradients at zero, such as that of an entropy, are evaluated here instead.
 SMALLEST_COUNT = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Budget:
-    """sum of the costs of missing low <= matrix @ x <= high, plus linear @ x, is at most the limit."""
+    """A constraint: the costs of missing low <= matrix @ x <= high, plus linear @ x, are at most the limit."""
 
     matrix: sp.csr_array
-    low: np.ndarray  # the values of rows that cost nothing, in the unit of the row
+    low: np.ndarray  # the lower ends of the values without cost, in the unit of the row
     high: np.ndarray
-    penalties: Penalties  # in the unit of the constraint, as all that follows
+    penalties: Penalties  # in the unit of the constraint, like all following fields
     linear: np.ndarray
     limit: float
-    name: str  # of the constraint, in messages
-    zeros: sp.csr_array  # further rows, which must be 0
-    # The factor of the Euclidean norm whose square the costs are, if the constraint is on a norm.
+    name: str  # name of the constraint, for messages
+    zeros: sp.csr_array  # further rows that must be 0
+    # For a constraint on a Euclidean norm, whose square gives the costs: the factor of the norm.
     norm: float | None = None
     error: float = 0.0  # a bound on the rounding error of the limit
 
     def without_totals(self, groups: Groups) -> Budget:
-        """The same with the linear expression subtracted on both sides for groups where it only counts the records.
+        """Return the budget without linear terms that only count the records of a group, subtracted on both sides.
 
-        An entropy or divergence of P(q, s) has such a linear part. Without it the limit is the distance from the
-        reference, however small, and no digits of it cancel.
+        An entropy or divergence of P(q, s) has such a linear part. Without it, the limit is the distance from the
+        reference, and no digits cancel even if it is small.
         """
         q, records = groups
         if not self.linear.any():
@@ -80,16 +80,16 @@ class Budget:
         return replace(self, linear=self.linear - of_group[q], limit=math.fsum(parts), error=error)
 
     def excess(self, spent: float) -> float:
-        """The left side of the constraint less its right side as typed, where so much is spent."""
+        """Return the left side of the constraint minus its right side as typed, given the left side of this budget."""
         if self.norm is None:
             return spent - self.limit
         radius = math.copysign(math.sqrt(abs(self.limit)), self.limit)
         return self.norm * (math.sqrt(max(spent, 0.0)) - radius)
 
     def scaled(self) -> Budget:
-        """The same with rows in records like the rows of knowledge, whose largest coefficient is from 1/2 to 1.
+        """Return the budget with rows in records, like the rows of knowledge; largest coefficients are from 1/2 to 1.
 
-        Powers of two change numbers without rounding them.
+        The factors are powers of two, which change numbers without rounding.
         """
         largest = most_by_row(np.abs(self.matrix.data), self.matrix)
         fraction, exponent = np.frexp(np.where(largest > 0, largest, 1.0))
@@ -101,21 +101,21 @@ class Budget:
         )  # fmt: skip
 
     def spent(self, x: np.ndarray) -> float:
-        """The left side of the constraint at x."""
+        """Return the left side of the constraint at x."""
         value = exact_matvec(self.matrix, x)
         missed = np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
         return float(self.penalties.cost(missed).sum() + self.linear @ x)
 
     def rounding(self, x: np.ndarray) -> float:
-        """How exactly :meth:`spent` is known: the effect of one unit in the last place of the value of each row."""
+        """Return the effect on :meth:`spent` of one unit in the last place of the value of each row."""
         value = self.matrix @ x
         slope = np.abs(self.penalties.multiplier(self.low, self.high, value))
         return EPS * float(np.where(value == 0, 0.0, slope) @ np.abs(value) + np.abs(self.linear) @ x)
 
     def support(self, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Slopes y that the costs have somewhere, near those given, and y v and the conjugates c*(y) at the sides v.
+        """Return slopes y of the costs near the given ones, and y v and the conjugates c*(y) at the sides v.
 
-        The costs are at least y (matrix @ x) less the sum of both.
+        The costs are at least y (matrix @ x) minus the sum of both.
         """
         slopes = np.clip(slopes, -self.penalties.slope, self.penalties.slope)
         side = np.where(slopes > 0, self.high, self.low)
@@ -125,9 +125,9 @@ class Budget:
 
     @cached_property
     def ball(self) -> tuple[float, np.ndarray] | None:
-        """The temperature and the target of each term, if the costs are divergences of all terms, one per term.
+        """Return the temperature and the targets of the terms, if the costs are divergences, one per term; else None.
 
-        Terms of :attr:`zeros` may be left out; their target is 1.
+        Terms in :attr:`zeros` may be missing from the costs; their target is 1.
         """
         temperature, target = self.penalties.temperature, self.penalties.target
         if not self.penalties.has_divergences or not self.penalties.is_divergence.all():
@@ -149,12 +149,12 @@ class Budget:
 
     @property
     def is_free_only(self) -> bool:
-        """Whether nothing may be spent: every row has then a value that costs nothing."""
+        """Whether the limit is the smallest possible cost, so that every row must have a value without cost."""
         return self.limit == 0 and not self.linear.any()
 
     @property
     def cost_free_rows(self) -> AddedRows:
-        """The rows that say so, and those of :attr:`zeros`."""
+        """Return the rows that require values without cost, and those of :attr:`zeros`."""
         at = self.penalties.is_divergence
         target = np.where(at, self.penalties.target, self.low)
         none = np.zeros(self.zeros.shape[0])
@@ -164,13 +164,13 @@ class Budget:
 
     @property
     def multiplier_of_nothing(self) -> float:
-        """The multiplier of a budget of nothing: infinite if its costs have no slope at 0, else unknown, NaN."""
+        """Multiplier of a budget of zero: infinite if its costs have no slope at 0, otherwise unknown (NaN)."""
         is_smooth = (self.penalties.variance > 0) | self.penalties.is_divergence
         return math.inf if self.norm is None and is_smooth.all() else math.nan
 
     @property
     def magnitude(self) -> float:
-        """The size that a violation of the constraint is relative to."""
+        """Unit of relative violations of the constraint."""
         return max(abs(self.limit), float(np.abs(self.linear).max(initial=0.0)), np.finfo(float).tiny)
 
 
@@ -179,7 +179,7 @@ class Priced(NamedTuple):
 
     budget: Budget
     price: float  # t >= 0
-    slopes: np.ndarray  # y of each row of costs; the derivative of the cost is best
+    slopes: np.ndarray  # y of each row of costs; the derivatives of the costs give the best bound
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -212,38 +212,38 @@ def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.nda
 
 
 def unattainable(name: str, constraint: Any, least: float) -> Infeasible:
-    """The error of a constraint whose left side exceeds its right side by at least so much, in its own numbers."""
+    """Return the error of a constraint whose left side exceeds its right side by at least `least`, in its own unit."""
     lhs, rhs = constraint.args if len(constraint.args) == 2 else (None, None)
     if rhs is not None and rhs.is_constant() and rhs.size == 1:
         limit = float(rhs.value)
-        what = f"its left side is at least about {_beside(limit + least, limit)}, and {limit:.6g} is allowed"
+        what = f"its left side is at least about {_beside(limit + least, limit)}, but at most {limit:.6g} is allowed"
     elif lhs is not None and lhs.is_constant() and lhs.size == 1:
         limit = float(lhs.value)
-        what = f"its right side is at most about {_beside(limit - least, limit)}, and {limit:.6g} is required"
+        what = f"its right side is at most about {_beside(limit - least, limit)}, but at least {limit:.6g} is required"
     else:
         what = f"its left side exceeds its right side by at least about {least:.6g}"
-    return Infeasible(f"{name!r} cannot hold: with everything else {what}; relax it, or remove it")
+    return Infeasible(f"{name!r} contradicts the other constraints: {what}; relax it, or remove it")
 
 
 def _beside(value: float, limit: float) -> str:
-    """A number with as many digits as make it differ from another, six at least."""
+    """Format a number with enough digits, at least six, to distinguish it from another."""
     differ = abs(value - limit)
     digits = 6 if differ == 0 else max(6, 2 + math.ceil(math.log10(max(abs(value), abs(limit)) / differ)))
     return f"{value:.{min(digits, 17)}g}"
 
 
-# Cuts: affine functions that are nowhere above a convex function, and equal to it at one point.
+# Cuts: affine functions that are nowhere above a convex function and touch it at one point.
 
 
 def violation(constraint: Any, variable: cp.Variable, x: np.ndarray) -> np.ndarray:
-    """The left sides of ``expression <= 0`` at x."""
+    """Return the left sides of ``expression <= 0`` at x."""
     return value_at(constraint.expr, variable, np.maximum(x, SMALLEST_COUNT))
 
 
 def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, smallest: float) -> list[AddedRows]:
-    """The first-order expansions of those parts of ``expression <= 0`` that x violates by more than `smallest` records.
+    """Return the first-order expansions of the parts of ``expression <= 0`` violated by more than `smallest` records.
 
-    Where that is negative, they are those of the parts that nearly bind, too.
+    If `smallest` is negative, parts that nearly bind are included.
     """
     value = violation(constraint, variable, x)
     if smallest >= 0 and not (value > 0).any():
@@ -263,14 +263,14 @@ def cuts_at(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str, sm
 
 
 def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) -> AddedRows:
-    """The first-order expansion of a constraint ``expression <= 0`` at a point, a row an entry."""
+    """Return the first-order expansion of a constraint ``expression <= 0`` at a point, one row per entry."""
     at = np.maximum(x, SMALLEST_COUNT)
     try:
         matrix, constant = linearise(constraint.expr, variable, at)
     except NotImplementedError:
         raise SolverError(
-            f"CVXPY has no gradient of {name!r}, {constraint}; solve the model by solver='CLARABEL', or write the "
-            "constraint in other words"
+            f"CVXPY has no gradient of {name!r}, {constraint}; use solver='CLARABEL', or write the constraint with "
+            "other functions"
         ) from None
     largest = most_by_row(np.abs(matrix.data), matrix)
     by = np.where(largest > 0, largest, 1.0)
@@ -281,7 +281,7 @@ def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
 
 
 def multipliers_at(convex: Convex, x: np.ndarray) -> dict[str, ConvexMultipliers]:
-    """The dual values of convex constraints that were solved as they are, and gradients at the solution."""
+    """Return the dual values of convex constraints that a solver treated as such, and gradients at the solution."""
     multipliers = {}
     for name, constraint in convex.by_name:
         if constraint.dual_value is None:
@@ -297,7 +297,7 @@ def multipliers_at(convex: Convex, x: np.ndarray) -> dict[str, ConvexMultipliers
 
 
 def about(expression: Any, variable: cp.Variable) -> np.ndarray:
-    """Which terms an expression is about: those with a coefficient in one of its affine parts."""
+    """Mark the terms in an expression: those with a coefficient in one of its affine parts."""
     is_involved = np.zeros(variable.size, dtype=bool)
     if expression.is_affine():
         is_involved[linearise(expression, variable, np.zeros(variable.size))[0].indices] = True
@@ -308,7 +308,7 @@ def about(expression: Any, variable: cp.Variable) -> np.ndarray:
 def exceeded(
     others: Sequence[tuple[str, Any]], variable: cp.Variable, rows: Mapping[str, np.ndarray]
 ) -> Callable[[np.ndarray], list[Excess]]:
-    """A function of x for the certificate: by how much x violates each constraint, and the rows that stand for it."""
+    """Return a function of x for the certificate: the violation of each constraint, and the rows that represent it."""
     terms = [about(constraint.expr, variable) for _, constraint in others]
 
     def at(x: np.ndarray) -> list[Excess]:
@@ -327,28 +327,28 @@ def exceeded(
     return at
 
 
-# Read a convex CVXPY expression as a sum of costs of affine rows and an affine rest, if it is one.
+# Reading a convex CVXPY expression as a sum of costs of affine rows and an affine remainder, if it has that form.
 
 
 @dataclass
 class Parts:
-    """What has been read of an expression over n terms."""
+    """The parts read so far from an expression over n terms."""
 
-    variable: cp.Variable  # all counts
+    variable: cp.Variable  # the counts
     rows: list[tuple[sp.csr_array, np.ndarray, np.ndarray, Penalties]] = field(default_factory=list)
     linear: np.ndarray = field(default_factory=lambda: np.empty(0))
     constants: list[float] = field(default_factory=list)  # their sum is the constant
-    # Rows that must be 0, as their divergence from 0 is infinite elsewhere
+    # Rows that must be 0, since their divergence from 0 is infinite elsewhere
     zeros: list[sp.csr_array] = field(default_factory=list)
-    # The factor, matrix and constants of one Euclidean norm, which is a sum of costs only if nothing else is there.
+    # The factor, matrix and constants of a Euclidean norm, which is a sum of costs only if all else is constant.
     norm: tuple[float, sp.csr_array, np.ndarray] | None = None
 
     def affine(self, expression: Any) -> tuple[sp.csr_array, np.ndarray]:
-        """The matrix and the constants of an affine expression."""
+        """Return the matrix and the constants of an affine expression."""
         return linearise(expression, self.variable, np.zeros(self.variable.size))
 
     def add(self, factor: np.ndarray, expression: Any, kind: str, parameter: float = np.inf) -> bool:
-        """Add the costs of an affine expression: factor times its square, absolute value, Huber's function or part."""
+        """Add the costs of an affine expression: factor times its square, absolute value, Huber function or part."""
         if not expression.is_affine() or (factor < 0).any():
             return False
         matrix, constant = self.affine(expression)
@@ -391,15 +391,15 @@ class Parts:
         self.add_constants(factor * constant)
 
     def add_constants(self, constants: np.ndarray) -> None:
-        """Add the sum of some constants."""
+        """Add the sum of constants."""
         self.constants += constants.tolist()
 
 
 def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | None:
-    """Read ``expression <= 0``, a scalar; None if it is no sum of costs.
+    """Read a scalar ``expression <= 0``; return None if it is not a sum of costs.
 
-    Squares, absolute values, Huber's function, positive and negative parts, divergences from constants, entropies and
-    quadratic forms of affine expressions are costs; a Euclidean norm is one where all else is a constant.
+    Squares, absolute values, Huber functions, positive and negative parts, divergences from constants, entropies and
+    quadratic forms of affine expressions are costs; a Euclidean norm is one if all else is constant.
     """
     parts, norm = Parts(variable, linear=np.zeros(variable.size)), None
     if expression.size != 1 or not _read(expression, np.ones(1), parts):
@@ -411,7 +411,7 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
             return None
         n, norm = len(constant), factor
         parts.rows.append((matrix, -constant, -constant, Penalties(np.full(n, 0.5), np.full(n, np.inf))))
-        parts.constants = [-radius * abs(radius)]  # below 0 neither the norm nor its square can be
+        parts.constants = [-radius * abs(radius)]  # neither a norm nor its square is negative
     if not parts.rows:
         return None
     penalties = parts.rows[0][3]
@@ -427,7 +427,7 @@ def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | N
 
 
 def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """Add factor' vec(e) to what has been read; False if some part of it is no cost. Names are those of CVXPY's atoms."""
+    """Add factor' vec(e) to the parts; return False if some part is not a cost. Names are those of CVXPY's atoms."""
     if e.is_affine():
         parts.add_linear(factor, e)
         return True
@@ -482,7 +482,7 @@ def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:
                 parts.add_linear(factor, first)
                 parts.add_constants(-factor * target)
             return True
-        case "entr":  # y log y, of which `entr` is the negative, is kl_div(y, 1) + y - 1
+        case "entr":  # entr(y) = -y log y, and y log y = kl_div(y, 1) + y - 1
             if not parts.add_divergence(-factor, first, np.ones(e.size)):
                 return False
             parts.add_linear(-factor, first)
@@ -492,7 +492,7 @@ def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:
 
 
 def _read_product(e: Any, by_element: bool, factor: np.ndarray, parts: Parts) -> bool:
-    """A constant times an expression by elements, or the product of a constant matrix or vector and a vector."""
+    """Read a constant times an elementwise expression, or a constant matrix or vector times a vector."""
     at = 0 if e.args[0].is_constant() else 1
     constant, inner = e.args[at].value, e.args[1 - at]
     constant = np.asarray(constant.todense() if sp.issparse(constant) else constant, dtype=float)  # type: ignore[attr-defined]
@@ -505,7 +505,7 @@ def _read_product(e: Any, by_element: bool, factor: np.ndarray, parts: Parts) ->
 
 
 def _read_quadratic_form(e: Any, factor: np.ndarray, parts: Parts) -> bool:
-    """Read x' P x as the sum of squares of D^(1/2) V' x, P = V D V'."""
+    """Read x' P x as the sum of squares of D^(1/2) V' x, where P = V D V'."""
     import cvxpy as cp
 
     if not e.args[1].is_constant() or not e.args[0].is_affine():
@@ -531,7 +531,7 @@ def decreasing_root(
         if abs(value) <= tolerance or (value > 0 and t >= largest):
             break
         if value > 0:
-            f_high = f_high / 2 if moved == "low" else f_high  # Illinois: the same end moves twice
+            f_high = f_high / 2 if moved == "low" else f_high  # Illinois: the same end moved twice
             low, f_low, moved = t, value, "low"
         else:
             f_low = f_low / 2 if moved == "high" else f_low

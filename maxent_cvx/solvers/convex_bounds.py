@@ -1,16 +1,16 @@
-r"""The least and the largest values of linear expressions where convex constraints restrict the feasible set, too.
+r"""The least and the largest values of linear expressions over rows and convex constraints.
 
-Rows that every feasible point satisfies take the place of the constraints, so that linear programs prove the ends. Such
-rows are made where they are needed. A conic program finds the least value of an expression, with a point x^ that attains
-it. At x^ a constraint g(x) <= 0 has the tangent g(x^) + g'(x^) (x - x^) <= 0. At a kink the tangent is not unique; but if
-g is a sum of costs c_k of rows a_k x and a linear expression, dual values of v_k = a_k x give slopes y_k for which
+The constraints are replaced by rows that every feasible point satisfies, so that linear programs prove the bounds. Such
+rows are created where they are needed. A conic program finds the least value of an expression, at a point x^. There, a
+constraint g(x) <= 0 has the tangent g(x^) + g'(x^) (x - x^) <= 0. At a kink the tangent is not unique; but if g is a
+sum of costs c_k of rows a_k x and a linear expression, dual values of v_k = a_k x give slopes y_k for which
 
     sum_k (y_k a_k x - c_k*(y_k)) + g x <= limit
 
-supports the set at x^, c_k* being the conjugate of c_k. Both hold for every feasible x, however inexact x^ and y are.
-What they leave open, further tangents decide, at the points where linear programs have their optimum (Kelley, J. E.
-(1960). The cutting-plane method for solving convex programs. Journal of the Society for Industrial and Applied
-Mathematics 8, 703-712).
+supports the set at x^, where c_k* is the conjugate of c_k. Both hold for every feasible x, even if x^ and y are
+inexact. Remaining gaps are closed by further tangents at the optima of the linear programs (Kelley, J. E. (1960). The
+cutting-plane method for solving convex programs. Journal of the Society for Industrial and Applied Mathematics 8,
+703-712).
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from .linear import GAP, Minima
 from .monitor import check_time, seconds_left
 from .sparse import most_by_row
 
-#: Linear programs, with tangents at their optima, for each end.
+#: The largest number of linear programs, with tangents at their optima, for each bound.
 ROUNDS = 200
-#: Linear programs after which these end if their least value has not risen.
+#: The largest number of successive linear programs without an increase of the least value.
 PATIENCE = 5
-#: Share of the gap that is allowed up to which tangents are made.
+#: Share of the permitted gap at which no further tangents are added.
 NARROW = 0.1
-#: Relative to the number of records: by how much the rows of tangents, whose largest coefficient is 1, are moved
-#: outwards. That is thousands of roundings; how CVXPY rounds the gradient of any function is not bounded.
+#: Relative to the number of records: the outward shift of tangent rows, whose largest coefficient is 1. It covers
+#: thousands of rounding errors; the rounding errors of CVXPY's gradients have no known bound.
 OUTWARDS = 1e-12
-#: Records: a smaller violation of a constraint is one of rounding.
+#: Records: smaller violations of a constraint are rounding errors.
 SMALLEST = 1e-10
-#: Records: a constraint that is so nearly active may bind.
+#: Records: a constraint this close to its limit may bind.
 BINDS = 1e-3
-#: Relative: a slope below is that of a constraint that does not bind.
+#: Relative: a constraint with a smaller slope does not bind.
 UNUSED = 1e-9
 
 
@@ -58,7 +58,7 @@ def convex_bounds(
     linear_bounds: Callable[[Problem], Ends],
     answered: Callable[[int], None] = lambda ends: None,
 ) -> Ends:
-    """Find the least and the largest value of expressions; `linear_bounds` has those over the rows of a problem."""
+    """Find the least and largest values of expressions; `linear_bounds` computes them over the rows of a problem."""
     assert problem.convex is not None
     plain = replace(problem.hard, convex=None)
     program = ConicProgram(plain.form, problem.convex, problem.groups)
@@ -76,9 +76,9 @@ def convex_bounds(
     attained[:, size == 0] = 0.0
     try:
         ends = linear_bounds(plain.with_rows(program.with_cuts(program.cuts).form))
-    except Infeasible:  # in terms of the rows of tangents, which nobody has typed
+    except Infeasible:  # it refers to rows of tangents, which the user did not type
         raise refuted(problem) or _unproved() from None
-    except SolverError:  # the rows are too much alike
+    except SolverError:  # the rows are nearly dependent
         ends = linear_bounds(plain)
     if program.is_infeasible:
         raise refuted(problem) or _unproved()
@@ -87,7 +87,7 @@ def convex_bounds(
 
 
 def _unproved() -> SolverError:
-    """The error of a contradiction that a conic solver reports, and nothing proves."""
+    """Return the error of a contradiction that a conic solver reports without a proof."""
     return SolverError(
         "CLARABEL reports that no distribution satisfies all constraints, but this was not proved: they nearly "
         "contradict each other; relax one of them"
@@ -95,7 +95,7 @@ def _unproved() -> SolverError:
 
 
 def _parts(constraint: Any) -> list[Any]:
-    """The constraints that together say that the largest of several expressions is at most something affine."""
+    """Split a constraint on the largest of several expressions into one constraint per expression."""
     expression = constraint.expr
     summands = expression.args if type(expression).__name__ == "AddExpression" else [expression]
     curved = [summand for summand in summands if not summand.is_affine()]
@@ -107,13 +107,13 @@ def _parts(constraint: Any) -> list[Any]:
 
 @dataclass(eq=False)
 class ConicProgram:
-    """Minimise one linear expression after another over rows and convex constraints, and keep the rows that prove it."""
+    """Minimises linear expressions one after the other over rows and convex constraints, and keeps the proving rows."""
 
     form: LinearForm
     convex: Convex
     groups: Groups
     cuts: list[AddedRows] = field(default_factory=list)
-    is_infeasible: bool = False  # as far as a conic solver tells
+    is_infeasible: bool = False  # reported by the conic solver, not proved
 
     def __post_init__(self) -> None:
         import cvxpy as cp
@@ -138,7 +138,7 @@ class ConicProgram:
             limit = spent / by <= allowed / by
             rows += [is_value, limit, budget.zeros @ self.counts == 0] if budget.zeros.shape[0] else [is_value, limit]
             self.budgets.append((budget, is_value, limit, by))
-        # In records, of which solvers see more digits than of probabilities.
+        # In records, because solvers resolve more digits of records than of probabilities.
         records = float(self.groups.records.sum())
         others = [
             records * constraint.expr.tree_copy({id(self.convex.variable): self.counts}) <= 0
@@ -147,16 +147,16 @@ class ConicProgram:
         self.problem = cp.Problem(cp.Minimize(self.cost @ shares), rows + others)
 
     def with_cuts(self, cuts: Sequence[AddedRows]) -> Extension:
-        """The rows, and those that the constraints imply."""
+        """Return the rows, and those that the constraints imply."""
         outwards = OUTWARDS * float(self.groups.records.sum())
         added: dict[Hashable, AddedRows] = {i: replace(cut, high=cut.high + outwards) for i, cut in enumerate(cuts)}
         return extended(self.form, added, self.form.weights)
 
     def minimum(self, cost: np.ndarray) -> float:
-        """The least value of a point that satisfies all constraints up to `GAP` records; makes the rows that prove it.
+        """Return the least value at a point that is feasible up to `GAP` records, and create the rows that prove it.
 
-        That is the conic solver's point or, where that violates a constraint, the point at which no tangent is left to
-        add; infinite if neither is one.
+        The point is that of the conic solver or, if that violates a constraint, the one at which no tangent remains to
+        be added. The value is infinite if neither point exists.
         """
         x = self._solved(cost)
         if x is None:
@@ -170,7 +170,7 @@ class ConicProgram:
                 optimum = next(Minima(extension.form).of(cost))
             except NotDecided:
                 raise
-            except (Infeasible, SolverError):  # the rows of tangents are too much alike
+            except (Infeasible, SolverError):  # the tangents are nearly dependent
                 return value
             new = [
                 cut
@@ -184,22 +184,22 @@ class ConicProgram:
             if not new or stalls or value - least[-1] <= NARROW * GAP:
                 break
             cuts += new
-        n_used = len(extension.added)  # the last tangents are of no program yet
+        n_used = len(extension.added)  # no program contains the last tangents yet
         used = [cut for i, cut in enumerate(cuts[:n_used]) if optimum.multipliers[extension.added[i]].any()]
         self.cuts += [cut for cut in used if not any(cut is other for other in self.cuts)]
         return value
 
     def _is_feasible(self, x: np.ndarray) -> bool:
-        """Whether a point satisfies rows and convex constraints up to `GAP` records; a solver's word is not enough."""
+        """Return whether a point satisfies rows and convex constraints up to `GAP` records, computed independently."""
         if not self.form.residual(x).max(initial=0.0) <= GAP:
             return False
         try:
             return not any(cuts_at(part, self.convex.variable, x, name, GAP) for name, part in self.parts)
-        except SolverError:  # violated where there is no gradient
+        except SolverError:  # violated, and without a gradient there
             return False
 
     def _solved(self, cost: np.ndarray) -> np.ndarray | None:
-        """The point that a conic solver finds; also makes the rows that support the feasible set there."""
+        """Return the conic solver's point, and create the rows that support the feasible set there."""
         self.cost.value = cost * self.form.count_scale
         status = solve_by_clarabel(self.problem, seconds_left())
         self.is_infeasible |= status == "infeasible"
@@ -217,7 +217,7 @@ class ConicProgram:
 
 
 def supporting(budget: Budget, slopes: np.ndarray) -> Sequence[AddedRows]:
-    """The row that slopes of the costs imply for every x that keeps the budget."""
+    """Return the row that slopes of the costs imply for every x that satisfies the budget."""
     if budget.norm is not None:  # the conjugate of the norm is 0 within the unit ball of the dual norm
         roots = np.sqrt(2 * budget.penalties.variance)
         largest = float(np.linalg.norm(slopes * roots))
@@ -235,7 +235,7 @@ def supporting(budget: Budget, slopes: np.ndarray) -> Sequence[AddedRows]:
 
 
 def _spent(budget: Budget, counts: Any) -> tuple[Any, Any]:
-    """The constraint that a variable has the values of the rows of a budget, and what is spent at these."""
+    """Return the constraint that a variable equals the values of a budget's rows, and the cost at these values."""
     import cvxpy as cp
 
     values, penalties = cp.Variable(budget.matrix.shape[0]), budget.penalties

@@ -1,12 +1,12 @@
-"""Convex constraints, as a sequence of problems of rows that Newton's method on the dual solves.
+"""Convex constraints, solved by Newton's method on the dual as a sequence of problems with rows only.
 
-A budget is a constraint whose left side is a sum of costs of soft rows and a linear expression, at most a limit. It has
-one multiplier t. At a given t the problem has these costs, times t, in its objective; what its answer spends falls with
-t, so that t is the root of a decreasing function (Illinois method of false position). Several budgets are settled in turn.
+A budget limits a sum of costs of soft rows and a linear expression. It has one multiplier t. At a given t the objective
+of the problem contains these costs times t; the left side at its solution decreases with t, so that t is the root of a
+decreasing function (Illinois method of false position). Several budgets are solved in turn.
 
 Any other convex constraint g(x) <= 0 is replaced by cuts: affine functions that are nowhere above g, each equal to g at
 an answer that violates it (Kelley, J. E. (1960). The cutting-plane method for solving convex programs. Journal of the
-Society for Industrial and Applied Mathematics 8, 703-712). A contradiction is claimed with a proof by weak duality only.
+Society for Industrial and Applied Mathematics 8, 703-712). Contradictions are reported only with a weak-duality proof.
 """
 
 from __future__ import annotations
@@ -45,44 +45,44 @@ from .form import Convex, LinearForm, Problem
 from .monitor import check_time, seconds_left
 from .presolve import Reduced
 
-#: Rounds of cuts, and of budgets one after the other.
+#: The largest number of rounds of cuts, and of rounds over all budgets.
 ROUNDS = 100
-#: Relative to the number of records: smaller violations of cuts stay.
+#: Relative to the number of records: smaller violations of cuts are ignored.
 RESOLVED = 1e-14
-#: Relative to the number of records: a violation that the last cuts have not halved, and is no larger, is rounding.
+#: Relative to the number of records: smaller violations that the last cuts have not halved are rounding errors.
 STALLED = 1e-9
-#: Relative: the multipliers of several budgets have settled if a round changes none by more.
+#: Relative: several budgets have converged if a round changes no multiplier by more.
 SETTLED = 1e-9
-#: Relative to the limit: how exactly a budget is spent.
+#: Relative to the limit: the precision with which a budget is spent.
 ROOT = 4e-15
-#: Relative: how exactly the multiplier of a budget is found.
+#: Relative: the precision of the multiplier of a budget.
 WIDTH = 1e-12
-#: Nats per record: what the costs of a budget are worth where the search for its multiplier begins.
+#: Nats per record: the value of a budget's costs at the start of the search for its multiplier.
 FIRST = 0.01
 #: Nats per record: the largest multiplier of a budget, relative to its limit.
 LARGEST = 1e12
-#: Problems that are solved to find the multiplier of a budget.
+#: The largest number of problems solved to find the multiplier of a budget.
 EVALUATIONS = 100
-#: Relative to the limit: how nearly a budget is spent where what rows lack to hold exactly matters, too.
+#: Relative to the limit: closer to it, the residual of the hard rows matters, too.
 NEAR = 1e-7
-#: Further problems that are solved to say how far a limit that cannot be kept is from one that can.
+#: The number of further problems solved to determine how far an unattainable limit is from an attainable one.
 SHARPER = 8
-#: By how much the multiplier grows from one of these problems to the next.
+#: The factor of the multiplier from one of these problems to the next.
 STEEPER = 64.0
-#: Relative to the limit: how exactly that is said.
+#: Relative to the limit: the precision of that distance.
 SHARP = 1e-6
-#: Records: a row of absolute costs that is so near to its side is at the kink of its cost.
+#: Records: a row of absolute costs this close to its side is at the kink of its cost.
 KINK = 1e-6
-#: Relative to the limit: what a budget lacks at the largest multiplier if no distribution satisfies it.
+#: Relative to the limit: the excess of a budget at the largest multiplier if no distribution satisfies it.
 UNATTAINABLE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """The answer to the problem of rows at some multipliers of the budgets, and with some cuts."""
+    """The answer to the problem of rows at given multipliers of the budgets, with the cuts so far."""
 
     multipliers: np.ndarray  # t, one per budget
-    temperature: float  # by which the objective is divided
+    temperature: float  # the divisor of the objective
     cuts: Sequence[AddedRows]
     extension: Extension
     reduced: Reduced
@@ -92,7 +92,7 @@ class Step:
 
     @property
     def cut_rows(self) -> dict[str, np.ndarray]:
-        """The rows that are cuts of each constraint, by its name."""
+        """Rows that are cuts of each constraint, by its name."""
         rows: dict[str, np.ndarray] = {}
         for cut in self.cuts:
             added = self.extension.added["cut", cut]
@@ -101,13 +101,13 @@ class Step:
 
     @property
     def active_cuts(self) -> list[AddedRows]:
-        """The cuts that have multipliers: as the entropy falls with every round, no other cut comes back."""
+        """Cuts with nonzero multipliers; as the entropy falls in every round, no other cut becomes active again."""
         return [cut for cut in self.cuts if self.m[self.extension.added["cut", cut]].any()]
 
     def projected(self) -> np.ndarray:
-        """The point near x that satisfies the hard rows up to their last places; x if none does.
+        """The point near x that satisfies the hard rows up to their last places; x if there is none.
 
-        Rows at the kinks of their costs are met, too: there what is spent is known up to rounding only.
+        Rows at the kinks of their costs are satisfied, too, because costs at kinks are known only up to rounding.
         """
         form, penalties = self.extension.form, self.extension.form.penalties
         low, high = form.low.copy(), form.high.copy()
@@ -124,36 +124,36 @@ class Step:
 
 @dataclass(eq=False)
 class Lagrangian:
-    """The problems whose objective has the costs of budgets at given multipliers, and whose rows include all cuts."""
+    """Problems whose objective contains the budgets' costs at given multipliers, and whose rows contain the cuts."""
 
-    problem: Problem  # with its convex constraints
+    problem: Problem  # including its convex constraints
     request: Request
     budgets: Sequence[Budget]
-    free: Sequence[Budget]  # budgets of nothing, in place of which there are hard rows
-    others: Sequence[tuple[str, Any]]  # constraints that cuts take the place of
+    free: Sequence[Budget]  # budgets of zero, which are replaced by hard rows
+    others: Sequence[tuple[str, Any]]  # constraints that are replaced by cuts
     cuts: list[AddedRows] = field(default_factory=list)  # hard rows that every feasible point satisfies
     last: Step | None = None
-    iterations: int = 0  # of all problems together
-    log: list[dict[str, Any]] = field(default_factory=list)  # a line a problem of rows that was solved
+    iterations: int = 0  # summed over all problems
+    log: list[dict[str, Any]] = field(default_factory=list)  # one line per solved problem of rows
 
     @cached_property
     def convex(self) -> Convex:
-        """The convex constraints."""
+        """Convex constraints of the problem."""
         assert self.problem.convex is not None
         return self.problem.convex
 
     @cached_property
     def written(self) -> dict[str, Any]:
-        """Every convex constraint as written, by its name."""
+        """Convex constraints as typed, by their names."""
         return dict(self.convex.by_name)
 
     def solve(self, multipliers: np.ndarray) -> Step:
-        """Solve at some multipliers of the budgets, one each, beginning with the last answer."""
+        """Solve at given multipliers of the budgets, starting from the last answer."""
         monitor = self.request.monitor
         if monitor.stopped:
             raise SolverError(
                 f"{self.request.backend.name} was stopped {monitor.stopped} before it had an answer to the convex "
-                "constraints; give it more time"
+                "constraints; allow more time"
             )
         extension = self._extended(multipliers)
         posed = replace(self.problem, convex=None).with_rows(extension.form)
@@ -179,7 +179,7 @@ class Lagrangian:
         return step
 
     def check_attainable(self, step: Step, *, thoroughly: bool) -> None:
-        """Raise if an answer proves that no x keeps the budgets that have multipliers."""
+        """Raise Infeasible if an answer proves that no x satisfies the budgets that have multipliers."""
         if not step.multipliers.any():
             return
         hard = step.extension.form.hard
@@ -191,7 +191,7 @@ class Lagrangian:
             raise self._contradiction(step, least)
 
     def _priced(self, step: Step) -> list[Priced]:
-        """The budgets that have multipliers, each with its slopes at an answer."""
+        """Return the budgets that have multipliers, each with its slopes at an answer."""
         priced = []
         for number in np.flatnonzero(step.multipliers).tolist():
             budget, t = self.budgets[number], float(step.multipliers[number])
@@ -204,7 +204,7 @@ class Lagrangian:
         return priced
 
     def _contradiction(self, step: Step, least: float) -> Infeasible:
-        """The error of budgets that cannot be kept, with the largest excess of a single one that is quickly proved."""
+        """Return the error of unattainable budgets, with the largest quickly proved excess of a single budget."""
         used = np.flatnonzero(step.multipliers).tolist()
         names = sorted({self.budgets[i].name for i in used} | {cut.name for cut in step.active_cuts})
         if len(names) > 1:
@@ -221,7 +221,7 @@ class Lagrangian:
         return unattainable(budget.name, self.written[budget.name], budget.excess(budget.limit + least))
 
     def _reduced(self, posed: Problem, extension: Extension) -> Reduced:
-        """Presolve; where only the costs of soft rows differ from the last problem, its reduction serves again."""
+        """Presolve, or reuse the last reduction if only the costs of soft rows have changed."""
         last, form = self.last, extension.form
         if last is not None and form.penalties is not None and [*last.extension.added] == [*extension.added]:
             before = last.extension.form
@@ -230,7 +230,7 @@ class Lagrangian:
         return presolved(posed, self.request.backend)
 
     def _start(self, extension: Extension) -> np.ndarray:
-        """Multipliers to start from: those of the last answer, and 0 for new rows."""
+        """Return initial multipliers: those of the last answer, and 0 for new rows."""
         start, last = np.zeros(extension.form.shape[0]), self.last
         if last is None:
             start[extension.original] = self.request.start
@@ -241,17 +241,17 @@ class Lagrangian:
         return start
 
     def _in_the_users_words(self, error: Infeasible) -> Infeasible:
-        """A contradiction between cuts as one between the constraints that they are of."""
+        """Return a contradiction between cuts in terms of the constraints that they belong to."""
         names = sorted({row.name for row in self.cuts if repr(row.name) in str(error)})
         return together(names) if names else error
 
     def temperature(self, multipliers: np.ndarray) -> float:
-        """1 and the temperatures of all divergences that are about every term, by which the objective is divided."""
+        """Return the divisor of the objective: 1 plus the temperatures of all divergences that involve every term."""
         balls = [(budget.ball, t) for budget, t in zip(self.budgets, multipliers.tolist(), strict=True)]
         return 1 + sum(t * ball[0] for ball, t in balls if ball is not None)
 
     def _extended(self, multipliers: np.ndarray) -> Extension:
-        """The rows of the problem, the cuts, and the costs of the budgets, all divided by the temperature.
+        """Return the rows of the problem, the cuts, and the costs of the budgets, all divided by the temperature.
 
         A divergence of every term, t sum (x log(x / T) - x + T), changes the weights of the objective: with the
         temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
@@ -281,10 +281,10 @@ class Lagrangian:
         return extended(form, added, weights)
 
     def convex_multipliers(self, step: Step) -> dict[str, ConvexMultipliers]:
-        """The multipliers of all convex constraints at an answer, and subgradients.
+        """Return the multipliers and subgradients of all convex constraints at an answer.
 
-        At a kink of the left side not any subgradient will do. That of a budget is made of the multipliers of its
-        rows, that of another constraint of the multipliers of its cuts.
+        At a kink of the left side the subgradient is not arbitrary: that of a budget is computed from the multipliers
+        of its rows, and that of another constraint from the multipliers of its cuts.
         """
         m, scale = step.m * step.temperature, step.extension.form.scale
         by_name = {
@@ -309,7 +309,7 @@ class Lagrangian:
         return by_name
 
     def certificate(self, step: Step) -> Certificate:
-        """Certify an answer."""
+        """Return the certificate of an answer."""
         allowances = [
             Allowance(
                 replace(LinearForm.plain(budget.matrix, budget.low, budget.high), penalties=budget.penalties),
@@ -331,7 +331,7 @@ class Lagrangian:
 
 
 def _best(posed: Problem, request: Request) -> Answer:
-    """The first certified answer of all attempts, or the best."""
+    """Return the first certified answer of all attempts, or the best one."""
     tried: list[Attempt] = []
     for attempt in attempts(posed, request):
         tried.append(attempt)
@@ -341,14 +341,14 @@ def _best(posed: Problem, request: Request) -> Answer:
 
 
 def together(names: Sequence[str]) -> Infeasible:
-    """The error of constraints that cannot hold with everything else."""
+    """Return the error of constraints that contradict everything else."""
     return Infeasible(
-        f"no distribution satisfies {' and '.join(map(repr, names))} together with everything else that is known; "
+        f"no distribution satisfies {' and '.join(map(repr, names))} together with all other constraints; "
         f"relax {'it' if len(names) == 1 else 'one of them'}, or remove it"
     )
 
 
-#: The conic solver that shows where the first cuts are made.
+#: The conic solver that provides the points of the first cuts.
 INTERIOR_POINT = SOLVERS["CLARABEL"]
 
 
@@ -366,7 +366,7 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         (free if budget.is_free_only else budgets).append(budget)
     if len(budgets) > 1 and problem.form.shape[1] <= LARGEST_CONIC:
         _require_attainable_together(problem, budgets, request)
-        # Budgets that oppose each other are settled slowly one after the other; tangents settle them at once.
+        # Budgets that oppose each other converge slowly if solved in turn; tangents solve them simultaneously.
         names = {budget.name for budget in free}
         with suppress(SolverError, Infeasible):
             all_others = [(name, one) for name, one in convex.by_name if name not in names]
@@ -377,7 +377,7 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
 
 
 def _solved(lagrangian: Lagrangian) -> Solution:
-    """Solve a problem by the multipliers of budgets, and by cuts in place of all other constraints."""
+    """Solve a problem with multipliers for budgets, and cuts for all other constraints."""
     if lagrangian.others:
         lagrangian.cuts = _first_cuts(lagrangian)
     step = lagrangian.solve(np.zeros(len(lagrangian.budgets)))
@@ -385,9 +385,9 @@ def _solved(lagrangian: Lagrangian) -> Solution:
 
 
 def _settled(lagrangian: Lagrangian, step: Step) -> Step:
-    """Spend one budget after the other and make cuts, until nothing changes."""
+    """Solve for each budget in turn and add cuts, until nothing changes."""
     variable, n, furthest = lagrangian.convex.variable, lagrangian.problem.n_records, math.inf
-    for _ in range(ROUNDS):  # then the certificate says how good the last answer is
+    for _ in range(ROUNDS):  # afterwards the certificate bounds the error of the last answer
         before = step.multipliers
         for i in range(len(lagrangian.budgets)):
             step = _spend(lagrangian, step, i)
@@ -407,7 +407,7 @@ def _settled(lagrangian: Lagrangian, step: Step) -> Step:
 
 
 def _spend(lagrangian: Lagrangian, step: Step, i: int) -> Step:
-    """Find the multiplier of one budget, the others being held."""
+    """Find the multiplier of one budget, with the others fixed."""
     budget, n, others = lagrangian.budgets[i], lagrangian.problem.n_records, step.multipliers
 
     def at(t: float) -> Step:
@@ -415,7 +415,7 @@ def _spend(lagrangian: Lagrangian, step: Step, i: int) -> Step:
 
     tolerance, last = max(ROOT * budget.magnitude, budget.rounding(step.x)), float(others[i])
     start = last or FIRST * n / max(abs(budget.spent(step.x)), budget.magnitude)
-    # What was found last for the others may keep it without a multiplier.
+    # With the last multipliers of the others, the budget may hold without a multiplier.
     without = at(0.0) if last else step
     if budget.spent(without.x) - budget.limit <= tolerance:
         return without
@@ -424,7 +424,7 @@ def _spend(lagrangian: Lagrangian, step: Step, i: int) -> Step:
         step = at(t)
         lagrangian.check_attainable(step, thoroughly=False)
         value = budget.spent(step.x) - budget.limit
-        # Near the limit the value at the projection counts, as the certificate is made there.
+        # Near the limit, use the value at the projection, since that is the point that is certified.
         return value if abs(value) > NEAR * budget.magnitude else budget.spent(step.projected()) - budget.limit
 
     t, value = decreasing_root(excess, start, tolerance, WIDTH, LARGEST * n / budget.magnitude, EVALUATIONS)
@@ -432,15 +432,15 @@ def _spend(lagrangian: Lagrangian, step: Step, i: int) -> Step:
     if value > UNATTAINABLE * budget.magnitude:
         lagrangian.check_attainable(step, thoroughly=True)
         raise SolverError(
-            f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest that was tried "
-            f"its left side still exceeds its right side by {budget.excess(budget.limit + value):.6g}, and that no "
-            "distribution satisfies it was not proved; relax it a little, or use another solver"
+            f"{lagrangian.request.backend.name} found no multiplier of {budget.name!r}: at the largest one tried, its "
+            f"left side still exceeds its right side by {budget.excess(budget.limit + value):.6g}, but it was not "
+            "proved that no distribution satisfies it; relax it a little, or use another solver"
         )
     return step
 
 
 def _certified(lagrangian: Lagrangian, step: Step) -> Solution:
-    """Certify an answer, or the point near it that satisfies all hard rows, and give it the rows of the problem."""
+    """Certify an answer, or the nearby point that satisfies all hard rows, and restore the rows of the problem."""
     certificate = lagrangian.certificate(step)
     if not certificate.bound <= PRECISE and step.multipliers.any():
         nearer = replace(step, x=step.projected())
@@ -462,7 +462,7 @@ def _certified(lagrangian: Lagrangian, step: Step) -> Solution:
 
 
 def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], request: Request) -> None:
-    """Raise if several budgets contradict each other: the search for one multiplier after the other would not end soon."""
+    """Raise Infeasible if budgets contradict each other, as the search for their multipliers would take too long."""
     convex, form = problem.convex, problem.form.hard
     assert convex is not None
     written, seconds = dict(convex.by_name), request.monitor.seconds_left
@@ -471,9 +471,9 @@ def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], re
         return
     x, priced = np.maximum(x, SMALLEST_COUNT), []
     for budget, price in zip(budgets, prices, strict=True):
-        if price <= SETTLED:  # the prices add up to 1
+        if price <= SETTLED:  # the prices sum to 1
             continue
-        if budget.norm is not None:  # the derivative of the norm with respect to its square
+        if budget.norm is not None:  # divide by the derivative of the square
             price *= budget.norm / (2 * math.sqrt(max(budget.spent(x), np.finfo(float).tiny)))
         slopes = -budget.penalties.multiplier(budget.low, budget.high, budget.matrix @ x)
         priced.append(Priced(budget, price, slopes))
@@ -486,9 +486,9 @@ def _require_attainable_together(problem: Problem, budgets: Sequence[Budget], re
 
 
 def _first_cuts(lagrangian: Lagrangian) -> list[AddedRows]:
-    """Tangents where a conic solver finds the solution, or else the least violation: few further cuts are needed.
+    """Return tangents at a conic solver's solution, or at the least violation, so that few further cuts are needed.
 
-    Every tangent of a convex function is a valid cut, however inexact the point.
+    Every tangent of a convex function is a valid cut, even at an inexact point.
     """
     form, convex, others = lagrangian.problem.form, lagrangian.convex, lagrangian.others
     if form.shape[1] > LARGEST_CONIC:
@@ -506,14 +506,14 @@ def _first_cuts(lagrangian: Lagrangian) -> list[AddedRows]:
 # The elastic relaxation of rows and convex constraints.
 
 
-#: Relative to a move: by how much more a side is moved than the least, so that some distribution satisfies all strictly.
+#: Relative to a move: the additional move of a side that makes some distribution satisfy all constraints strictly.
 MARGIN = 1e-4
-#: Records: a smaller violation of a row by a conic solver's answer is its rounding error, and the least margin.
+#: Records: the largest rounding error of a conic solver's answer, and the smallest margin.
 MOVED = 1e-6
 
 
 class ConvexRelaxation(NamedTuple):
-    """By how much each row is lowered and raised, records, and each entry of each convex constraint, in its unit."""
+    """The moves of each row down and up, in records, and of each entry of each convex constraint, in its unit."""
 
     below: np.ndarray
     above: np.ndarray
@@ -523,8 +523,8 @@ class ConvexRelaxation(NamedTuple):
 def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: np.ndarray) -> ConvexRelaxation:
     """Minimise the weighted sum of violations of knowledge and convex constraints, subject to the hard constraints.
 
-    `of_rows` are the weights of a record for each row of knowledge, `of_convex` those of a unit for each convex
-    constraint; what has an infinite weight is kept. A conic program by CLARABEL; what moves is moved by a margin more.
+    `of_rows` are the weights per record for each row of knowledge, `of_convex` the weights per unit for each convex
+    constraint; infinite weights mean no move. A conic program, solved by CLARABEL; moves are increased by a margin.
     """
     import cvxpy as cp
 
@@ -554,7 +554,7 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
     status = solve_by_clarabel(conic, seconds_left())
     check_time()
     if status == "infeasible":
-        raise Infeasible("what must not move contradicts itself")
+        raise Infeasible("the constraints that must not move contradict each other")
     if status != "optimal":
         raise SolverError(f"CLARABEL did not relax the convex constraints: {status}")
 
@@ -574,14 +574,14 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
     )  # fmt: skip
 
 
-# Contradictions that involve convex constraints: an irreducible set, and by how far each statement is missed.
+# Contradictions that involve convex constraints: an irreducible set, and the distance of each statement from the rest.
 
 
 def conflict_table(problem: Problem) -> pd.DataFrame | None:
-    """Tabulate an irreducible contradiction of the hard rows and convex constraints, as :class:`.Conflict` has it.
+    """Tabulate an irreducible contradiction of the hard rows and convex constraints, in the format of `Conflict`.
 
-    Of a convex constraint the table has the side as typed, and the least value of its left side (the largest one of its
-    right side, if that is the expression) where the others hold. None if no contradiction is proved.
+    For a convex constraint the table contains the side as typed, and the least value of its left side (or the largest
+    value of its right side, if that is the expression) subject to the others. None if no contradiction is proved.
     """
     of_rows_alone, convex = conflict(problem.hard), problem.convex
     if of_rows_alone is not None:
@@ -606,7 +606,7 @@ def conflict_table(problem: Problem) -> pd.DataFrame | None:
 
 
 def _with_items(problem: Problem, items: np.ndarray) -> Problem:
-    """Keep some rows of knowledge and convex constraints; these are numbered after the rows."""
+    """Keep some rows of knowledge and convex constraints; constraints are numbered after the rows."""
     n, convex = problem.form.shape[0], problem.convex
     assert convex is not None
     constraints = [convex.by_name[item - n] for item in np.sort(items[items >= n]).tolist()]
@@ -620,19 +620,19 @@ def _with_items(problem: Problem, items: np.ndarray) -> Problem:
 
 
 def _is_infeasible(problem: Problem) -> bool:
-    """Whether a contradiction is proved."""
+    """Return whether a contradiction is proved."""
     return conflict(problem) is not None if problem.convex is None else refuted(problem) is not None
 
 
 def refuted(problem: Problem) -> Infeasible | None:
-    """The error of constraints that no point satisfies; None if there is no proof."""
+    """Return the error of constraints that no point satisfies; None if there is no proof."""
     if problem.convex is None:
         return contradiction(problem)
     try:
         solve_convex(problem.hard, Request(NEWTON, problem.hard.start))
     except Infeasible as error:
         return error
-    except NotDecided:  # the time is over
+    except NotDecided:  # the time limit was reached
         raise
     except SolverError:
         return None
@@ -640,7 +640,7 @@ def refuted(problem: Problem) -> Infeasible | None:
 
 
 def _line(problem: Problem, others: np.ndarray, item: int) -> tuple[str, float, float, float, float]:
-    """The name of a row or constraint, its sides as typed, and its least and largest value where the others hold."""
+    """Return the name of a row or constraint, its sides as typed, and its least and largest value given the others."""
     form, convex = problem.form, problem.convex
     assert convex is not None
     rest = _with_items(problem, others)

@@ -1,17 +1,17 @@
-r"""Soft rows: what it costs to miss a row, and the conjugate of that cost, which the dual function gains.
+r"""Soft rows: the cost of missing a row, and its conjugate, which is part of the dual function.
 
 A soft row states low <= a x <= high, and missing it by r records costs
 
     c(r) = r^2 / (2 v)            up to |r| = v u,
-           u |r| - v u^2 / 2      beyond (Huber, 1964).
+           u |r| - v u^2 / 2      above (Huber, 1964).
 
 v is the variance and u the slope: v = 0 is the absolute error u \|r\|, u = infinity is the square, minus the logarithm
 of a Gaussian density of variance v. In the dual, the row has a multiplier m with \|m\| <= u, and adds v m^2 / 2 to the
 function that is minimised. A hard row is the limit v = 0, u = infinity.
 
-A third kind is a divergence: the row's value y >= 0 itself costs t (y log(y / T) - y + T) nats, t being a temperature
-and T > 0 a target. Its conjugate is t T (exp(-m / t) - 1), with minus the derivative y = T exp(-m / t). Both its sides
-are what is to be subtracted from the row to give y: 0, until terms of it are fixed.
+A third kind is a divergence: the row's value y >= 0 itself costs t (y log(y / T) - y + T) nats, where t is a
+temperature and T > 0 a target. Its conjugate is t T (exp(-m / t) - 1), with minus the derivative y = T exp(-m / t).
+Both its sides are the number to be subtracted from the row to give y: 0, until terms of the row are fixed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 
 from .parameters import EPS
 
-#: Relative: by how much a variance or a slope can be rounded between what was typed and the stored row. The square of
-#: a standard deviation, the row's scale and its square are each off by at most a few EPS / 2.
+#: Relative rounding error of a variance or slope between the typed number and the stored row. The square of a standard
+#: deviation, the row's scale and its square each have an error of at most a few EPS / 2.
 PENALTY_ROUNDING = 16 * EPS
 
 # The divergence of one number y from another T, y log(y / T) - y + T = y (d - 1 + exp(-d)) for d = log(y / T).
@@ -41,11 +41,11 @@ def excess(d: np.ndarray) -> np.ndarray:
 
 
 def log_ratio(y: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Evaluate log(y / T) for y >= 0 and T > 0 to nearly full relative precision, also where y is near to T."""
+    """Evaluate log(y / T) for y >= 0 and T > 0 to nearly full relative precision, even if y is near T."""
     with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
         ratio = y / target
         plain = np.log(ratio)
-        # A quotient that is infinite, or has lost digits at the lower end of the exponents.
+        # The quotient is infinite, or has lost digits at the lower end of the exponent range.
         plain = np.where((ratio < np.finfo(float).tiny) | np.isinf(ratio), np.log(y) - np.log(target), plain)
         return np.where((ratio > 0.5) & (ratio < 2), np.log1p((y - target) / target), plain)  # y - T is exact there
 
@@ -60,7 +60,7 @@ def divergence_from(y: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """The costs of missing some rows."""
+    """Costs of missing rows."""
 
     variance: np.ndarray  # v >= 0, records^2 per nat, one per row; 0 where the cost is the absolute error
     slope: np.ndarray  # u > 0, nats per record: the largest slope and so the largest multiplier; may be infinite
@@ -76,34 +76,34 @@ class Penalties:
         return len(self.variance)
 
     def select(self, rows: np.ndarray) -> Penalties:
-        """Keep some rows, by number."""
+        """Return the costs of some rows, by number."""
         return Penalties(self.variance[rows], self.slope[rows], self.temperature[rows], self.target[rows])
 
     def scaled(self, by: np.ndarray) -> Penalties:
-        """The same costs where every row is multiplied by a positive number."""
+        """Return the costs after multiplying every row by a positive number."""
         return Penalties(self.variance * by**2, self.slope / by, self.temperature / by, self.target * by)
 
     def times(self, factor: float) -> Penalties:
-        """The costs multiplied by a positive number."""
+        """Return the costs multiplied by a positive number."""
         return Penalties(self.variance / factor, self.slope * factor, self.temperature * factor, self.target)
 
     def then(self, other: Penalties) -> Penalties:
-        """The costs of these rows, and of others after them."""
+        """Return the costs of these rows, followed by those of others."""
         names = ("variance", "slope", "temperature", "target")
         return Penalties(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     @cached_property
     def is_divergence(self) -> np.ndarray:
-        """Which rows cost a divergence."""
+        """Mark the rows whose cost is a divergence."""
         return self.temperature > 0
 
     @cached_property
     def has_divergences(self) -> bool:
-        """Whether some rows do."""
+        """Whether the cost of any row is a divergence."""
         return bool(self.is_divergence.any())
 
     def conjugate_increase(self, m: np.ndarray, step: np.ndarray) -> float:
-        """By how much the conjugates of all costs at m + step exceed those at m, without cancellation, nats."""
+        """Return the increase of the conjugates of all costs from m to m + step, in nats, without cancellation."""
         increase = self.variance * (m + step / 2) * step
         if self.has_divergences:
             rows = self.is_divergence
@@ -113,7 +113,7 @@ class Penalties:
         return float(increase.sum())
 
     def conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The sum of the conjugates at -m, their derivatives with respect to m, and their second derivatives."""
+        """Return the sum of the conjugates at -m, and their first and second derivatives with respect to m."""
         value, first, second = float(self.variance @ m**2) / 2, self.variance * m, self.variance
         if not self.has_divergences:
             return value, first, second
@@ -127,7 +127,7 @@ class Penalties:
         return value, first, second
 
     def conjugates(self, m: np.ndarray) -> np.ndarray:
-        """The conjugate of the cost of each row at -m, without the term of its side."""
+        """Return the conjugate of the cost of each row at -m, without the term of its side."""
         conjugates = self.variance * m**2 / 2
         if not self.has_divergences:
             return conjugates
@@ -136,18 +136,18 @@ class Penalties:
         return np.where(self.is_divergence, divergence, conjugates)
 
     def cost(self, missed: np.ndarray) -> np.ndarray:
-        """The cost of each row, nats, if it is missed by so many records."""
+        """Return the cost of each row, in nats, given by how many records it is missed."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             linear = missed > self.variance * self.slope
             squared = np.where(missed > 0, missed**2 / (2 * self.variance), 0.0)
             cost = np.where(linear, self.slope * (missed - self.variance * self.slope / 2), squared)
         if not self.has_divergences:
             return cost
-        apart = divergence_from(missed, self.target)  # the sides are 0, so that what is missed is the value
+        apart = divergence_from(missed, self.target)  # the sides are 0, so `missed` is the value
         return np.where(self.is_divergence, self.temperature * apart, cost)
 
     def multiplier(self, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """The multiplier of each row at its value: minus the derivative of the cost, positive below the low side."""
+        """Return the multiplier of each row at its value: minus the slope of the cost, positive below the low side."""
         missed = np.maximum(low - value, 0.0) - np.maximum(value - high, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.clip(np.where(missed == 0, 0.0, missed / self.variance), -self.slope, self.slope)
@@ -161,16 +161,16 @@ class Penalties:
         return np.clip(multipliers, -most, most)
 
     def fenchel_gap(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """An upper bound, nats, on c(r) + v m^2 / 2 - m (side - value), which is 0 if m is minus the slope of c.
+        """Return an upper bound, in nats, on c(r) + v m^2 / 2 - m (side - value), which is 0 if m is minus c's slope.
 
-        `beyond` is how far each value lies below its low side, and above its high side: negative inside, minus infinity
-        for a side that it lacks; `error` bounds the error of these distances, records. The gap is convex in the value,
-        so that it is largest at an end of the interval that the error leaves. Multipliers are 0 where the side that
-        their sign refers to is lacking, and :meth:`within` leaves them unchanged.
+        `beyond` contains the distances of each value below its low side and above its high side: negative inside, and
+        minus infinity for a missing side. `error` bounds the error of these distances, in records. The gap is convex in
+        the value, so that its maximum over the error interval is at one of the ends. Multipliers are 0 if the side that
+        their sign refers to is missing, and :meth:`within` leaves them unchanged.
         """
         below, above = beyond
         missed, other = np.where(m >= 0, below, above), np.where(m >= 0, above, below)
-        # A rounded variance acts like an error of the distance v |m|, to second order.
+        # A rounded variance has the effect of an error of the distance v |m|, to second order.
         error = error + PENALTY_ROUNDING * self.variance * np.abs(m)
         with np.errstate(invalid="ignore"):
             ends = [self._gap(missed + shift, other - shift, np.abs(m)) for shift in (-error, error)]
@@ -180,11 +180,11 @@ class Penalties:
         return np.where(self.is_divergence, self._divergence_gap(above, error, m), gap)
 
     def _divergence_gap(self, y: np.ndarray, error: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """The gap of divergences: t times that of the value y from T exp(-m / t), the largest over the error of y."""
+        """Return the gap of divergences: t times that of y from T exp(-m / t), maximised over the error of y."""
         t = np.where(self.is_divergence, self.temperature, 1.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             log_target = np.log(self.target) - m / t
-            off = PENALTY_ROUNDING * (1 + np.abs(m / t) + np.abs(np.log(self.target)))  # of the logarithm
+            off = PENALTY_ROUNDING * (1 + np.abs(m / t) + np.abs(np.log(self.target)))  # error of the logarithm
             ends = []
             for value in (np.maximum(y - error, 0.0), y + error):
                 d = np.log(value) - log_target
@@ -193,9 +193,9 @@ class Penalties:
             return t * np.maximum(*ends) * (1 + 4 * PENALTY_ROUNDING)
 
     def doubt(self, beyond: tuple[np.ndarray, np.ndarray], error: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """By how much the slope of a row can differ from its multiplier, if it is on a linear part; 0 elsewhere.
+        """Return the largest difference of slope and multiplier for rows on a linear part of their cost; 0 elsewhere.
 
-        The slope itself is then a multiplier without any gap; see :meth:`fenchel_gap` for the parameters.
+        The slope is then a multiplier without any gap; see :meth:`fenchel_gap` for the parameters.
         """
         missed = np.where(m > 0, beyond[0], beyond[1])
         with np.errstate(invalid="ignore"):
@@ -204,10 +204,10 @@ class Penalties:
             return np.where(linear & at_slope, self.slope * (1 + PENALTY_ROUNDING) - np.abs(m), 0.0)
 
     def _gap(self, missed: np.ndarray, other: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """The gap for multipliers m >= 0 of the row's `own` side; every form is a sum or product of numbers >= 0."""
+        """Return the gap for multipliers m >= 0 of the row's side; every form is a sum or product of numbers >= 0."""
         v, u = self.variance, self.slope
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # Between the two pieces, a rounded slope selects the wrong one, to second order.
+            # At the knee, a rounded slope may select the wrong piece, to second order.
             at_knee = np.isfinite(u) & (np.abs(missed - v * u) <= 4 * PENALTY_ROUNDING * v * u)
             wrong_piece = np.where(at_knee, v * (4 * PENALTY_ROUNDING * u) ** 2, 0.0)
             quadratic = np.where(missed == v * m, 0.0, (missed - v * m) ** 2 / (2 * v)) + wrong_piece

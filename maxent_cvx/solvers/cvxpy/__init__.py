@@ -1,3 +1,3 @@
-"""The dual Newton method as a solver that CVXPY calls, for entropies under linear constraints."""
+"""The dual Newton method as a solver for CVXPY, for entropies under linear constraints."""
 
 from __future__ import annotations

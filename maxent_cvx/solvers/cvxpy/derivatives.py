@@ -1,13 +1,13 @@
 """Derivatives of the solution of a CVXPY problem with respect to its parameters, by the implicit function theorem.
 
-The conditions of optimality of a program :class:`.ConeProgram` are differentiated, with the active set held. An
-inequality is active, and goes on to hold with equality, or it has the multiplier 0. An exponential cone whose dual
-value is a multiple a of the gradient g' = (-1, log(w / u) - 1, u / w) of g = u log(w / u) - t stays on its boundary,
-g = 0. With H = a times the second derivative of g, at the slacks s = b - A z, the system is
+The optimality conditions of a :class:`.ConeProgram` are differentiated with a fixed active set. An inequality is active
+and remains an equation, or its multiplier is 0. An exponential cone whose dual value is a multiple a of the gradient
+g' = (-1, log(w / u) - 1, u / w) of g = u log(w / u) - t remains on its boundary, g = 0. With H = a times the second
+derivative of g, at the slacks s = b - A z, the system is
 
     (P - A' H A) dz + A_active' dl + (A' g) da = first,    A_active dz = second,    g' A dz = third.
 
-As :mod:`.solver`, this module depends on CVXPY's internals: its compiled, parametrised cone program.
+Like :mod:`.solver`, this module depends on internals of CVXPY: the compiled, parametrised cone program.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ..._utils.errors import SolverError, pluralize
 from .reader import ConeProgram
 from .solver import DualNewton, Refused, cone_program, refusing
 
-#: Relative to the largest: a multiplier, or a slack, that is not 0. Where both are less there is no derivative.
+#: Relative to the largest: smaller multipliers and slacks are 0. If both are 0, there is no derivative.
 STRICT = 1e-7
-#: Relative to the largest slack: an argument of an entropy that is 0.
+#: Relative to the largest slack: smaller arguments of an entropy are 0.
 VANISHED = 1e-12
 #: Relative residual of the system of derivatives.
 PRECISION = 1e-7
-#: Its relative ridge, with which rows that repeat others do not matter; refinement takes it away again.
+#: Relative ridge of the system, which makes redundant rows harmless; iterative refinement removes its effect.
 RIDGE = 1e-11
 #: Rounds of refinement.
 REFINEMENTS = 10
@@ -68,7 +68,7 @@ class Sensitivity:
         self.factor = splu(sp.csc_matrix(self.matrix + sp.diags_array(ridge)))
 
     def _active_inequalities(self) -> np.ndarray:
-        """The numbers of the inequalities that hold with equality."""
+        """Return the positions of the inequalities that hold with equality."""
         program, n, m = self.program, self.program.n_zero, self.program.linear.stop
         finite = np.isfinite(program.b[n:m])
         matrix = program.A[n:m]
@@ -83,22 +83,22 @@ class Sensitivity:
             names = ", ".join(program.where(int(column)) for column in columns[:3])
             raise SolverError(
                 f"the solution has no derivative: {len(doubtful)} inequalities hold with equality and have the "
-                f"multiplier 0, the first one on {names}; derivatives to the two sides differ. Move a parameter"
+                f"multiplier 0, the first one on {names}; the one-sided derivatives differ. Change a parameter"
             )
         return np.flatnonzero(multiplier > slack)
 
     def _curved_cones(self, slack: np.ndarray, dual: np.ndarray) -> np.ndarray:
-        """The numbers of the cones on whose boundary the solution is."""
+        """Return the positions of the cones on whose boundary the solution is."""
         a = -dual[:, 0]
         used = a > STRICT * a.max(initial=0.0)
         if (at_zero := used & (slack[:, 1] <= VANISHED * np.abs(slack).max(initial=0.0))).any():
             column = self.program.triple(1)[0][np.flatnonzero(at_zero)[:1]].indices
             name = self.program.where(int(column[0])) if len(column) else "a constant"
-            raise SolverError(f"the solution has no derivative: {name} is 0, where the entropy has none; leave it out")
+            raise SolverError(f"the solution has no derivative: {name} is 0, where the entropy has none; remove it")
         return np.flatnonzero(used)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Solve for right-hand sides; rows that repeat others do not matter, if the right-hand sides repeat them too."""
+        """Solve for right-hand sides; redundant rows are permitted if the right-hand sides are consistent."""
         solution = np.zeros_like(right)
         rest, size = right, np.abs(right).max(initial=0.0)
         for _ in range(REFINEMENTS):
@@ -107,33 +107,33 @@ class Sensitivity:
             if np.abs(rest).max(initial=0.0) <= PRECISION * size:
                 return solution
         raise SolverError(
-            f"the solution has no derivative: the system of derivatives is solved to {np.abs(rest).max() / size:.0e} "
-            f"only, not to {PRECISION:.0e}. The solution may not be unique, or data may contradict each other if these "
-            "parameters move"
+            "the solution has no derivative: the residual of the system of derivatives is "
+            f"{np.abs(rest).max() / size:.0e}, above {PRECISION:.0e}. The solution may not be unique, or constraints "
+            "may contradict each other if these parameters change"
         )
 
     def right(self, gradient: sp.csr_array, slack: sp.csr_array) -> np.ndarray:
-        """The right-hand sides, one a column, for changes of the gradient and of the slacks at the solution held fixed."""
+        """Return right-hand sides, one per column, for changes of the gradient and the slacks at the fixed solution."""
         curved = slack[self.rows]
         first = -gradient - self.curved.T @ (self.hessian @ curved)
         return sp.vstack([first, slack[self.active], self.gradient @ curved]).toarray()
 
 
 class SolutionDerivatives:
-    """The derivatives at a solution; made by :func:`maxent_cvx.solvers.derivatives`.
+    """Derivatives at a solution, returned by :func:`maxent_cvx.solvers.derivatives`.
 
     Parameters
     ----------
     problem : cvxpy.Problem
     chain : cvxpy's SolvingChain
-        Which compiled it.
+        The chain that compiled the problem.
     program : cvxpy's ParamConeProg
-        What it was compiled to.
+        The compiled problem.
     sensitivity : Sensitivity
 
     Examples
     --------
-    If the mean of a die rises by 0.1, the probabilities of its six numbers move so, to first order:
+    If the mean of a die rises by 0.1, the probabilities of its six numbers change as follows, to first order:
 
     >>> import cvxpy as cp, maxent_cvx as mx
     >>> x, mean = cp.Variable(6), cp.Parameter(value=3.5)
@@ -171,9 +171,9 @@ class SolutionDerivatives:
         return f"<SolutionDerivatives: of {n}, by {pluralize(self._n, 'number')} of the parameters>"
 
     def derivative(self) -> None:
-        """Set every variable's `delta` to how it moves if parameters move by their `delta`, 0 where it is None.
+        """Set every variable's `delta` to its change if parameters change by their `delta` (None counts as 0).
 
-        It is what ``cvxpy.Problem.derivative`` does.
+        This is what ``cvxpy.Problem.derivative`` does.
 
         Raises
         ------
@@ -197,9 +197,9 @@ class SolutionDerivatives:
             variable.delta = moved[variable.id]  # type: ignore[assignment]
 
     def backward(self) -> None:
-        """Set every parameter's `gradient` to that of a function whose gradient by variables is their `gradient`.
+        """Set every parameter's `gradient`, given the gradient of a function of the variables in their `gradient`.
 
-        It is what ``cvxpy.Problem.backward`` does; a gradient that is None is 1.
+        This is what ``cvxpy.Problem.backward`` does; a gradient that is None counts as 1.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class SolutionDerivatives:
             parameter.gradient = found[parameter.id]  # type: ignore[assignment]
 
     def jacobian(self, variable: cp.Variable, parameter: cp.Parameter) -> np.ndarray:
-        """Every derivative of a variable's entries by a parameter's.
+        """Return all derivatives of a variable's entries with respect to a parameter's entries.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class SolutionDerivatives:
         Returns
         -------
         ndarray
-            Of the shape of the variable and that of the parameter, one after the other.
+            Its shape is that of the variable followed by that of the parameter.
 
         Raises
         ------
@@ -272,9 +272,9 @@ class SolutionDerivatives:
         return list(self._problem.parameters())
 
     def _moved(self, deltas: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-        """How variables move, by their ids, if parameters move by so much."""
+        """Return the changes of the variables, by their ids, for the given changes of the parameters."""
         deltas, entries = _through(self._chain.reductions, "param_forward", deltas), np.zeros(self._n)
-        for number, column in self._program.param_id_to_col.items():  # the order of CVXPY's tensors
+        for number, column in self._program.param_id_to_col.items():  # in the order of CVXPY's tensors
             if number in deltas:
                 delta = np.ravel(deltas[number], order="F")
                 entries[column : column + len(delta)] = delta
@@ -286,7 +286,7 @@ class SolutionDerivatives:
 
 
 def _through(reductions: Any, step: str, values: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-    """Changes taken through CVXPY's reductions."""
+    """Apply CVXPY's reductions to changes of values."""
     for reduction in reductions:
         values = getattr(reduction, step)(values)
     return values
@@ -295,32 +295,32 @@ def _through(reductions: Any, step: str, values: dict[int, np.ndarray]) -> dict[
 def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     """Solve a problem and differentiate its solution with respect to its parameters, dx = -(dF/dx)^-1 (dF/dp) dp.
 
-    F = 0 are the conditions of optimality, in which the inequalities that hold with equality go on to do so (the
-    implicit function theorem; Agrawal et al., 2019, "Differentiating through a cone program"). The solution is
-    differentiable where each of these has a multiplier other than 0, and where it is unique; elsewhere it is an error.
+    F = 0 are the optimality conditions, where active inequalities are treated as equations (implicit function theorem;
+    Agrawal et al., 2019, "Differentiating through a cone program"). The solution is differentiable if it is unique and
+    all active inequalities have nonzero multipliers; otherwise an error is raised.
 
     Parameters
     ----------
     problem : cvxpy.Problem
-        Of the kind that :class:`DualNewton` solves, with parameters that have values and obey CVXPY's rules for them
+        A problem that :class:`DualNewton` can solve, with parameters that have values and obey CVXPY's rules for them
         (DPP). It is solved, and its variables have their values afterwards.
     **options
-        Of the solver. A `tolerance` of 1e-10 makes derivatives more precise than the default.
+        Options of the solver. A `tolerance` of 1e-10 makes derivatives more precise than the default.
 
     Returns
     -------
     SolutionDerivatives
-        With ``derivative()``, ``backward()``, as ``cvxpy.Problem`` has them, and ``jacobian(variable, parameter)``.
+        With ``derivative()`` and ``backward()``, as in ``cvxpy.Problem``, and ``jacobian(variable, parameter)``.
 
     Raises
     ------
     SolverError
-        If CVXPY is older than 1.9, or if the problem is not DPP, is refused, has no optimal solution, or one that is
-        not differentiable; also CVXPY's ``SolverError``.
+        If CVXPY is older than 1.9, or if the problem is not DPP, is refused, has no optimal solution, or has one that
+        is not differentiable; also CVXPY's ``SolverError``.
 
     Examples
     --------
-    How much more probable a six is, if the mean of a die is a little larger:
+    The change in the probability of a six if the mean of a die rises:
 
     >>> import cvxpy as cp, maxent_cvx as mx
     >>> x, mean = cp.Variable(6), cp.Parameter(value=3.5)
@@ -331,7 +331,7 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     if not isinstance(problem, cp.Problem):
         raise Refused(f"problem must be a cvxpy.Problem, got {problem!r}")
     if len(inspect.signature(Reduction.var_forward).parameters) != 2:
-        raise Refused(f"derivatives need CVXPY 1.9 or later, and this is {cp.__version__}; upgrade it")
+        raise Refused(f"derivatives require CVXPY 1.9 or later, but this is {cp.__version__}; upgrade it")
     if not problem.is_dpp():
         raise Refused("the problem is not DPP, so that its data are not linear in its parameters")
     solver = DualNewton()
@@ -339,7 +339,7 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     answer = solver.solve_via_data(data, warm_start=False, verbose=False, solver_opts=options)
     problem.unpack_results(answer, chain, inverse)
     if answer["status"] != cp.OPTIMAL:
-        raise Refused(f"the problem is {answer['status']}; an optimal solution has derivatives")
+        raise Refused(f"the problem is {answer['status']}; only an optimal solution has derivatives")
     with refusing():
         dual = np.concatenate([answer["eq_dual"], answer["ineq_dual"]])
         sensitivity = Sensitivity(cone_program(data), answer["primal"], dual)

@@ -1,19 +1,19 @@
-"""A primal-dual interior-point method for entropies with bounds, inequalities and variables that have no entropy.
+"""A primal-dual interior-point method for entropies with bounds, inequalities and variables without entropy.
 
     maximise sum y (c - log y) - q' v - v' P v / 2  over  M y + N v = r (equations) or <= r, and l <= y <= u.
 
 The optimality conditions are solved for y, v, the multipliers -m of the rows, the slacks of the inequalities and the
-multipliers of the bounds, by Newton's method along the central path, on which products of slacks and multipliers are mu,
-with Mehrotra's (1992) predictor and corrector. The logarithm is expanded to second order. As entropy and barrier of y > 0
-are together self-concordant (Nesterov and Nemirovski, 1994, section 5.1), some twenty steps are taken from any start,
-however large the costs are. In the end y = exp(c - 1 + M' m), clipped to the bounds. The linear system of a step is
+multipliers of the bounds, by Newton's method along the central path, where products of slacks and multipliers equal mu,
+with Mehrotra's (1992) predictor and corrector. The logarithm is expanded to second order. As entropy and barrier of
+y > 0 are together self-concordant (Nesterov and Nemirovski, 1994, section 5.1), about twenty steps suffice from any
+start, even for large costs. In the end y = exp(c - 1 + M' m), clipped to the bounds. The linear system of a step is
 
     D dy + M' dl = a,   P dv + N' dl = b,   M dy + N dv - W dl = e,
 
-with diagonal D and W. Without v, dy is eliminated, and the structure of M is used; otherwise the sparse system is factored.
+with diagonal D and W. Without v, dy is eliminated using the structure of M; otherwise the sparse system is factorised.
 
-A combination M' a of the equations that is added to c moves m by -a and changes no y; likewise q - N' a. It is taken away
-first (`centred`), so that constants in costs, however large, do not cost digits.
+Adding a combination M' a of the equations to c moves m by -a and does not change y; likewise q - N' a. It is removed
+first (`centred`), so that large constants in costs do not cost digits.
 """
 
 from __future__ import annotations
@@ -33,60 +33,60 @@ from ..monitor import Monitor
 from ..schur import ldl_factor
 from ..sparse import entry_rows
 
-# An average term is 1 in all of these. Where no source is given, the value was found on the transport problems of
+# All constants assume that an average term is 1. Values without a source were tuned on the transport problems of
 # tests/benchmarks/guest.py.
 
-#: Share of the entries that are not 0 from which on rows are stored as one dense matrix of at most so many entries.
+#: Share of nonzero entries from which rows are stored as a dense matrix, and the largest number of its entries.
 DENSE_SHARE, MOST_DENSE = 0.3, 5e7
 #: Columns of a dense matrix that are multiplied at a time, so that a batch of ten rows fits in the processor's cache.
 BATCH = 8_192
-#: Share of rows without common terms from which on these are eliminated as a diagonal.
+#: The smallest share of rows without common terms for which these are eliminated as a diagonal.
 LEAST_DISJOINT = 0.25
-#: Rows up to which the rest, or a sparse normal matrix, is factored as a dense matrix.
+#: The largest number of rows for which the remaining (or a sparse normal) matrix is factorised as a dense matrix.
 MOST_REST = 3_000
-#: Rounds in which rows without common terms are chosen.
+#: Rounds of choosing rows without common terms.
 ROUNDS = 8
-#: Relative ridge of normal matrices, some of whose rows may repeat others.
+#: Relative ridge of normal matrices, for redundant rows.
 NORMAL_RIDGE = 1e-13
-#: W of a row that is left out: its multiplier then does not move.
+#: W of an omitted row, whose multiplier then does not change.
 LEFT_OUT = 1e30
-#: Ridge of the system with variables without entropy, which refinement takes away again. Their own curvature,
-#: multipliers of inequalities divided by slacks, is down to 1e-9; a smaller ridge is too small at prices of 1e5.
+#: Ridge of the system with variables without entropy; refinement removes its effect. The curvature of these variables
+#: (multipliers of inequalities divided by slacks) is at least 1e-9; a smaller ridge fails at prices of 1e5.
 RIDGE = 1e-9
-#: Rounds of iterative refinement, and the relative residual at which it ends.
+#: Rounds of iterative refinement, and the relative residual at which it stops.
 REFINEMENTS, REFINED = 8, 1e-14
-#: Share of the way to the boundary that a step goes.
+#: Step length as a share of the distance to the boundary.
 LONGEST = 0.995
-#: Nats: the largest second-order term of a logarithm that is used as it is.
+#: Nats: the largest second-order term of a logarithm that is not truncated.
 LARGEST_CORRECTION = 2.0
-#: Iterations without improvement after which the method ends.
+#: Iterations without improvement after which the method stops.
 PATIENCE = 12
-#: Relative: a term of the point and the one that the multipliers give are the same if they differ by less.
+#: Relative difference below which a term of the point and the term given by the multipliers count as equal.
 SAME = 1e-6
-#: Relative to the largest right-hand side: the smallest violation that is required.
+#: Relative to the largest right-hand side: the smallest required violation.
 SMALLEST_VIOLATION = 1e-13
 #: Nats per term: the largest sum of residuals times multipliers of an answer.
 GAP = 1e-10
-#: The same relative to the products of right-hand sides and multipliers: its rounding error.
+#: Relative to the products of right-hand sides and multipliers: the rounding error of that sum.
 SUMMED = 2e-15
-#: Newton steps from the multipliers of an earlier problem, after which the method begins anew.
+#: Newton steps from the multipliers of an earlier problem, after which the method restarts.
 WARM = 10
-#: The least term in the Hessian of such a step, also of terms at a bound, times the residual and, where that is less
-#: than one, times its square: where too few terms are free, it shortens the step (Levenberg, Marquardt).
+#: The least term in the Hessian of such a step, also for terms at a bound, times the residual and, if that is below
+#: one, times its square: it shortens the step if too few terms are free (Levenberg, Marquardt).
 LEAST_SLOPE = 1e-6
-#: Multiple of the sum of all right-hand sides: a larger sum of terms shows that such a step was too long.
+#: Multiple of the sum of all right-hand sides: a larger sum of terms indicates that such a step was too long.
 TOO_LARGE = 1e3
 
-#: Solves for a right-hand side.
+#: Function that solves for a right-hand side.
 Solve = Callable[[np.ndarray], np.ndarray]
 
 
 class NormalMatrix:
-    """M, and factors of M diag(x) M' + W by the structure of M.
+    """M, and factors of M diag(x) M' + W that use the structure of M.
 
-    A few rows over many terms, such as moments, are one dense matrix. Where equations share no term, as the sums of the
-    rows of a table, their part of the matrix is diagonal and is eliminated: of two margins of n categories a Schur
-    complement of n rows is left. All else is a sparse product with a dense or a sparse factor.
+    A few rows over many terms, such as moments, are one dense matrix. If equations share no term, such as the sums of
+    the rows of a table, their part of the matrix is diagonal and is eliminated: for two margins of n categories this
+    leaves a Schur complement of n rows. All else is a sparse product with a dense or a sparse factor.
     """
 
     def __init__(self, matrix: sp.csr_array, is_equation: np.ndarray) -> None:
@@ -105,7 +105,7 @@ class NormalMatrix:
         self.owner, coefficient = np.full(n_terms, -1), np.zeros(n_terms)  # the disjoint row of each term, if any
         self.owner[first.indices], coefficient[first.indices] = entry_rows(first), first.data
         self.owned, self.square = np.flatnonzero(self.owner >= 0), coefficient**2
-        # Entries of the rest that share their term with a disjoint row: where in the Schur complement they add up.
+        # Entries of the other rows that share their term with a disjoint row, with their place in the Schur complement.
         shared = self.owner[self.others.indices] >= 0
         self.term = self.others.indices[shared]
         self.cell = entry_rows(self.others)[shared] * n_disjoint + self.owner[self.term]
@@ -113,7 +113,7 @@ class NormalMatrix:
         self.are_disjoint_too = np.bincount(self.others.indices, minlength=n_terms).max(initial=0) <= 1
 
     def factor(self, x: np.ndarray, w: np.ndarray) -> Solve:
-        """Factor M diag(x) M' + W; its diagonal is raised by a relative ridge."""
+        """Factorise M diag(x) M' + W, with a relative ridge on its diagonal."""
         if self.is_arrow:
             return self._by_schur_complement(x, w)
         if self.is_dense:
@@ -130,7 +130,7 @@ class NormalMatrix:
         return regularized_cholesky(normal, NORMAL_RIDGE * normal.diagonal() + w, is_inverted=False)
 
     def _by_schur_complement(self, x: np.ndarray, w: np.ndarray) -> Solve:
-        """[D B'; B C + W] with a diagonal D: by the Schur complement C + W - B D^-1 B'."""
+        """Solve [D B'; B C + W] with a diagonal D by the Schur complement C + W - B D^-1 B'."""
         n_disjoint, n_rest = len(self.disjoint), len(self.rest)
         D = (1 + NORMAL_RIDGE) * np.bincount(self.owner[self.owned], (self.square * x)[self.owned], n_disjoint)
         D = np.maximum(D, np.finfo(float).tiny)
@@ -155,7 +155,7 @@ class NormalMatrix:
 
 
 def disjoint_rows(matrix: sp.csr_array, allowed: np.ndarray) -> np.ndarray:
-    """Choose rows of which no two share a term: in each round those that are the shortest one left at all their terms."""
+    """Choose rows that share no term; each round adds those that are the shortest remaining row at all their terms."""
     n_rows, n_terms = matrix.shape
     length = np.diff(matrix.indptr)
     rank = np.empty(n_rows, dtype=np.int64)
@@ -183,7 +183,7 @@ class MixedProgram:
 
     matrix: sp.csr_array  # M, each row divided by its largest coefficient
     right: np.ndarray  # r, in units in which an average y is about 1
-    is_equation: np.ndarray  # the other rows are at most their right-hand side
+    is_equation: np.ndarray  # the other rows are inequalities <= r
     log_weights: np.ndarray  # c
     others: sp.csr_array  # N
     cost: np.ndarray  # q
@@ -197,7 +197,7 @@ class MixedProgram:
         return NormalMatrix(self.matrix, self.is_equation)
 
     def centred(self) -> tuple[MixedProgram, np.ndarray]:
-        """The same problem with c - M' a and q + N' a, as near to 0 as equations can make them, and a.
+        """Return the problem with c - M' a and q + N' a, made as small as the equations permit, and a.
 
         Multipliers are m - a: as M y + N v = r, the objective differs by the constant a' r.
         """
@@ -210,7 +210,7 @@ class MixedProgram:
         else:
             solve = self.normal.factor(np.ones(self.matrix.shape[1]), np.where(equations, 0.0, LEFT_OUT))
         c, q = self.log_weights, self.cost
-        for _ in range(2):  # the second time for the rounding error of the first, which large constants enlarge
+        for _ in range(2):  # the second round removes the rounding error of the first
             gradient = self.normal.by_row @ c - self.others @ q
             step = np.zeros(len(a))
             if len(self.cost):
@@ -224,21 +224,21 @@ class MixedProgram:
         return smaller, a
 
     def exponent(self, m: np.ndarray) -> np.ndarray:
-        """The logarithms of the terms without bounds, c - 1 + M' m."""
+        """Return the logarithms of the terms without bounds, c - 1 + M' m."""
         return self.normal.by_term @ m + self.log_weights - 1
 
     def terms_at(self, m: np.ndarray) -> np.ndarray:
-        """The y that maximises the Lagrangian at multipliers m: exp(c - 1 + M' m), clipped to the bounds."""
+        """Return the y that maximises the Lagrangian at multipliers m: exp(c - 1 + M' m), clipped to the bounds."""
         y = np.exp(self.exponent(m))
         return y if self.least is None and self.most is None else np.clip(y, self.least, self.most)
 
     def violation(self, excess: np.ndarray) -> np.ndarray:
-        """By how much rows are violated that exceed their right-hand sides by so much."""
+        """Return the violations of rows, given their left sides minus their right-hand sides."""
         return np.where(self.is_equation, np.abs(excess), np.maximum(excess, 0.0))
 
 
 class MixedAnswer(NamedTuple):
-    """How the method ended, the terms y, the other variables v, the multipliers m of the rows, and the iterations."""
+    """Status of the method, the terms y, the other variables v, the multipliers m of the rows, and the iterations."""
 
     status: Status
     y: np.ndarray
@@ -248,7 +248,7 @@ class MixedAnswer(NamedTuple):
 
 
 def log_line(iteration: int, residual: float, gap: float, dual: float, monitor: Monitor) -> dict[str, float]:
-    """A line of the log, as every solver of cone programs here reports it."""
+    """Return a line of the log in the format of all solvers of cone programs in this package."""
     line = {"iteration": iteration, "residual": residual, "gap": gap, "dual": dual, "seconds": monitor.seconds}
     return {**line, "parts": 1, "dropped": 0, "products": 0}
 
@@ -260,7 +260,7 @@ def solve_from(
     """Solve a program without other variables by Newton's method on the dual, from multipliers near the solution.
 
     The dual function is minimised over m <= 0 for inequalities; its gradient is r - M y, its Hessian M diag(y) M' over
-    the terms between their bounds. Whole steps are taken; from a start that is not near they do not converge.
+    the terms between their bounds. Steps are full Newton steps, which do not converge from a distant start.
     """
     sides = np.abs(program.right)
     tolerance = max(tolerance, SMALLEST_VIOLATION * float(sides[program.is_equation].max(initial=0.0)))
@@ -299,19 +299,19 @@ def solve_from(
 
 
 class State(NamedTuple):
-    """A point, or a direction. Slacks of bounds are kept, as differences of y and a bound lose all their digits."""
+    """A point, or a direction. Slacks of bounds are stored, because y minus a bound would lose all digits."""
 
     y: np.ndarray
     v: np.ndarray
-    slack: np.ndarray  # of the inequalities
+    slack: np.ndarray  # slacks of the inequalities
     low: np.ndarray  # y - l
-    high: np.ndarray  # u - y, of the terms with an upper bound
+    high: np.ndarray  # u - y, for the terms with an upper bound
     rows: np.ndarray  # the multipliers -m of the rows
     below: np.ndarray  # multipliers of lower bounds
     above: np.ndarray  # multipliers of upper bounds
 
     def moved(self, step: State, primal: float, dual: float) -> State:
-        """The point at multiples of a step."""
+        """Return the point after a step with the given primal and dual lengths."""
         lengths = [primal] * 5 + [dual] * 3
         return State(*(part + length * move for part, length, move in zip(self, lengths, step, strict=True)))
 
@@ -320,11 +320,11 @@ class State(NamedTuple):
 def solve_mixed(
     program: MixedProgram, *, tolerance: float = 1e-9, max_iterations: int = 200, monitor: Monitor | None = None
 ) -> MixedAnswer:
-    """Maximise entropies less costs over rows and bounds.
+    """Maximise entropies minus costs over rows and bounds.
 
-    `tolerance` is the largest violation of a row and of an optimality condition, and of a term by the barriers.
+    `tolerance` is the largest violation of a row, of an optimality condition, and of a term by the barriers.
     """
-    # Other variables in units in which their largest coefficients are 1.
+    # Other variables are scaled so that their largest coefficients are 1.
     largest = abs(program.others).max(axis=0).toarray().ravel() if len(program.cost) else np.empty(0)
     unit = np.where(largest > 0, 1 / np.where(largest > 0, largest, 1.0), 1.0)
     by = sp.diags_array(unit)
@@ -353,13 +353,13 @@ class _PrimalDual:
         self.system = step_system(program)
 
     def start(self) -> State:
-        """Terms are 1 or well between their bounds, and multipliers of bounds make up for costs."""
+        """Return a start: terms are 1 or well between their bounds, and multipliers of bounds balance the costs."""
         program, y = self.program, np.maximum(1.0, 2 * self.least)
         y[self.bounded] = np.minimum(y[self.bounded], (self.least[self.bounded] + self.most) / 2)
         slack = np.maximum(program.right - program.normal.by_row @ y, 1.0)[self.loose]
         rows = np.zeros(len(program.right))
         rows[self.loose] = 1.0
-        if len(program.cost):  # multipliers of inequalities that make up for costs of v, by least squares
+        if len(program.cost):  # multipliers of inequalities that balance costs of v, by least squares
             others = sp.csr_array(program.others[self.loose])
             factor = ldl_factor(sp.csc_array(others.T @ others), NORMAL_RIDGE)
             rows[self.loose] = np.maximum(-(others @ factor.solve(program.cost)), 1.0)
@@ -369,13 +369,13 @@ class _PrimalDual:
         return State(y, np.zeros(len(program.cost)), slack, low, high, rows, below, above)
 
     def run(self, max_iterations: int, monitor: Monitor) -> tuple[Status, State, int]:
-        """Iterate; return the status, the best point, and the iterations."""
+        """Iterate; return the status, the best point, and the number of iterations."""
         state = self.start()
         best, least, waited, is_last = state, np.inf, 0, False
         for iteration in range(max_iterations + 1):
             residuals, mu = self.residuals(state), self.mu(state)
             lacking = np.abs(residuals[2])
-            lacking[self.loose] /= 1 + state.slack  # of which the rounding error is no violation
+            lacking[self.loose] /= 1 + state.slack  # relative to the slack, whose rounding error is not a violation
             violation = float(lacking.max(initial=0.0))
             balance = max(float((state.y * np.abs(residuals[0])).max()), float(np.abs(residuals[1]).max(initial=0.0)))
             gap = mu * self.degree / len(state.y)
@@ -387,7 +387,7 @@ class _PrimalDual:
             if error <= self.tolerance and self.is_precise(state):
                 if is_last or iteration == max_iterations:
                     return Status.OPTIMAL, state, iteration
-                is_last = True  # one more step, as large constants in costs will multiply what rows lack
+                is_last = True  # one more step, since large costs multiply the residual of the rows
             elif is_last:
                 return Status.OPTIMAL, best, iteration
             if stop or iteration == max_iterations:
@@ -399,14 +399,14 @@ class _PrimalDual:
         raise AssertionError
 
     def multipliers(self, state: State) -> np.ndarray:
-        """The multipliers m, from which the terms are computed."""
+        """Return the multipliers m, from which the terms are computed."""
         return np.where(self.program.is_equation, -state.rows, np.minimum(-state.rows, 0.0))
 
     def terms_at(self, state: State, m: np.ndarray) -> np.ndarray:
-        """The terms that the multipliers give; those of the point, if near, where the former violate rows too much.
+        """Return the terms given by the multipliers, or those of the point if they are near and violate rows less.
 
-        Multipliers of 1e5 that cancel have lost digits, while the point satisfies the rows all the same. A difference
-        of logarithms costs half of its square.
+        Multipliers of 1e5 that cancel have lost digits, while the point still satisfies the rows. A difference of
+        logarithms costs half of its square.
         """
         y = self.program.terms_at(m)
         size = np.abs(m)
@@ -418,13 +418,13 @@ class _PrimalDual:
         return mixed if float(size @ self.violation(mixed, state)) < lacking else y
 
     def violation(self, y: np.ndarray, state: State) -> np.ndarray:
-        """By how much rows are violated at terms y."""
+        """Return the violations of the rows at terms y."""
         return self.program.violation(
             self.program.normal.by_row @ y + self.program.others @ state.v - self.program.right
         )
 
     def is_precise(self, state: State) -> bool:
-        """Whether rows hold at the terms that are returned; what they lack, times multipliers, is a gap."""
+        """Return whether rows hold at the returned terms; their residuals times multipliers are a gap."""
         m = self.multipliers(state)
         y = self.terms_at(state, m)
         violation, size = self.violation(y, state), np.abs(m - self.shift)
@@ -432,12 +432,12 @@ class _PrimalDual:
         return float(violation.max(initial=0.0)) <= self.tolerance and float(size @ violation) <= limit
 
     def mu(self, state: State) -> float:
-        """The mean product of slacks and multipliers."""
+        """Return the mean product of slacks and multipliers."""
         total = state.below @ state.low + state.slack @ state.rows[self.loose] + state.above @ state.high
         return float(total) / self.degree
 
     def residuals(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is missing in the optimality conditions for y and for v, and in the rows."""
+        """Return the residuals of the optimality conditions for y and for v, and of the rows."""
         program = self.program
         first = program.exponent(-state.rows) - np.log(state.y) + state.below
         first[self.bounded] -= state.above
@@ -447,7 +447,7 @@ class _PrimalDual:
         return first, second, third
 
     def step(self, state: State, residuals: tuple[np.ndarray, ...], mu: float) -> State | None:
-        """One predictor and corrector step; None if there is none."""
+        """Return the point after one predictor-corrector step; None if the step fails."""
         d, w = 1 / state.y + state.below / state.low, np.zeros(len(state.rows))
         d[self.bounded] += state.above / state.high
         w[self.loose] = state.slack / state.rows[self.loose]
@@ -455,11 +455,11 @@ class _PrimalDual:
             self.system.update(d, w)
         except (ValueError, RuntimeError, np.linalg.LinAlgError):
             return None
-        # Predictor: products become 0. How far it gets says how much to centre (Mehrotra's cube).
+        # Predictor: products become 0. Its step length determines the centring parameter (Mehrotra's cube).
         affine = self.direction(state, residuals, (0.0, 0.0, 0.0))
         primal, dual = self.lengths(state, affine)
         centring = mu * min(self.mu(state.moved(affine, primal, dual)) / mu, 1.0) ** 3
-        # Corrector: products become mu less their second-order terms, and log y has its own, (dy / y)^2 / 2.
+        # Corrector: products become mu minus their second-order terms, and log y has its own, (dy / y)^2 / 2.
         products = (
             centring - affine.below * affine.low,
             centring - affine.above * affine.high,
@@ -474,7 +474,7 @@ class _PrimalDual:
     def direction(
         self, state: State, residuals: tuple[np.ndarray, ...], products: tuple[np.ndarray | float, ...]
     ) -> State:
-        """Solve the linearised conditions, in which products of slacks and multipliers become those given."""
+        """Solve the linearised conditions, in which products of slacks and multipliers become the given values."""
         rows = state.rows[self.loose]
         lower, upper = products[0] / state.low - state.below, products[1] / state.high - state.above
         loose = products[2] / rows - state.slack
@@ -488,7 +488,7 @@ class _PrimalDual:
         )  # fmt: skip
 
     def lengths(self, state: State, step: State) -> tuple[float, float]:
-        """The largest multiples of a step, at most 1, with which slacks, and multipliers, remain positive."""
+        """Return the largest multiples of a step, at most 1, for which slacks and multipliers remain positive."""
 
         def longest(*pairs: tuple[np.ndarray, np.ndarray]) -> float:
             return min(float(1 / max(1.0, float((-move / part).max(initial=0.0)))) for part, move in pairs)
@@ -499,12 +499,12 @@ class _PrimalDual:
 
 
 def step_system(program: MixedProgram) -> _NormalSystem | _FullSystem:
-    """The linear system of a step: all of it where variables have no entropy, otherwise that of the rows."""
+    """Return the linear system of a step: the full one if there are variables without entropy, else that of rows."""
     return _FullSystem(program) if program.others.shape[1] else _NormalSystem(program)
 
 
 class _NormalSystem:
-    """(M D^-1 M' + W) dl = M D^-1 a - e, and dy = D^-1 (a - M' dl)."""
+    """The system (M D^-1 M' + W) dl = M D^-1 a - e, with dy = D^-1 (a - M' dl)."""
 
     def __init__(self, program: MixedProgram) -> None:
         self.normal = program.normal
@@ -519,7 +519,7 @@ class _NormalSystem:
 
 
 class _FullSystem:
-    """[D + P, B'; B, -W] of all variables, B = (M, N): factored with a ridge, which refinement takes away again."""
+    """The system [D + P, B'; B, -W] of all variables, B = (M, N), factorised with a ridge that refinement removes."""
 
     def __init__(self, program: MixedProgram) -> None:
         n_terms, n_rows = program.matrix.shape[1], len(program.right)
@@ -528,7 +528,7 @@ class _FullSystem:
         B = sp.hstack([program.matrix, program.others])
         self.constant = sp.csr_array(sp.block_array([[P, B.T], [B, None]]))
         self.sign = np.repeat([1.0, -1.0], [self.n, n_rows])
-        # The diagonal is stored, last in its column of the upper triangle, also where it is 0.
+        # The diagonal is stored even if it is 0, last in its column of the upper triangle.
         self.upper = sp.csc_matrix(sp.triu(self.constant + sp.eye_array(len(self.sign)), format="csc"))
         self.upper.sort_indices()
         self.factor: qdldl.Solver | None = None
