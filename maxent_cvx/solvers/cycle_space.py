@@ -1,17 +1,17 @@
 r"""The null space of the published rows: cycles of a graph whose vertices are the rows and whose edges are the terms.
 
-In every release a term (q, s, b) has coefficient 1 in at most two published rows, that of (q, b) and that of (s, b).
-It is an edge between them; a term with one such row is an edge to a vertex without a row, the ground. Let F be a
-spanning forest of the edges with a positive count, one of the largest total count (Kruskal's algorithm). Then
+In every release a term (q, s, b) has coefficient 1 in at most two published rows, those of (q, b) and of (s, b). It is
+an edge between them; a term in one such row is an edge to a vertex without a row, the ground. Let F be a spanning
+forest of the edges with a positive count that has the largest total count (Kruskal's algorithm). Then
 
-* a residual r of the published rows is removed by a change d of the edges of F alone, P d = -r, found from the leaves
-  to the roots; \|d\| is at most the sum of \|r\| over a tree, and the residuals of a tree add up to 0 with the signs
-  of its two kinds of rows if the published counts are consistent;
-* every edge e outside of F closes one cycle, z_e, with P z_e = 0 and entries 1 and -1; these cycles are a basis
+* a residual r of the published rows is removed by a change d of the edges of F alone, P d = -r, computed from the
+  leaves to the roots; \|d\| is at most the sum of \|r\| over a tree, and the residuals of a tree sum to 0, with the
+  signs of its two kinds of rows, if the published counts are consistent;
+* every edge e outside F closes one cycle, z_e, with P z_e = 0 and entries 1 and -1; these cycles are a basis
   of the null space of P.
 
-So the rows of knowledge K restrict the changes that leave all published rows as they are through K Z', where the rows
-of Z are the cycles. Nothing here is rounded but sums of counts.
+The rows of knowledge K therefore restrict changes that preserve all published rows only through K Z', where the rows of
+Z are the cycles. Nothing is rounded except sums of counts.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ from .blocks import BATCH_DOUBLES
 from .form import LinearForm
 from .sparse import entry_rows
 
-#: Records: a smaller count outside of the forest stays as it is. Its square root is less than what is known of sides.
+#: Records: smaller counts outside the forest are not changed. Their square roots are below the precision of the sides.
 HELD = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class CycleSpace:
-    """A spanning forest of the published rows, and the cycles that the other terms close."""
+    """A spanning forest of the published rows, and the cycles closed by the other terms."""
 
-    # One per published row: rows of the graph; the others have more than two rows a term, or coefficients other than
-    # 1.
+    # One per published row: whether it is in the graph; others have more than two rows per term, or coefficients other
+    # than 1.
     is_vertex: np.ndarray
-    # One per vertex: the tree of every vertex. Vertices are the published rows and, after them, grounds.
+    # One per vertex: its tree. Vertices are the published rows, followed by grounds.
     tree: np.ndarray
     # One per vertex: the next vertex on the way to the root, the term of that edge, and the number of edges to the
     # root.
     parent: np.ndarray
     parent_term: np.ndarray
     depth: np.ndarray
-    outside: np.ndarray  # the terms outside of the forest
-    first: np.ndarray  # one per term outside of the forest: its vertices; -1 where it has none
+    outside: np.ndarray  # the terms outside the forest
+    first: np.ndarray  # one per term outside the forest: its first vertex; -1 if none; `second` likewise
     second: np.ndarray
     counts: np.ndarray  # one per term: records
 
     @classmethod
     def of(cls, form: LinearForm, counts: np.ndarray, positive: np.ndarray, rows: np.ndarray) -> CycleSpace:
-        """Find a spanning forest of the largest total count."""
+        """Compute a spanning forest of the largest total count."""
         n, terms = form.n_published, np.flatnonzero(positive)
         is_vertex, first, second = _vertices_of_terms(form, terms, rows)
         grounded = (first >= 0) & (second < 0)
-        if grounded.any():  # a ground for every connected component, so that what is apart stays apart
+        if grounded.any():  # one ground per connected component, so that components stay separate
             linked = second >= 0
             component = _connected(first[linked], second[linked], n)
             second = np.where(grounded, n + component[np.maximum(first, 0)], second)
@@ -74,7 +74,7 @@ class CycleSpace:
         return cls(is_vertex, tree, parent, parent_term, depth, outside, first, second, counts)
 
     def routed(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The change d of the terms of the forest with P d = -residual, and what is left over at each root."""
+        """Return the change d of the terms of the forest with P d = -residual, and the remainder at each root."""
         need = np.zeros(len(self.parent))
         need[: len(residual)] = -np.where(self.is_vertex, residual, 0.0)
         change = np.zeros(len(self.counts))
@@ -91,55 +91,55 @@ class CycleSpace:
         return change, surplus
 
     def of_trees(self, of_row: np.ndarray) -> np.ndarray:
-        """Add up numbers of the published rows over each tree."""
+        """Sum numbers of the published rows over each tree."""
         rows = np.where(self.is_vertex, of_row, 0.0)
         return np.bincount(self.tree[: len(rows)], rows, int(self.tree.max(initial=-1)) + 1)
 
     def on_forest(self, of_tree: np.ndarray) -> np.ndarray:
-        """A number of each tree for its terms, 0 for those outside of the forest; one per term."""
+        """Return a number of each tree for each of its terms, and 0 for terms outside the forest."""
         of_term, below = np.zeros(len(self.counts)), self.depth > 0
         of_term[self.parent_term[below]] = of_tree[self.tree[below]]
         return of_term
 
     def cycles(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
-        """Yield terms outside of the forest, a batch at a time, and their cycles as rows over all terms."""
+        """Yield batches of terms outside the forest, and their cycles as rows over all terms."""
         for start in range(0, len(numbers), step := BATCH_DOUBLES // 8):
             batch = numbers[start : start + step]
             yield self.outside[batch], self.closed_by(self.outside[batch], self.first[batch], self.second[batch])
 
     def vertices_of(self, form: LinearForm, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the second vertex of other terms; -1 for none."""
+        """Return the first and the second vertex of terms; -1 for none."""
         if not len(terms):
             return terms, terms
         first, second, _ = _ends(form, terms, self.is_vertex)
         return first, second
 
     def trees_of_terms(self) -> tuple[np.ndarray, np.ndarray]:
-        """The terms, those outside of the forest first, and the tree of each; -1 for terms without a vertex."""
+        """Return the terms, those outside the forest first, and the tree of each; -1 for terms without a vertex."""
         below = self.depth > 0
         tree = np.append(self.tree, -1)[self.first]
         return np.concatenate([self.outside, self.parent_term[below]]), np.concatenate([tree, self.tree[below]])
 
     def vanishes(self, of_term: np.ndarray, prime: int, which: np.ndarray) -> bool:
-        """Whether residues of the terms add up to 0 on cycles, with the signs of the cycle, modulo a prime.
+        """Return whether residues of terms sum to 0 modulo a prime over given cycles, with the signs of the cycle.
 
-        That is so if they are sums of two numbers of their vertices, which the edges of the forest determine.
+        This is so if each residue is the sum of two numbers of its vertices, which the edges of the forest determine.
         """
         potential = np.zeros(len(self.parent), dtype=np.int64)
         for level in self._levels()[1:]:
             potential[level] = (of_term[self.parent_term[level]] - potential[self.parent[level]]) % prime
-        padded = np.append(potential, 0)  # -1: no vertex
+        padded = np.append(potential, 0)  # index -1: no vertex
         return not (((of_term[self.outside] - padded[self.first] - padded[self.second]) % prime)[which]).any()
 
     def _levels(self) -> list[np.ndarray]:
-        """The vertices of each depth."""
+        """Return the vertices of each depth."""
         order = np.argsort(self.depth, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
 
     def closed_by(self, outside: np.ndarray, first: np.ndarray, second: np.ndarray) -> sp.csr_array:
-        """The cycles that edges close, or the ways from their ends to two roots, as rows over all terms.
+        """Return the cycles that edges close, or the paths from their ends to two roots, as rows over all terms.
 
-        From both ends one climbs to the root, with alternating signs; what both ways share cancels.
+        The paths climb from both ends to the root, with alternating signs; their common part cancels.
         """
         if not len(outside):
             return sp.csr_array((0, len(self.counts)))
@@ -165,10 +165,10 @@ class CycleSpace:
 def _vertices_of_terms(
     form: LinearForm, terms: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Choose the rows that are vertices, and the first and the second vertex of each term; -1 for none.
+    """Choose the rows that are vertices, and return the first and the second vertex of each term; -1 for none.
 
-    A row is left out where a term has more than two, where a coefficient is not 1, and where it is the first row of one
-    term and the second of another: then the graph might not be bipartite.
+    A row is excluded if a term has more than two rows, if a coefficient is not 1, or if it is the first row of one term
+    and the second of another, since the graph might then not be bipartite.
     """
     n, published = form.n_published, form.published
     is_vertex = rows & (np.bincount(entry_rows(published), published.data != 1, n) == 0)
@@ -186,7 +186,7 @@ def _vertices_of_terms(
 
 
 def _ends(form: LinearForm, terms: np.ndarray, is_vertex: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The first and the second vertex of some terms, -1 for none, and the vertices of which they have even more."""
+    """Return the first and second vertex of terms, -1 for none, and the vertices of terms that have more than two."""
     by_term = form.published_by_term[terms] if len(terms) < form.shape[1] else form.published_by_term
     entry, row = entry_rows(by_term), by_term.indices
     kept = is_vertex[row]
@@ -202,7 +202,7 @@ def _ends(form: LinearForm, terms: np.ndarray, is_vertex: np.ndarray) -> tuple[n
 
 
 def _connected(first: np.ndarray, second: np.ndarray, size: int) -> np.ndarray:
-    """Number the connected components of a graph: for each vertex."""
+    """Number the connected components of a graph; return one number per vertex."""
     graph = sp.csr_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
     return sp.csgraph.connected_components(graph, directed=False)[1]
 
@@ -210,14 +210,14 @@ def _connected(first: np.ndarray, second: np.ndarray, size: int) -> np.ndarray:
 def _largest_forest(
     first: np.ndarray, second: np.ndarray, counts: np.ndarray, n_rows: int, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The spanning forest with the largest counts: the tree, the parent, the edge to it and the depth of each vertex.
+    """Return the spanning forest of the largest counts: tree, parent, edge to the parent and depth of each vertex.
 
-    A vertex above all others has a heavy edge to each: the minimum spanning tree takes one of them for each component.
-    These lead to the roots, which are grounds where there are any, as no count has to agree there.
+    An additional vertex has a heavy edge to each vertex: the minimum spanning tree uses one of them per component.
+    These edges lead to the roots, which are grounds where there are any, because no count has to agree there.
     """
     key = first.astype(np.int64) * size + second
     order = np.argsort(key)
-    if not (np.diff(key[order]) > 0).all():  # of parallel edges, the one with the largest count
+    if not (np.diff(key[order]) > 0).all():  # keep the parallel edge with the largest count
         order = np.lexsort((-counts, key))
         order = order[np.diff(key[order], prepend=-1) > 0]
     weights, vertices = 1 / counts[order], np.arange(size)
@@ -241,6 +241,6 @@ def _largest_forest(
         climbing = climbing[further]
         root[climbing] = above[further]
     ends = np.minimum(parent, vertices).astype(np.int64) * size + np.maximum(parent, vertices)
-    place = np.minimum(np.searchsorted(key[order], ends), max(len(order) - 1, 0))  # of roots, any
+    place = np.minimum(np.searchsorted(key[order], ends), max(len(order) - 1, 0))  # arbitrary for roots
     edge = order[place] if len(order) else np.zeros(size, dtype=np.int64)
     return np.unique(root, return_inverse=True)[1], parent, edge, depth

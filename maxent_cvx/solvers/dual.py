@@ -1,14 +1,14 @@
-"""The dual function of maximum entropy: a convex function of the multipliers, one for each row.
+"""The dual function of maximum entropy: a convex function of the multipliers, one per row.
 
 The Lagrangian of max sum x log(w / x) subject to low <= A x <= high is maximised by x = w exp(A' m - 1). The dual
 problem is to minimise
 
     g(m) = sum w exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0).
 
-The multiplier of an inequality is positive only if the row is active at its low side, negative only if it is active at
-its high side. g is smooth except where the multiplier of an inequality is 0: there it has a kink.
+The multiplier of an inequality is positive only if the row is active at its low side, and negative only if it is active
+at its high side. g is smooth except where the multiplier of an inequality is 0: there it has a kink.
 
-A soft row adds the conjugate of its cost: v m^2 / 2, where |m| is at most the slope u, or that of a divergence
+A soft row adds the conjugate of its cost: v m^2 / 2, where |m| is at most the slope u, or the conjugate of a divergence
 (:mod:`.costs`).
 """
 
@@ -22,13 +22,13 @@ import numpy as np
 from .duality import empty_terms
 from .form import LinearForm
 
-#: Rounding error of the dual function, relative to its value, and to the sums that it is the difference of; by trial.
+#: Rounding error of the dual function, relative to its value and to the sums whose difference it is; found empirically.
 ROUNDING, ROUNDING_OF_SUMS = 1e-14, 2e-15
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Multipliers m, the value of the dual function there with a bound on its rounding error, and its derivatives."""
+    """Multipliers m, the value of the dual function with a bound on its rounding error, and its derivatives."""
 
     m: np.ndarray
     value: float
@@ -54,29 +54,29 @@ class Dual:
         if form.penalties is not None:
             self.slope[form.n_hard :] = form.penalties.slope
         self.removed = np.zeros(form.shape[1], dtype=bool)
-        self.proofs: list[np.ndarray] = []  # directions, each given the terms that earlier ones removed
+        self.proofs: list[np.ndarray] = []  # each proof takes the terms removed by earlier ones as 0
         self._offset = np.log(form.weights) - 1 if form.is_weighted else np.broadcast_to(-1.0, form.shape[1])
 
     def remove_zeros(self, proof: np.ndarray) -> None:
-        """Leave the terms that a recession direction proves to be zero out of the function."""
+        """Remove from the function the terms that a recession direction proves to be zero."""
         self.removed = self.removed | empty_terms(self.form, proof, self.removed, np.zeros(len(self.removed)))
         self.proofs.append(proof)
         self._offset = np.where(self.removed, -np.inf, self._offset)
 
     @property
     def n_removed(self) -> int:
-        """The number of terms that are left out."""
+        """Number of removed terms."""
         return int(self.removed.sum())
 
     def weights(self, point: Point, floor: float) -> Any:
-        """The counts at a point, but at least `floor` for terms that are not removed: what the Hessian is made of."""
+        """Return the weights of the Hessian: the counts at a point, but at least `floor` for remaining terms."""
         return np.maximum(point.counts, np.where(self.removed, 0.0, floor))
 
     def start_from(self, point: Point) -> None:
-        """Points that are evaluated from now on are sought from this one, where that is of use: here it is not."""
+        """Set the start of later evaluations, for subclasses that use it; here it has no effect."""
 
     def at(self, m: np.ndarray) -> Point:
-        """Evaluate the function, and what its gradient is made of."""
+        """Evaluate the function, and the components of its gradient."""
         with np.errstate(over="ignore", invalid="ignore"):
             counts = self.form.rmatvec(m)
             counts += self._offset
@@ -88,9 +88,9 @@ class Dual:
     def value_at(
         self, m: np.ndarray, total: float, size: float, activity: np.ndarray
     ) -> tuple[float, float, np.ndarray | None]:
-        """The value, its rounding error and the curvature, given sum x; the conjugates are added to A x in place."""
-        # The value is a difference. With few records and large multipliers the summands are far larger than it is,
-        # and it is no more precise than they are.
+        """Return the value, its rounding error and the curvature, given sum x; add the conjugates to A x in place."""
+        # The value is a difference. With few records and large multipliers the summands are far larger than the value,
+        # which then has their absolute precision.
         value, curvature = total - self.linear_part(m), None
         size = size + float(np.abs(self.equation_sides) @ np.abs(m)) if np.isfinite(size) else 0.0
         if self.form.penalties is not None:
@@ -102,16 +102,16 @@ class Dual:
         return value, max(ROUNDING * max(abs(value), 1.0), ROUNDING_OF_SUMS * size), curvature
 
     def linear_part(self, m: np.ndarray) -> float:
-        """The linear terms of the dual function, low' max(m, 0) - high' max(-m, 0), over the sides that are finite."""
+        """Return the linear terms of the dual function, low' max(m, 0) - high' max(-m, 0), over finite sides."""
         along = m[self.inequalities]
         sides = np.where(along > 0, self.low, np.where(along < 0, self.high, 0.0))
         with np.errstate(over="ignore", invalid="ignore"):
             return float(self.equation_sides @ m + np.where(along == 0, 0.0, sides) @ along)
 
     def residual_and_gap(self, point: Point) -> tuple[float, float]:
-        """The largest violation of a row, and the complementarity gap, sum |m| slack over the inequalities; records."""
+        """Return the largest violation of a row and the complementarity gap (|m| slack over inequalities); records."""
         below, above = self.form.low - point.activity, point.activity - self.form.high
-        if self.has_soft_rows:  # where the slope of the cost is attained, a row may be missed by any amount
+        if self.has_soft_rows:  # a row may be missed by any amount at the slope of its cost
             below, above = np.where(point.m >= self.slope, 0, below), np.where(point.m <= -self.slope, 0, above)
         residual = np.maximum(below, above).max(initial=0.0)
         m, activity = point.m[self.inequalities], point.activity[self.inequalities]
@@ -121,8 +121,8 @@ class Dual:
     def active_set(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
         """Predict the active rows, and the sign that the multiplier of each must keep (0: any).
 
-        An inequality is taken as active if its multiplier is not 0, or if it is violated. A soft row is inactive where
-        its multiplier has the slope of the cost, and the row is missed by even more.
+        An inequality counts as active if its multiplier is not 0 or if it is violated. A soft row is inactive if its
+        multiplier is the slope of the cost, and the row is missed by even more.
         """
         m, activity = point.m[self.inequalities], point.activity[self.inequalities]
         violated = (activity < self.low).astype(float) - (activity > self.high)
@@ -135,20 +135,20 @@ class Dual:
         return active, sign
 
     def leaves_cone(self, m: np.ndarray, sign: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Mark rows whose multiplier is at its bound and would be moved beyond: below 0, or above the slope of a cost."""
+        """Mark rows whose multiplier is at its bound (0, or the slope of a cost) and would cross it."""
         leaves = (m == 0) & (sign * step < 0)
         return leaves | ((np.abs(m) >= self.slope) & (m * step > 0)) if self.has_soft_rows else leaves
 
     def negative_gradient(self, point: Point, sign: np.ndarray) -> np.ndarray:
-        """The active side of each row less its activity A x, by the signs of :meth:`active_set`; 0 if inactive."""
+        """Return the active side of each row minus A x, by the signs of :meth:`active_set`; 0 for inactive rows."""
         at, inactive = sign[self.inequalities], point.activity[self.inequalities]
         target = self.equation_sides.copy()
         target[self.inequalities] = np.where(at > 0, self.low, np.where(at < 0, self.high, inactive))
         return target - point.activity
 
     def directional_derivative(self, point: Point, step: np.ndarray) -> float:
-        """The one-sided derivative of the function along a step."""
+        """Return the one-sided derivative of the function along a step."""
         m, along = point.m[self.inequalities], step[self.inequalities]
-        side = np.where(m != 0, m, along)  # at a kink, the sign of the step selects the smooth piece
+        side = np.where(m != 0, m, along)  # at a kink, the step selects the smooth piece
         target = np.where(side < 0, self.high, self.low)
         return float((point.activity - self.equation_sides) @ step - np.where(along != 0, target, 0.0) @ along)

@@ -1,4 +1,4 @@
-"""Proofs from multipliers: weak duality, terms that are zero, bounds of terms; with rounding errors bounded."""
+"""Proofs from multipliers, with bounds on rounding errors: weak duality, terms that are zero, bounds of terms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .form import LinearForm
 from .parameters import EPS
 
-#: Logarithm of a count that is taken for zero: exp(-50) is 2e-22 records.
+#: Logarithm of a count that counts as zero: exp(-50) is 2e-22 records.
 VANISHED_LOG = -50.0
 
 # Residuals of rows, correctly rounded: error-free products, and an exactly rounded sum.
@@ -39,7 +39,7 @@ def exact_residuals(form: LinearForm, x: np.ndarray, rows: np.ndarray, sides: np
 
 
 def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two doubles whose sum is exactly a b."""
+    """Return two doubles whose sum is exactly a b."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
@@ -56,9 +56,9 @@ def _halves(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exact_rmatvec(form: LinearForm, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute A' m from the raw rows, with a bound on its roundoff; one number a term each.
+    """Compute A' m from the raw rows, with a bound on its roundoff, each with one number per term.
 
-    Where all coefficients are 1 or -1, m is split into multiples of a power of two 2^-k, whose sums are exact below
+    If all coefficients are 1 or -1, m is split into multiples of a power of two 2^-k, whose sums are exact below
     2^(53-k), and small remainders, whose roundoff is small. Otherwise it is a plain product.
     """
     if not _has_unit_coefficients(form):
@@ -71,7 +71,7 @@ def exact_rmatvec(form: LinearForm, multipliers: np.ndarray) -> tuple[np.ndarray
 
 
 def rmatvec_rounding(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
-    """Bound the roundoff of A' m, one number a term.
+    """Bound the roundoff of A' m, one number per term.
 
     The error of a sum of k products is at most k EPS times the sum of their absolute values.
     """
@@ -81,7 +81,7 @@ def rmatvec_rounding(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
 
 
 def rmatvec_coefficient_error(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
-    """Bound the error of A' m that stems from coefficients being rounded while rows were built; one number a term."""
+    """Bound the error of A' m due to the rounding of coefficients while rows were built; one number per term."""
     errors, n = form.coefficient_error * np.abs(multipliers), form.n_published
     if not errors.any():
         return np.zeros(form.shape[1])
@@ -94,14 +94,14 @@ def rmatvec_coefficient_error(form: LinearForm, multipliers: np.ndarray) -> np.n
 
 
 def _has_unit_coefficients(form: LinearForm) -> bool:
-    """Whether every coefficient is 1 or -1."""
+    """Return whether every coefficient is 1 or -1."""
     return all(bool((np.abs(matrix.data) == 1).all()) for matrix in (form.published, form.known.distinct))
 
 
-# Certificates that terms are zero: one direction of the multipliers proves it, as in facial reduction.
+# Certificates that terms are zero: proofs by one direction of the multipliers, as in facial reduction.
 #
 # Let d be a direction of the multipliers, and b_i the low side of row i where d_i > 0 and its high side where d_i < 0.
-# Every x that satisfies the rows then has
+# Every x that satisfies the rows then satisfies
 #
 #     sum_j (A' d)_j x_j  =  d' A x  >=  beta,    beta = sum_i d_i b_i.
 #
@@ -125,42 +125,42 @@ def implied_upper_bounds(
     counts: np.ndarray,
     width: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Bound every term from above, records, by one direction of the multipliers; infinite where it implies nothing.
+    """Bound every term from above, in records, by one direction of the multipliers; infinite if nothing is implied.
 
-    In floating point, beta and the (A' d)_j are known to roundoff only, and some (A' d)_j that should be 0 are slightly
+    In floating point, beta and (A' d)_j are known only up to roundoff, and some (A' d)_j that should be 0 are slightly
     positive. With r_j an upper bound on (A' d)_j, and all terms with r_j > 0 at the upper bounds u_j that the published
     rows imply, a term with r_j < 0 is at most (sum over r_k > 0 of r_k u_k + max(-beta, 0) + errors) / -r_j.
 
-    The errors include those of the fixed terms, |(A' d)_k| times the width, or times the count if that is less and
-    r_k < 0: the term could only weaken the proof by being smaller than its count, and no term is negative.
+    The errors include those of the fixed terms, |(A' d)_k| times the width, or times the count if that is smaller and
+    r_k < 0: the term could weaken the proof only by being smaller than its count, and no term is negative.
     """
-    form, direction = form.hard, direction[: form.n_hard]  # a soft row can be missed, and proves nothing
+    form, direction = form.hard, direction[: form.n_hard]  # soft rows may be missed, so they prove nothing
     change, error = exact_rmatvec(form, direction)
     implied = consequence(form, direction, change, error, fixed, counts, width)
     return bounds_by(change + error, implied.excess, fixed)
 
 
 class Consequence(NamedTuple):
-    """What a direction implies: sum_j (A' d)_j x_j >= beta over the terms that are not fixed."""
+    """The implication of a direction: sum_j (A' d)_j x_j >= beta over the terms that are not fixed."""
 
-    risen: float  # the most that terms with (A' d)_j > 0 add to the left side, records
-    beta: float  # the right side, less what fixed terms add to the left one
-    error: float  # a bound on the error of beta, from rounding and from the widths of fixed terms
+    risen: float  # upper bound of the terms with (A' d)_j > 0 on the left side, records
+    beta: float  # the right side, minus the fixed terms of the left side
+    error: float  # bound on the error of beta, due to rounding and to the widths of fixed terms
 
     @staticmethod
     def added(consequences: Sequence[Consequence]) -> Consequence:
-        """The same of some partitions together, whose numbers are rounded once more as they are added up."""
+        """Sum the consequences of partitions; the sums are rounded once more."""
         risen, beta, error = (math.fsum(numbers) for numbers in zip(*consequences, strict=True))
         return Consequence(risen, beta, error + EPS * sum(abs(one.beta) + one.risen for one in consequences))
 
     @property
     def excess(self) -> float:
-        """The most that terms with (A' d)_j < 0 can take from the left side, records."""
+        """Largest amount by which terms with (A' d)_j < 0 can reduce the left side, in records."""
         return self.risen + max(-self.beta, 0.0) + self.error
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether no x >= 0 satisfies it."""
+        """Whether no x >= 0 satisfies the implication."""
         return self.beta - self.error > self.risen
 
 
@@ -173,13 +173,13 @@ def consequence(
     counts: np.ndarray,
     width: np.ndarray | None = None,
 ) -> Consequence:
-    """What a direction implies for the terms that are not fixed."""
+    """Return the implication of a direction for the terms that are not fixed."""
     active = np.flatnonzero(direction)
     along = direction[active]
     side = np.where(along > 0, form.low[active], form.high[active])
     products = np.concatenate([along * side, -change[fixed] * counts[fixed]])
     size = np.abs(products).sum()
-    beta = math.fsum(products) if np.isfinite(size) else -np.inf  # fsum is exact: only the products are rounded
+    beta = math.fsum(products) if np.isfinite(size) else -np.inf  # fsum is exact, only the products are rounded
     largest = change + error
     rises = ~fixed & (largest > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -191,17 +191,17 @@ def consequence(
 
 
 def bounds_by(largest: np.ndarray, excess: float, fixed: np.ndarray) -> np.ndarray:
-    """The upper bound of each term that follows, records; infinite where nothing does."""
+    """Return the implied upper bound of each term, in records; infinite if nothing is implied."""
     with np.errstate(invalid="ignore", divide="ignore"):
         bounds = np.where(~fixed & (largest < 0), excess / -largest, np.inf)
-    return np.where(np.isnan(bounds), np.inf, bounds)  # NaN where the excess is infinite or undefined
+    return np.where(np.isnan(bounds), np.inf, bounds)  # NaN if the excess is infinite or undefined
 
 
 def moved_along_recession(form: LinearForm, multipliers: np.ndarray, proofs: Sequence[np.ndarray]) -> np.ndarray:
     """Move multipliers along recession directions until w exp(A' m - 1) is negligible on the terms proved zero.
 
-    At the optimum these multipliers are infinite. A step along a direction changes the terms that it proves zero, and
-    terms that an earlier direction has proved zero; the last direction is therefore taken first.
+    At the optimum these multipliers are infinite. A step along a direction changes the terms that it proves zero and
+    the terms that earlier directions have proved zero; the last direction is therefore used first.
     """
     empty, changed = np.zeros(form.shape[1], dtype=bool), []
     for proof in proofs:
@@ -219,8 +219,8 @@ def dual_bound(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> f
     """Bound cost @ x from below over all x >= 0 with low <= A x <= high.
 
     For any multipliers d of the rows, cost @ x >= d' b + sum_j min(0, (cost - A' d)_j) c_j, where b_i is the low side
-    of row i if d_i > 0 and the high side if d_i < 0, and c_j is an upper bound on x_j, records. d is projected to the
-    dual cone first: roundoff may leave a row without that side with a multiplier that needs it.
+    of row i if d_i > 0 and the high side if d_i < 0, and c_j is an upper bound on x_j, in records. d is first projected
+    to the dual cone, since roundoff may leave a multiplier whose sign refers to a missing side.
     """
     of_rows, of_terms = _summands(form, cost, multipliers)
     return float(of_rows.sum() + of_terms.sum())
@@ -235,7 +235,7 @@ def dual_bounds(
 
 
 def error_of_sides(form: LinearForm, multipliers: np.ndarray) -> np.ndarray:
-    """By how much the errors of the sides of each row change a dual bound at most."""
+    """Bound the effect of the error of each row's side on a dual bound."""
     return np.abs(form.project_to_dual_cone(multipliers)) * form.side_error
 
 
@@ -254,7 +254,7 @@ def proved_violation(form: LinearForm, multipliers: np.ndarray) -> float:
 
 
 def _summands(form: LinearForm, cost: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What every row, and every term, contributes to the bound."""
+    """Return the contributions of every row and every term to the bound."""
     d = form.project_to_dual_cone(multipliers)
     of_rows, of_terms = np.zeros(form.shape[0]), np.zeros(form.shape[1])
     active = np.flatnonzero(d)

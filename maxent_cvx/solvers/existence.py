@@ -1,21 +1,21 @@
 r"""Existence proofs: a point that satisfies the rows exactly as typed, near an answer, and a bound on the distance.
 
 Let P be the published rows and K the active rows of knowledge, x > 0 a point, and r its residuals. The published rows
-are corrected by themselves along a forest (:mod:`.cycle_space`). What the rows of knowledge are off by then, rho, is
-corrected by changes that no published row sees, t = sqrt(W) y on the cycles Z. Of all y with
+are corrected first, along a forest (:mod:`.cycle_space`). The remaining residual rho of the rows of knowledge is
+corrected by changes that preserve all published rows, t = sqrt(W) y on the cycles Z. Of all y with
 
     M sqrt(W) y = -rho,    M = K Z',    W >= 0 diagonal,
 
-the shortest has \|y\|^2 = rho' S^-1 rho with S = M W M', one row and column for each row of knowledge, however many
-buckets there are. W are the counts of the terms outside of the forest. So \|t_e\| <= sqrt(w_e) \|y\|, and \|y\| is
+the shortest has \|y\|^2 = rho' S^-1 rho with S = M W M', with one row and column per row of knowledge, regardless of
+the number of buckets. W are the counts of the terms outside the forest. So \|t_e\| <= sqrt(w_e) \|y\|, and \|y\| is
 bounded by a *verified* lower bound of the eigenvalues of S. S, scaled to a unit diagonal, is known up to roundoff,
 which is bounded; and if the Cholesky factorization of S - mu I succeeds in floating point, no eigenvalue of S is below
-mu by more than a small multiple of the roundoff (Rump, 2006). Of a sparse S that is bounded for its own factors.
+mu by more than a small multiple of the roundoff (Rump, 2006). For a sparse S, the bound is computed from its factors.
 
-Rows of knowledge that nearly depend on others have tiny pivots. Those below what roundoff can explain are left
-out, and it is decided in exact arithmetic whether they depend on the others (:mod:`.modular`). If so, they hold
-where the others do, up to what the sides contradict each other by; that must be explained by the rounding of the
-sides. If not, they say something that floating point does not see, and nothing is proved.
+Rows of knowledge that nearly depend on others have tiny pivots. Rows with pivots that roundoff can explain are omitted,
+and exact arithmetic decides whether they depend on the others (:mod:`.modular`). If so, they hold where the others do,
+up to the contradiction between the sides, which the rounding of the sides must explain. If not, they contain
+information that floating point does not resolve, and nothing is proved.
 
 The rows as typed differ from the stored ones by rounding errors whose effect depends on the point itself. Then rho is
 a continuous function of y, and Brouwer's fixed-point theorem gives a y.
@@ -52,56 +52,56 @@ from .sparse import UNIT, absolute, entry_rows, most_by_row, split_exactly
 if TYPE_CHECKING:
     from .partitions import OverPartitions
 
-#: Share of itself by which a count may change on the way to a point where rows hold exactly.
+#: The largest relative change of a count on the way to a point where rows hold exactly.
 MOST_MOVED = 0.5
-#: By what factor counts, and with them the rounding of a row, may grow on that way: 1 + MOST_MOVED.
+#: The largest factor by which counts, and the rounding of a row, may grow on that way: 1 + MOST_MOVED.
 GROWTH = 1.5
-#: Relative: the largest change of a row's values for which it is still the same problem (backward error).
+#: Relative: the largest change of a row's values that counts as the same problem (backward error).
 MOST_BACKWARD = 1e-7
 
-#: Cycles that are enough to correct rows of knowledge where there are more than twice as many: at least, and a row.
+#: Number of cycles that suffice to correct rows of knowledge if there are more than twice as many: minimum and per row.
 LEAST_CYCLES = 2_000
 CYCLES_OF_A_ROW = 10
 
-#: Cycles whose products are added up at a time.
+#: Cycles whose products are summed at a time.
 BATCH = 1_024
 
-#: Cycles up to which these and M' are kept for a second use.
+#: The largest number of cycles for which they and M' are stored for a second use.
 MOST_KEPT = 25_000
 
-#: Rows of knowledge up to which dense products are always as fast, as calls take most of the time.
+#: The largest number of rows of knowledge for which dense products are always as fast, because calls dominate the time.
 MOST_DENSE_ROWS = 32
 
-#: How much faster a product of dense matrices multiplies than one of sparse ones.
+#: Speed of a product of dense matrices relative to one of sparse matrices.
 DENSE_SPEED = 60
 
-#: Units that counts are split into multiples of, records: their sums are exact below 2^53 of them.
+#: Counts are split into multiples of these units, in records; their sums are exact below 2^53 units.
 UNITS = (UNIT, 2.0**-52)
 
 
 class CorrectionSums(NamedTuple):
-    """What one partition knows of the active rows of knowledge; all of it adds up."""
+    """The contribution of one partition to the system of the active rows of knowledge; contributions are summed."""
 
-    rows: np.ndarray  # the numbers of these rows among those that partitions share
-    is_known: np.ndarray  # one per row, of bool: whether its coefficients are known as they were typed
+    rows: np.ndarray  # the numbers of these rows among the shared rows
+    is_known: np.ndarray  # one per row: whether its typed coefficients are known exactly
     gram: np.ndarray | sp.csr_array  # shape (rows, rows): S
-    # One per row: the same of absolute values, its diagonal only: |S_ij| is computed up to `length` EPS sqrt(size_i
+    # One per row: the diagonal of S for absolute values; |S_ij| is computed up to `length` EPS sqrt(size_i
     # size_j).
     size: np.ndarray
     high: np.ndarray  # one per row: K (x + d), records, unevaluated: d corrects the published rows
     low: np.ndarray
-    error: np.ndarray  # one per row: a bound on the error of that
-    # Shape (fixed terms, rows): what the values of fixed terms may change in each row, for terms whose true values
-    # are not known.
+    error: np.ndarray  # one per row: a bound on the error of that value
+    # Shape (fixed terms, rows): the largest change of each row by the value of a fixed term whose true value is not
+    # known.
     wide: sp.csr_array
-    length: float  # the longest sum
+    length: float  # the number of summands of the longest sum
     # One per row: all records, times the largest coefficient of the row: a probability that was computed as 1 - p is
-    # rounded relative to the 1, and its side as a share of the records that it is conditional on.
+    # rounded relative to 1, and its side is a share of the records in its condition.
     reach: np.ndarray
 
     @staticmethod
     def added(partitions: Sequence[CorrectionSums]) -> CorrectionSums:
-        """Those of some partitions together."""
+        """Sum the contributions of partitions."""
         high = np.stack([sums.high for sums in partitions])
         total = high.sum(axis=0)
         rest = [math.fsum([*column, -t]) for column, t in zip(high.T.tolist(), total.tolist(), strict=True)]
@@ -123,31 +123,31 @@ class ExactRows(Protocol):
     """The rows of knowledge of one partition as they were typed."""
 
     def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
-        """Some rows, numbered without the published ones, modulo a prime; shape (rows, terms)."""
+        """Return some rows modulo a prime, numbered without the published rows; shape (rows, terms)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Block(Sized):
-    """The terms of one partition near an answer, and the rows over them, published ones first."""
+    """The terms of one partition near an answer, and the rows over them, published rows first."""
 
     form: LinearForm
-    n_own: int  # leading rows, all equations, that are about terms of this block alone; the others are shared
+    n_own: int  # leading rows, all equations, with terms of this block only; the others are shared
     counts: np.ndarray  # one per term: the answer, records
     near: np.ndarray  # the point x'
-    multipliers: np.ndarray  # of its own rows
+    multipliers: np.ndarray  # multipliers of its own rows
     settled: Settled
-    component: np.ndarray  # one per term: the connected component of hard rows that it is in
+    component: np.ndarray  # one per term: its connected component of hard rows
     groups: Groups
-    numbers: np.ndarray  # the number of each group in the whole
+    numbers: np.ndarray  # the number of each group in the whole release
     exact: ExactRows | None = None
 
 
 class LocalRows(Sized):
     """The active rows over the terms of one block that may change, and the forest of its published rows.
 
-    `active`, `side` and `side_error` are those of the rows that blocks share; `share` is that of the block in what is
-    enough for all.
+    `active`, `side` and `side_error` are those of the rows shared by blocks; `share` is the share of this block in the
+    number of cycles that suffices for all blocks.
     """
 
     def __init__(
@@ -184,36 +184,36 @@ class LocalRows(Sized):
 
     @property
     def off(self) -> np.ndarray:
-        """A bound on the error of `change`, one number per term, records."""
+        """Bound on the error of `change`, one number per term, in records."""
         return self.space.on_forest(self._off_of_tree)
 
     def with_all_cycles(self) -> LocalRows:
-        """The same where all cycles may change."""
+        """Return a copy in which all cycles may change."""
         rows = copy.copy(self)
         rows.sample, rows._kept = np.arange(len(self.space.outside)), []
         return rows
 
     def _sample(self, share: float) -> np.ndarray:
-        """Choose trees at random, and some more that rows of knowledge are about of which few have been chosen."""
+        """Choose random trees, and more of those that contain rows of knowledge with too few chosen cycles."""
         space, known, n = self.space, self.form.known, self.form.n_published
         enough, of_row = share * max(LEAST_CYCLES, CYCLES_OF_A_ROW * len(self.known)), CYCLES_OF_A_ROW * share
         every = np.arange(len(space.outside))
         if len(every) <= 2 * enough or (self.known < n).any():
             return every
         generator, terms, tree = np.random.default_rng(0), *space.trees_of_terms()
-        chosen = generator.random(int(tree.max()) + 2) < enough / len(every)  # the last: terms without a tree
+        chosen = generator.random(int(tree.max()) + 2) < enough / len(every)  # the last entry: terms without a tree
         of_class = known.of_term[terms]
         reached = known.pattern @ np.bincount(of_class[chosen[tree]], minlength=known.distinct.shape[1])
         for row in self.known[reached[self.known - n] < of_row] - n:
             is_about = np.zeros(known.distinct.shape[1], dtype=bool)
             is_about[known.pattern.indices[known.pattern.indptr[row] : known.pattern.indptr[row + 1]]] = True
             lacking = np.flatnonzero(is_about[of_class] & ~chosen[tree])
-            # Twice as many: with fewer, rows seem to depend on others on half of the samples of Adult, with these on none.
+            # Twice as many: with fewer, half of the samples of Adult had apparent dependences, with these none had.
             chosen[tree[generator.choice(lacking, min(len(lacking), math.ceil(2 * of_row)), replace=False)]] = True
         return np.flatnonzero(chosen[tree[: len(every)]])
 
     def sums(self) -> CorrectionSums:
-        """What the driver needs to know of these rows."""
+        """Return the contribution of these rows to the system of all partitions."""
         k = len(self.known)
         high, low, error = self._values()
         total: Any = sp.csr_array((k, k)) if k > MOST_DENSE_ROWS else np.zeros((k, k))
@@ -229,7 +229,7 @@ class LocalRows(Sized):
             rooted = sp.csr_array(
                 (rows.data * np.sqrt(weight)[entry_rows(rows)], rows.indices, rows.indptr), rows.shape
             )
-            for start in range(0, len(terms), BATCH):  # short sums have little roundoff
+            for start in range(0, len(terms), BATCH):  # short sums have small roundoff
                 batch = rooted[start : start + BATCH]
                 entries = np.diff(batch.indptr).astype(float)
                 is_dense = k <= MOST_DENSE and len(entries) * k**2 <= DENSE_SPEED * float(entries @ entries)
@@ -244,7 +244,7 @@ class LocalRows(Sized):
         )  # fmt: skip
 
     def _reach(self) -> np.ndarray:
-        """All records, times the largest coefficient of each row; 0 for published rows, whose sides are integers."""
+        """Return all records times the largest coefficient of each row; 0 for published rows with integer sides."""
         n, reach = self.form.n_published, np.zeros(len(self.known))
         distinct = self.form.known.distinct
         largest = most_by_row(np.abs(distinct.data), distinct)
@@ -252,16 +252,16 @@ class LocalRows(Sized):
         return reach
 
     def moved(self, of_row: np.ndarray) -> Moved:
-        """Bound the change of every count, given the bound on |y| for the rows of knowledge, one each."""
+        """Bound the change of every count, given a bound on |y| for each row of knowledge."""
         own, through = np.abs(self.change) + self.off, np.zeros(len(self.x))
         if len(self.fixed):
-            own += absolute(self.wide).T @ self.width  # of the forest; the fixed terms themselves stay
+            own += absolute(self.wide).T @ self.width  # for the forest; the fixed terms do not change
             own[self.fixed] = 0.0
         most_of_cycle, of_edge = 0.0, np.zeros(len(self.x))
         for terms, cycles, rows in self._cycles():
             touched = np.diff(rows.indptr) > 0
             y = np.zeros(len(terms))
-            y[touched] = of_row[rows.indices[rows.indptr[:-1][touched]]]  # all rows of a cycle are of one component
+            y[touched] = of_row[rows.indices[rows.indptr[:-1][touched]]]  # all rows of a cycle are in one component
             root = np.sqrt(self.x[terms])
             size = absolute(cycles)
             through += size.T @ (root * y)
@@ -273,11 +273,11 @@ class LocalRows(Sized):
 
     @property
     def _safe(self) -> np.ndarray:
-        """The counts, 1 where they are 0; terms without a positive count are in no cycle."""
+        """Return the counts, with 1 in place of 0; terms without a positive count are in no cycle."""
         return np.where(self.x > 0, self.x, 1.0)
 
     def residues(self, seed: int, rows: np.ndarray, n: int, least: float) -> list[np.ndarray]:
-        """Random combinations of the columns of M for some rows, modulo each prime; they add up over partitions."""
+        """Return random combinations of the columns of M for some rows, modulo each prime, to be summed."""
         totals = [np.zeros((len(rows), n), dtype=np.int64) for _ in PRIMES]
         generators = [np.random.default_rng(seed) for _ in PRIMES]
         columns = [self._typed_columns(rows, prime) for prime in PRIMES]
@@ -291,7 +291,7 @@ class LocalRows(Sized):
         return totals
 
     def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float) -> bool:
-        """Whether rows with these factors, modulo each prime, add up to a combination of published rows."""
+        """Return whether the combination of rows with these factors, modulo each prime, is one of published rows."""
         for factor, prime in zip(factors, PRIMES, strict=True):
             by_class, by_term = self._typed_columns(rows, prime)
             of_term = product(by_class, factor, prime)[self.form.known.of_term] + product(by_term, factor, prime)
@@ -300,7 +300,7 @@ class LocalRows(Sized):
         return True
 
     def _known_exactly(self) -> np.ndarray:
-        """Which rows of knowledge have coefficients that are known as they were typed."""
+        """Mark the rows of knowledge whose typed coefficients are known exactly."""
         form, origin = self.form, self.form.origin
         if self.exact is not None:
             return np.ones(len(self.known), dtype=bool)
@@ -308,7 +308,7 @@ class LocalRows(Sized):
         return (form.coefficient_error[self.known] == 0) | (self.known < typed)
 
     def _typed_columns(self, rows: np.ndarray, prime: int) -> tuple[sp.csr_array, sp.csr_array]:
-        """Some rows as typed, modulo a prime, transposed: a part by classes of columns, and the rest by terms."""
+        """Return some typed rows modulo a prime, transposed: one part by classes of columns, the rest by terms."""
         form, n, numbers = self.form, self.form.n_published, self.known[rows]
         stored = (form.coefficient_error[numbers] == 0) | (numbers < form.n_facts)
         stored |= (form.origin is None) & (self.exact is None)
@@ -334,16 +334,16 @@ class LocalRows(Sized):
                 parts.append((np.full(len(at), place), at, value))
         row, term, value = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
         by_term = sp.csr_array((value, (term, row)), shape=(form.shape[1], len(rows)))
-        by_term.data %= prime  # of a term with several coefficients, the sum
+        by_term.data %= prime  # after summing several coefficients of a term
         return by_class, by_term
 
     def _by_class(self, cycles: sp.csr_array) -> sp.csr_array:
-        """The cycles summed over the terms of each class of columns of the knowledge."""
+        """Sum the cycles over the terms of each class of columns of the knowledge."""
         columns, shape = self.form.known.of_term[cycles.indices], (cycles.shape[0], self.form.known.distinct.shape[1])
         return sp.csr_array((cycles.data, columns, cycles.indptr), shape=shape)
 
     def _rows(self, cycles: sp.csr_array) -> sp.csr_array:
-        """M' for some cycles: shape (cycles, rows of knowledge)."""
+        """Return M' for some cycles, shape (cycles, rows of knowledge)."""
         form, n = self.form, self.form.n_published
         known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
         transposed = form.known.transposed
@@ -355,17 +355,17 @@ class LocalRows(Sized):
         return rows
 
     def _cycles(self) -> Iterable[tuple[np.ndarray, sp.csr_array, sp.csr_array]]:
-        """Some terms outside of the forest, their cycles, and M' for these; few are kept for a second use."""
+        """Yield terms outside the forest, their cycles, and M' for these; a small number is stored for a second use."""
         if not len(self.known) or self._kept:
             return self._kept
         batches = ((terms, cycles, self._rows(cycles)) for terms, cycles in self.space.cycles(self.sample))
-        if self.exact is not None or len(self.sample) > MOST_KEPT:  # of partitions, all would be kept at once
+        if self.exact is not None or len(self.sample) > MOST_KEPT:  # else all would be stored at once
             return batches
         self._kept = list(batches)
         return self._kept
 
     def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
-        """|Z| |K|' for some cycles."""
+        """Return |Z| |K|' for some cycles."""
         form, n = self.form, self.form.n_published
         size = absolute(form.rows(self.known[self.known >= n])).T.tocsr()
         sizes = absolute(cycles) @ size
@@ -375,10 +375,10 @@ class LocalRows(Sized):
         return sizes
 
     def _values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """K (x + d) in two parts, and a bound on the error; one number a row of knowledge each."""
+        """Return K (x + d) in two parts, and a bound on the error, each with one number per row of knowledge."""
         form, n = self.form, self.form.n_published
         known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
-        # K x: the counts of each class of columns are added up first, K d by classes as well.
+        # K x: the counts of each class of columns are summed first; likewise K d by classes.
         collected = _exact_sums(self.x, form.known.of_term, form.known.distinct.shape[1])
         small = collected.low + form.known.collect(self.change)
         distinct, published = form.known.distinct[known], form.rows(extra)
@@ -407,17 +407,17 @@ class _Sums(NamedTuple):
 
 
 def _exact_sums(values: np.ndarray, of_sum: np.ndarray, n: int) -> _Sums:
-    """Add up numbers that belong to n sums: sums of multiples of a unit are exact below 2^53 units."""
+    """Compute n sums of numbers: sums of multiples of a unit are exact below 2^53 units."""
     entries, error, parts = np.bincount(of_sum, minlength=n) + 8, np.zeros(n), []
     for unit in UNITS:
         multiples = np.rint(values / unit) * unit
         values = values - multiples
         parts.append(np.bincount(of_sum, multiples, n))
         size = np.bincount(of_sum, np.abs(multiples), n)
-        error += np.where(size < 2.0**52 * unit, 0.0, EPS * entries * size)  # too many are rounded like any others
+        error += np.where(size < 2.0**52 * unit, 0.0, EPS * entries * size)  # larger sums are rounded as usual
     rest, high = np.bincount(of_sum, values, n), parts[0] + parts[1]
     added = high - parts[0]
-    low = (parts[0] - (high - added)) + (parts[1] - added)  # exactly what rounding has taken from `high` (Knuth)
+    low = (parts[0] - (high - added)) + (parts[1] - added)  # exactly the rounding error of `high` (Knuth)
     error += EPS * (entries * np.bincount(of_sum, np.abs(values), n) + np.abs(low) + np.abs(rest))
     return _Sums(high, low + rest, error)
 
@@ -425,35 +425,35 @@ def _exact_sums(values: np.ndarray, of_sum: np.ndarray, n: int) -> _Sums:
 class Moved(NamedTuple):
     r"""Bounds on the change of counts."""
 
-    # One per term, records: of the correction of the published rows by themselves, and of all.
+    # One per term, in records: the change that corrects the block's published rows, and the total change.
     own: np.ndarray
     moves: np.ndarray
     stretch: float  # sum t^2 / x over the terms of the forest is at most the square of this times \|y\|^2
 
 
 def _published_residuals(form: LinearForm, x: np.ndarray, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P x - side, and a bound on its roundoff, records, for rows with coefficients 1.
+    """Return P x - side, and a bound on its roundoff, in records, for rows with coefficients 1.
 
-    Sums of multiples of a unit are exact, and so is the difference of such a sum and a side that is close (Sterbenz).
+    Sums of multiples of a unit are exact, and so is the difference of such a sum and a nearby side (Sterbenz).
     """
     multiples, rest = split_exactly(x)
     total, entries = form.published @ multiples, np.diff(form.published.indptr) + 2
     with np.errstate(invalid="ignore"):
         apart = total - side
         error = EPS * (np.abs(apart) + entries * (form.published @ np.abs(rest)))
-        error += np.where(total < 2.0**52 * UNIT, 0.0, EPS * entries * np.abs(total))  # too many for exact sums
+        error += np.where(total < 2.0**52 * UNIT, 0.0, EPS * entries * np.abs(total))  # larger sums are rounded
         return apart + form.published @ rest, error
 
 
 class Correction(NamedTuple):
-    r"""A point that satisfies the rows of knowledge exactly; one number a row each."""
+    r"""A point that satisfies the rows of knowledge exactly; arrays have one number per row."""
 
-    rows: np.ndarray  # the numbers of these rows
-    length: np.ndarray  # a bound on \|y\| of the component that the row is in; infinite where nothing is proved
-    # A bound on the distance of the value of the row from its side at that point, records: 0 of independent
-    # equations, and that of rounding of rows that equations alone imply: their multipliers can be moved to these.
+    rows: np.ndarray  # the row numbers
+    length: np.ndarray  # bound on \|y\| in the component of the row; infinite if nothing is proved
+    # A bound on the distance of the row's value from its side at that point, in records: 0 for independent equations,
+    # and the rounding error for rows implied by equations alone, whose multipliers can be moved to these equations.
     distance: np.ndarray
-    backward: float  # the largest change of the side of a row whose value other rows determine, relative
+    backward: float  # largest relative change of a side, for rows whose value others determine
 
 
 def correct(
@@ -464,17 +464,17 @@ def correct(
     component: np.ndarray,
     over: OverPartitions,
 ) -> tuple[Sequence[Any], Correction]:
-    """Bound the correction of all rows of knowledge, and decide which of them others imply.
+    """Bound the correction of all rows of knowledge, and decide which of them are implied by others.
 
-    `local` are handles of LocalRows, which are returned as they are used; all arrays have a number for each row that
-    partitions share.
+    `local` are handles of LocalRows, which are returned as they were used; all arrays have one number per row shared by
+    the partitions.
     """
     sums = over.reduce(CorrectionSums.added, over.map(LocalRows.sums, local))
     rows, not_implied = sums.rows, partial(_not_implied, local, over, sums.is_known)
     correction, seems_implied = _correction(
         sums, side[rows], side_error[rows], inward[rows], component[rows], not_implied
     )
-    if seems_implied:  # by the cycles looked at, and not by all
+    if seems_implied:  # by the sampled cycles, but not by all
         return correct(over.map(LocalRows.with_all_cycles, local), side, side_error, inward, component, over)
     return local, correction
 
@@ -487,7 +487,7 @@ def _correction(
     component: np.ndarray,
     not_implied: Callable[..., tuple[set[int], bool]],
 ) -> tuple[Correction, bool]:
-    """The correction of all rows, and whether something is not proved that might be if more cycles may change."""
+    """Return the correction of all rows, and whether more cycles might prove what is not proved."""
     k = len(side)
     length, distance, moved, implied = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k, dtype=bool)
     if not k:
@@ -509,7 +509,7 @@ def _correction(
         implied[j] = not inward[support].any()
     different, seems_implied = not_implied(dependent)
     if different and not seems_implied:
-        # Rows that differ from combinations of others by vanishing counts alone: these stay as they are.
+        # Rows that differ from combinations of others only by vanishing counts, which are not changed.
         still, _ = not_implied([pair for pair in dependent if pair[0] in different], SMALL)
         small = np.array(sorted(different - still), dtype=np.int64)
         close = violation[small] <= MOST_SMALL
@@ -517,7 +517,7 @@ def _correction(
         unexplained[small] = ~close
         different = still
     unexplained[np.array(sorted(different), dtype=np.int64)] = True
-    # Where equations imply a row, its multiplier can be moved to these, but for rounding.
+    # If equations imply a row, its multiplier can be moved to them, up to rounding.
     distance = np.where(implied & np.isfinite(distance), side_error, distance)
     distance[unexplained] = np.inf
     length[np.isin(component, component[unexplained])] = np.inf
@@ -527,7 +527,7 @@ def _correction(
 def _components(
     gram: np.ndarray | sp.csr_array, component: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray | sp.csr_array]]:
-    """Yield the rows of each connected component, and S for these."""
+    """Yield the rows of each connected component, with its part of S."""
     order = np.argsort(component, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(component[order])) + 1, len(order))
     if not sp.issparse(gram):
@@ -551,7 +551,7 @@ def _components(
 
 
 def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
-    """The changes by fixed terms of some rows, those that are not 0: shape (rows, fixed terms)."""
+    """Return the nonzero changes of some rows by fixed terms, shape (rows, fixed terms)."""
     if not wide.nnz:
         return np.zeros((len(rows), 0))
     changes = wide.T.tocsr()[rows]
@@ -559,11 +559,11 @@ def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
 
 
 class _Corrected(NamedTuple):
-    """One component: a bound on |y|, the distance of every row from its side, and the rows left out.
+    """One component: a bound on |y|, the distance of every row from its side, and the omitted rows.
 
-    `moved` is by how much a row may be violated whose value others determine, `violation` by how much each is, and
-    `unexplained` which are by more than roundoff. `dependent` has each row that was left
-    out, with the rows that it is a combination of, as far as one can see.
+    `moved` is the permitted violation of a row whose value others determine, `violation` the violation of each row, and
+    `unexplained` marks violations above roundoff. `dependent` contains each omitted row, with the rows of which it is
+    numerically a combination.
     """
 
     length: float
@@ -574,40 +574,40 @@ class _Corrected(NamedTuple):
     dependent: list[tuple[int, np.ndarray]]
 
 
-#: How much larger a diagonal element of S is than its roundoff if the row is more than a combination of published rows.
+#: Smallest ratio of a diagonal element of S to its roundoff if the row is not a combination of published rows.
 LEAST_SHARE = 1e3
 
-#: Records: counts that are so small may stay as they are, where rows are combinations of others but for such counts.
+#: Records: counts below this are not changed if rows are combinations of others except for such counts.
 SMALL = 1e-5
 
-#: Relative to all records: by how much rows that determine each other may contradict each other by rounding.
+#: Relative to all records: the largest contradiction, due to rounding, between rows that determine each other.
 ROUNDED = 32 * EPS
 
-#: Relative: by how much such a row may be violated; the certificate says so.
+#: Relative: the largest permitted violation of such a row, which the certificate reports.
 MOST_SMALL = 1e-9
 
-#: Relative to the largest: a coefficient of a combination of rows that is taken for roundoff.
+#: Relative to the largest coefficient of a combination of rows: smaller ones are roundoff.
 NO_COEFFICIENT = 1e-7
 
-#: Rows and factors of rows left out, doubles, that are worked on at a time: 80 MB.
+#: Doubles of omitted rows and their factors that are processed at a time: 80 MB.
 BATCH_OF_FACTORS = 10_000_000
 
-#: Rows of a component up to which S is dense, and the share of entries from which on it is in larger ones: of 4,900
-#: rows with 15 entries each a sparse factorization takes .4 s, and a dense one .9 s and 200 MB.
+#: The largest number of rows of a component for which S is dense, and the share of entries from which larger ones are:
+#: for 4,900 rows with 15 entries each, a sparse factorization takes .4 s, and a dense one .9 s and 200 MB.
 MOST_DENSE_STEP = 1_000
 DENSE_SHARE = 0.05
 
-#: Rows up to which the uncertainty of each is propagated by itself, which takes the inverse of S: of 500 rows .02 s.
+#: The largest number of rows for which each uncertainty is propagated separately, with the inverse of S (500: .02 s).
 MOST_ROWS_SINGLY = 500
 
-#: Of the tolerance for pivots: what is added to the diagonal of a sparse S so that none is 0. The pivot of a row that is
-#: a combination of others is this times 1 plus the sum of the squares of its coefficients.
+#: Relative to the tolerance for pivots: added to the diagonal of a sparse S so that no pivot is 0. The pivot of a row
+#: that is a combination of others is this times 1 plus the sum of the squares of its coefficients.
 SHIFT = 1e-3
 
 #: Steps of inverse iteration; it stops when the estimate changes by less than a tenth.
 INVERSE_ITERATIONS = 20
 
-#: Of the estimated smallest eigenvalue, which is never too small: what is verified in turn to lie below all.
+#: Shares of the estimated smallest eigenvalue (an upper bound) that are tried in turn as verified lower bounds.
 SHARES_OF_EIGENVALUE = (0.5, 0.1, 0.01)
 
 
@@ -624,14 +624,14 @@ def _corrected_step(
 ) -> _Corrected:
     """Correct the rows of one component."""
     diagonal = gram.diagonal()
-    # What is left of other rows after the published ones is roundoff, or too near to it.
+    # Rows whose remainder after elimination of the published rows is roundoff, or close to it, are excluded.
     distinct = np.flatnonzero(diagonal > LEAST_SHARE * terms * EPS * size)
     root = np.sqrt(diagonal[distinct])
     definite = _definite(_scaled(gram, distinct, distinct, root, root), size[distinct] / diagonal[distinct], terms)
     rows, least, trust = distinct[definite.rows], definite.least, definite.trust
     scale, dependent_rows = np.sqrt(diagonal[rows]), np.setdiff1d(np.arange(len(rho)), rows)
     values, uncertain, fixed = rho[rows] / scale, error[rows] / scale, wide[rows] / scale[:, None]
-    # Rows that were left out as combinations of the others, both scaled; a batch of rows at a time.
+    # Omitted rows as combinations of the others, both scaled; in batches of rows.
     root_size = np.sqrt(size[dependent_rows])
     root_size[root_size == 0] = 1.0
     combined, doubt, of_inward, roundoff = np.zeros((4, len(dependent_rows)))
@@ -657,13 +657,13 @@ def _corrected_step(
     distance = np.zeros(len(rho))
     distance[dependent_rows] = np.abs(beyond) + doubt
     violation = np.where(inward[dependent_rows] == 0, np.abs(beyond), np.maximum(-inward[dependent_rows] * beyond, 0.0))
-    # A value that the published rows determine may be typed rounded; others contradict each other by roundoff at most.
+    # A value that the published rows determine may be typed rounded; other contradictions must be within roundoff.
     determined = diagonal[dependent_rows] <= (terms * EPS) ** 2 * size[dependent_rows]
     allowed = np.where(determined, MOST_BACKWARD * magnitude[dependent_rows], roundoff)
     moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
     doubt = np.where(moved > 0, np.maximum(doubt + moved, violation), doubt)
     missing, margin = ~(violation <= doubt), 0.0
-    if missing.any():  # inequalities that others imply hold strictly if the others do
+    if missing.any():  # implied inequalities hold strictly if the others hold
         gain = inward[dependent_rows] * root_size * of_inward
         strict = missing & (gain > 0)
         margin = float(((violation + doubt)[strict] / gain[strict]).max(initial=0.0))
@@ -682,7 +682,7 @@ def _corrected_step(
 def _scaled(
     gram: np.ndarray | sp.csr_array, rows: np.ndarray, columns: np.ndarray, by_row: np.ndarray, by_column: np.ndarray
 ) -> np.ndarray | sp.csr_array:
-    """Some rows and columns of S, divided by a number each; by the product of both, so that S stays symmetric."""
+    """Return some rows and columns of S, divided by the product of two numbers, so that S remains symmetric."""
     if not sp.issparse(gram):
         return np.asarray(gram)[np.ix_(rows, columns)] / np.outer(by_row, by_column)
     part = sp.csr_array(sp.csr_array(gram)[rows][:, columns])
@@ -694,17 +694,17 @@ def _scaled(
 class _Definite:
     """Rows whose Schur complement, scaled to a unit diagonal, is verified to be positive definite."""
 
-    rows: np.ndarray  # which rows
-    matrix: np.ndarray | sp.csr_array  # S of these
+    rows: np.ndarray  # the row numbers
+    matrix: np.ndarray | sp.csr_array  # S of these rows
     solve: Callable[[np.ndarray], np.ndarray]  # S^-1 times columns, approximately
-    least: float  # no eigenvalue of the computed S is smaller
-    trust: float  # v' S^-1 v is at most 1 / trust times what the computed S gives
+    least: float  # lower bound on the eigenvalues of the computed S
+    trust: float  # v' S^-1 v is at most 1 / trust times the value for the computed S
 
     def energy(self, columns: np.ndarray) -> np.ndarray:
-        """Bound v' S^-1 v from above for each column v, S as computed.
+        """Bound v' S^-1 v from above for each column v, with S as computed.
 
-        With z near S^-1 v and r = v - S z it is z'v + z'r + r' S^-1 r, and the last is at most r'r over the smallest
-        eigenvalue. What is computed of it is increased by bounds on its roundoff, (k + 2) EPS of absolute values.
+        With z near S^-1 v and r = v - S z it is z'v + z'r + r' S^-1 r, and the last term is at most r'r over the
+        smallest eigenvalue. The computed value is increased by bounds on its roundoff, (k + 2) EPS of absolute values.
         """
         z = self.solve(columns)
         size, k = np.abs(columns) + abs(self.matrix) @ np.abs(z), len(columns)
@@ -728,7 +728,7 @@ class _Definite:
 def _definite(matrix: np.ndarray | sp.csr_array, size: np.ndarray, terms: float) -> _Definite:
     """Choose rows whose S, scaled to a unit diagonal, can be verified to be positive definite.
 
-    `size` is that of the unscaled rows, as in :class:`CorrectionSums`, divided by their diagonal elements.
+    `size` is as in :class:`CorrectionSums` for the unscaled rows, divided by their diagonal elements.
     """
     k = matrix.shape[0]
     if not k:
@@ -737,7 +737,7 @@ def _definite(matrix: np.ndarray | sp.csr_array, size: np.ndarray, terms: float)
     while True:
         rows = _independent(matrix, tolerance)
         chosen = matrix[rows][:, rows]
-        if not len(rows):  # S is not a number: nothing is proved of rows that are left out without a reason
+        if not len(rows):  # S contains NaN, so nothing is proved about the omitted rows
             return _Definite(rows, chosen, np.copy, 1.0, 1.0)
         solve, least = _verified(chosen)
         noise = (terms + 8) * EPS * float(size[rows].sum())
@@ -748,7 +748,7 @@ def _definite(matrix: np.ndarray | sp.csr_array, size: np.ndarray, terms: float)
 
 
 def _independent(matrix: np.ndarray | sp.csr_array, tolerance: float) -> np.ndarray:
-    """Rows of S with pivots above a tolerance: by pivoted Cholesky factorization, or in the order of a sparse one."""
+    """Return rows of S with pivots above a tolerance: from a pivoted Cholesky, or a sparse, factorization."""
     if not sp.issparse(matrix):
         _, order, rank, _ = dpstrf(matrix, tol=tolerance)
         return np.asarray(order[:rank] - 1)
@@ -757,12 +757,12 @@ def _independent(matrix: np.ndarray | sp.csr_array, tolerance: float) -> np.ndar
         return _independent(matrix.toarray(), tolerance)
     pivots = factor.U.diagonal()
     kept = pivots > tolerance
-    kept[pivots.argmax()] = True  # as the pivoted factorization keeps at least one
+    kept[pivots.argmax()] = True  # the pivoted factorization keeps at least one, too
     return np.sort(np.argsort(factor.perm_c)[kept])
 
 
 def _sparse_factor(matrix: sp.csr_array, shift: float) -> Any:
-    """L U = S + shift I with U = D L', in an order that keeps the factors sparse; None if pivots were exchanged."""
+    """Factorise S + shift I = L U with U = D L', in a sparsity-preserving order; None if pivots were exchanged."""
     shifted = sp.csc_array(matrix + shift * sp.eye_array(matrix.shape[0]))
     try:
         factor = splu(shifted, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
@@ -772,7 +772,7 @@ def _sparse_factor(matrix: sp.csr_array, shift: float) -> Any:
 
 
 def _verified(matrix: np.ndarray | sp.csr_array) -> tuple[Callable[[np.ndarray], np.ndarray], float]:
-    """A solver for S with a unit diagonal, and a verified lower bound on its eigenvalues; 0 if there is none."""
+    """Return a solver for S with a unit diagonal, and a verified lower bound on its eigenvalues, or 0."""
     k = matrix.shape[0]
     factor = _sparse_factor(matrix, 0.0) if sp.issparse(matrix) else None
     if factor is None:
@@ -813,20 +813,20 @@ def _smallest_eigenvalue(solve: Callable[[np.ndarray], np.ndarray], k: int) -> f
 
 
 def _below_eigenvalues(matrix: np.ndarray | sp.csr_array, shift: float) -> float:
-    """A number that no eigenvalue is below, from a factorization of S - shift I; 0 if that is not definite."""
+    """Return a lower bound on the eigenvalues from a factorization of S - shift I; 0 if that is not definite."""
     k = matrix.shape[0]
     if not sp.issparse(matrix):
         shifted = matrix.copy()
         shifted[np.diag_indices(k)] -= shift
-        # That it succeeds proves S - shift I + E definite with |E| <= (k + 1) u / (1 - 2 (k + 1) u) trace(S) (Rump, 2006,
-        # section 2), u = EPS / 2 and trace(S) = k.
+        # Success proves that S - shift I + E is definite with |E| <= (k + 1) u / (1 - 2 (k + 1) u) trace(S) (Rump,
+        # 2006, section 2), where u = EPS / 2 and trace(S) = k.
         return max(shift - (k + 4) * EPS * k, 0.0) if dpotrf(shifted)[1] == 0 else 0.0
     factor = _sparse_factor(matrix, -shift)
     pivots = None if factor is None else factor.U.diagonal()
     if factor is None or pivots is None or not (pivots > 0).all():
         return 0.0
-    # L U = S - shift I + E with |E| <= m EPS |L| |U| (Higham, 2002, theorem 9.3), and L D L' is definite: what U differs
-    # from D L' by is computed.
+    # L U = S - shift I + E with |E| <= m EPS |L| |U| (Higham, 2002, theorem 9.3), and L D L' is definite; the
+    # difference of U from D L' is computed.
     lower, upper, ones = sp.csr_array(factor.L), sp.csr_array(factor.U), np.ones(k)
     longest = int(max(np.diff(lower.indptr).max(), np.diff(upper.indptr).max())) + 4
     asymmetry = abs(upper - sp.diags_array(pivots) @ lower.T) @ ones + EPS * (abs(upper) @ ones)
@@ -841,9 +841,9 @@ def _not_implied(
     dependent: Sequence[tuple[int, np.ndarray]],
     least: float = 0.0,
 ) -> tuple[set[int], bool]:
-    """The rows that are not, as typed, combinations of others; and whether they are so on the cycles looked at.
+    """Return the rows that, as typed, are not combinations of others, and whether all are so on the sampled cycles.
 
-    Cycles of terms with a count less than `least` are left out.
+    Cycles of terms with a count less than `least` are ignored.
     """
     different = {j for j, support in dependent if not (is_known[j] and is_known[support].all())}
     if different or not dependent:
@@ -865,12 +865,12 @@ def _not_implied(
         for i, (prime, factors) in enumerate(zip(PRIMES, combinations, strict=True)):
             total[i, row] = (total[i, row] + weight) % prime
             total[i, others] = (total[i, others] - weight * factors) % prime
-    # The combinations were found on some cycles: a random combination of them vanishes on all others, or some do not.
+    # The combinations were found on some cycles: test them on all others by a random combination.
     if different or over.reduce(all, over.map(LocalRows.vanish, local, common=(rows, list(total), least))):
         return different, False
     return {j for j, _ in dependent}, True
 
 
 def _added_residues(shares: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
-    """Add up what partitions have, modulo each prime."""
+    """Sum the residues of partitions, modulo each prime."""
     return [sum(some) % prime for prime, *some in zip(PRIMES, *shares, strict=True)]

@@ -1,16 +1,16 @@
-"""Explanations: which rows contradict each other, which rows force terms to zero, and what each row costs.
+"""Explanations: rows that contradict each other, rows that force terms to zero, and the shadow price of each row.
 
 Contradictions. An irreducible infeasible subsystem (IIS) is a set of rows that are infeasible together, and feasible
 without any one of them. The elastic relaxation (least sum of violations) decides feasibility up to the tolerance of
 each row, and its dual solution d, a Farkas certificate, ranks the rows: d'(sides) exceeds every d'A x with x >= 0.
 Bisection (QuickXplain) reduces the first rows of that order to an IIS. HiGHS computes an IIS as well, but with one
-tolerance for all rows, while a row here may be violated by as much as its numbers are rounded.
+tolerance for all rows, whereas rows here may be violated by the rounding error of their own numbers.
 
-Forcing. Rows force terms to zero if they contradict the supposition that these terms hold some records; the IIS of that
+Forcing. Rows force terms to zero if they contradict the supposition that these terms have some records; the IIS of that
 contradiction is the reason.
 
-Multipliers. Where x = w exp(A'm - 1), the least-squares solution m of A'm = log(x / w) + 1 over the positive terms
-gives the multiplier of every row, also of those that presolve removed. The derivative of the maximum of
+Multipliers. If x = w exp(A'm - 1), the least-squares solution m of A'm = log(x / w) + 1 over the positive terms
+contains the multiplier of every row, also of rows that presolve removed. The derivative of the maximum of
 sum x log(w / x) with respect to the side of a row is -m, its shadow price.
 
 References
@@ -48,29 +48,29 @@ from .proofs import rationalised
 from .schur import detect_blocks, newton_system
 from .sparse import entry_rows
 
-#: The number of statements that an error names.
+#: The largest number of statements in the text of an error.
 MOST_NAMED = 5
 #: The most precise solver.
 NEWTON = "DUAL_NEWTON"
-#: Multiple of a row's tolerance: a larger contradiction does not come from rounding in presolve.
+#: Multiple of a row's tolerance: larger contradictions are not due to rounding in presolve.
 CLEAR = 1e3
-#: Records that are supposed in terms that must be zero; what contradicts that is the reason for the zeros.
+#: Records: the supposed total of terms that must be zero; the contradiction to this gives the reason for the zeros.
 SUPPOSED = 1e-2
-#: Rows of a set up to which it is examined what else it forces: that is a problem for each row, of about 10 ms.
+#: The largest set of rows whose other implied zeros are examined, with one problem of about 10 ms per row.
 LARGEST_SET = 50
-#: Largest difference between the logarithm of a count and what the multipliers imply.
+#: Largest difference between the logarithm of a count and its value according to the multipliers.
 PRECISE_LOG = 1e-5
-#: Rounds of leaving out inequalities whose multipliers have the wrong sign.
+#: Rounds of dropping inequalities whose multipliers have the wrong sign.
 SIGN_ROUNDS = 20
 #: Rounds of iterative refinement of a least-squares solution, its relative precision, and its relative ridge.
 REFINEMENTS, LEAST_SQUARES, RIDGE = 5, 1e-10, 1e-12
-#: Terms times rows squared up to which dense least squares take less than a second.
+#: The largest product of terms and squared rows for which dense least squares take less than a second.
 MOST_DENSE = 1e8
-#: Records: a term that holds less may be zero, which is then examined.
+#: Records: terms with less are examined, since they may be zero.
 SMALL_COUNT = 1e-6
-#: Relative: a smaller part of a direction is rounding.
+#: Relative: smaller components of a direction are rounding errors.
 NOTHING = 1e-6
-#: Relative to the size of a row: what remains of it where the hard constraints determine its value.
+#: Relative to the size of a row: a smaller remainder means that the hard constraints determine its value.
 DETERMINED = 1e-9
 
 
@@ -79,30 +79,30 @@ class Conflict:
     """An IIS: rows of knowledge that, with the hard constraints, are infeasible, and feasible without any one of them."""
 
     rows: np.ndarray
-    # A line for each row, by name: its sides `low` and `high` as typed, the `least` and the `most` value that it can
-    # have where the hard constraints and the other rows hold, and the distance `move` between the two ranges, all in
+    # One line per row, by name: its sides `low` and `high` as typed, the `least` and the `most` value that it can
+    # have subject to the hard constraints and the other rows, and the distance `move` between the two ranges, all in
     # the unit of the row as typed.
     table: pd.DataFrame
-    # Whether these are published rows, of releases that contradict each other, and not knowledge.
+    # Whether the rows are published rows, of releases that contradict each other, instead of knowledge.
     is_published: bool = False
-    remedies: tuple[str, ...] = ("correct it, or remove it",)  # what a user can do about the rows, each remedy once
+    remedies: tuple[str, ...] = ("correct it, or remove it",)  # possible remedies, without repetitions
 
     @property
     def error(self) -> Infeasible:
-        """The error to raise, in one sentence; it carries the table as its `conflict`."""
+        """Return the error to raise, with the table as its `conflict`."""
         moves = []
         for name, row in self.table.head(MOST_NAMED).iterrows():
             if not row["move"] > 0:
                 moves.append(repr(name))
                 continue
             end = row["most"] if row["most"] < row["low"] else row["least"]
-            digits = max(6, 4 - math.floor(math.log10(row["move"])))  # so that the new value differs from the old one
+            digits = max(6, 4 - math.floor(math.log10(row["move"])))  # distinguishes the new value
             moves.append(f"{name!r} by {row['move']:.6g} to {end:.{digits}g}")
         n = len(self.table)
         what = "row" if self.is_published else "statement"
         who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
         clash = (
-            "what is published contradicts itself"
+            "the published data contradict each other"
             if self.is_published
             else ("the knowledge contradicts the published data or itself")
         )
@@ -117,10 +117,10 @@ class Conflict:
 
 @single_thread
 def conflict(problem: Problem, multiple: float = FEASIBLE_MULTIPLE) -> Conflict | None:
-    """Find an IIS among the rows of knowledge; None if all rows can hold together.
+    """Find an IIS among the rows of knowledge; return None if all rows can hold together.
 
-    Rows that contradict each other by no more than rounding of their numbers explains can hold together. If the
-    published rows contradict each other, as those of several releases can, the IIS is among them.
+    Contradictions that can be explained by the rounding of numbers are ignored. If the published rows contradict each
+    other, as those of several releases can, the IIS consists of published rows.
     """
     form = problem.form
     try:
@@ -129,7 +129,7 @@ def conflict(problem: Problem, multiple: float = FEASIBLE_MULTIPLE) -> Conflict 
         rows = None
     if rows is not None:
         return _described(form, rows)
-    if not np.isnan(problem.closed_form.counts).any():  # it satisfies the published rows
+    if not np.isnan(problem.closed_form.counts).any():  # the closed form satisfies the published rows
         return None
     published = problem.with_rows(form.select_knowledge(np.empty(0, dtype=int))).relax_published()
     rows = find_iis(published, multiple)
@@ -137,13 +137,13 @@ def conflict(problem: Problem, multiple: float = FEASIBLE_MULTIPLE) -> Conflict 
 
 
 def _described(form: LinearForm, rows: np.ndarray) -> Conflict:
-    """Describe an IIS; remedies are ordered such that those of statements come before those of a prior."""
+    """Describe an IIS; remedies for statements come before remedies for a prior."""
     remedies = dict.fromkeys(form.remedy(row) for row in np.sort(rows)[::-1].tolist())
     return Conflict(rows, _table(form, rows), remedies=tuple(remedies))
 
 
 def find_iis(problem: Problem, multiple: float = FEASIBLE_MULTIPLE) -> np.ndarray | None:
-    """Find an irreducible infeasible subsystem among the rows of knowledge; None if all rows can hold together.
+    """Find an irreducible infeasible subsystem among the rows of knowledge; return None if all rows can hold together.
 
     Hard constraints are never part of it.
 
@@ -161,7 +161,7 @@ def find_iis(problem: Problem, multiple: float = FEASIBLE_MULTIPLE) -> np.ndarra
     relaxation = elastic_relaxation(aggregation.form)
     if not (relaxation.off > multiple * aggregation.form.tolerance).any():
         return None
-    if not proved_violation(aggregation.form, relaxation.direction) > 0:  # what HiGHS's tolerances allow proves nothing
+    if not proved_violation(aggregation.form, relaxation.direction) > 0:  # within HiGHS's tolerances, nothing is proved
         return None
     strength = np.abs(relaxation.direction[aggregation.row])
     known = np.arange(form.n_facts, form.shape[0])
@@ -174,7 +174,7 @@ def find_iis(problem: Problem, multiple: float = FEASIBLE_MULTIPLE) -> np.ndarra
 
 
 def irreducible(infeasible: Callable[[np.ndarray], bool], given: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """Reduce items to those needed for infeasibility with the given items, which are feasible by themselves."""
+    """Reduce items to those needed for infeasibility with the given items, which are feasible without them."""
     if len(items) == 1:
         return items
     first, last = np.array_split(items, 2)
@@ -186,12 +186,12 @@ def irreducible(infeasible: Callable[[np.ndarray], bool], given: np.ndarray, ite
 
 
 def _infeasible(problem: Problem, multiple: float) -> bool:
-    """Whether no x >= 0 satisfies the rows up to their tolerances."""
+    """Return whether no x >= 0 satisfies the rows up to their tolerances."""
     try:
         smaller = aggregate(reduce(problem).restricted).form
         off = elastic_relaxation(smaller).off
         if not (off > CLEAR * smaller.tolerance).any() and off.any():
-            # Terms fixed by presolve are only as precise as their bounds: decide by the problem without presolve.
+            # Terms fixed by presolve are only as precise as their bounds: decide with the problem before presolve.
             smaller = aggregate(problem.form).form
             off = elastic_relaxation(smaller).off
     except Infeasible:
@@ -200,7 +200,7 @@ def _infeasible(problem: Problem, multiple: float) -> bool:
 
 
 def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
-    """Tabulate the sides of each row of an IIS, and its range where the other rows hold."""
+    """Tabulate the sides of each row of an IIS, and its range subject to the other rows."""
     ranges = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
     ranges = (ranges + form.shift[rows, None]) / form.scale[rows, None] + 0.0  # in the units of the rows as typed
     table = pd.DataFrame(ranges, columns=["low", "high", "least", "most"])
@@ -210,7 +210,7 @@ def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
 
 
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
-    """The least and the largest value of a row, records, where hard and other rows hold; NaN if not found."""
+    """Return the least and largest value of a row, in records, subject to hard and other rows; NaN if not found."""
     selected, place = form.select_knowledge(np.append(others, row)), form.n_facts + int((others < row).sum())
     low, high = selected.low.copy(), selected.high.copy()
     low[place], high[place] = -np.inf, np.inf
@@ -219,22 +219,22 @@ def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float
     objective = aggregation.form.rows(np.array([row])).toarray().ravel()
     try:
         return linear_bounds(aggregation.form.select(np.arange(aggregation.form.shape[0]) != row), objective)
-    except NotDecided:  # the time is over
+    except NotDecided:  # the time limit was reached
         raise
     except (Infeasible, SolverError):  # the other rows are infeasible as well, within tolerances
         return np.nan, np.nan
 
 
 def contradiction(problem: Problem) -> Infeasible | None:
-    """Describe an irreducible contradiction of the knowledge as an error; None if the knowledge is consistent."""
-    proved = conflict(problem.hard, multiple=1)  # strictly: what is usually tolerated has made the solve fail
+    """Return an irreducible contradiction of the knowledge as an error; None if the knowledge is consistent."""
+    proved = conflict(problem.hard, multiple=1)  # strict, since a usually tolerated contradiction made the solve fail
     return None if proved is None else proved.error
 
 
 def failure(
     problem: Problem, name: str, answer: Answer, certificate: Certificate | None, stopped: str = ""
 ) -> SolverError | Infeasible:
-    """The error that explains why there is no certified answer: contradictory knowledge, or a solver that failed."""
+    """Return the error for a missing certified answer: contradictory knowledge, or a solver that failed."""
     if stopped:
         return _interrupted(name, answer, certificate, stopped)
     # If no feasible point was found near the answer, the rows may be infeasible.
@@ -248,27 +248,27 @@ def failure(
         return proved
     if certificate is None and answer.status is Status.INFEASIBLE and problem.convex:
         return SolverError(
-            f"{name} reports that no distribution satisfies the convex constraints together with the rest, but this "
-            "was not proved, and the linear rows alone are consistent; relax a constraint, or use another solver"
+            f"{name} reports that no distribution satisfies the convex constraints together with the other rows, but "
+            "this was not proved, and the linear rows alone are consistent; relax a constraint, or use another solver"
         )
     if certificate is None:
         return SolverError(
-            f"{name} gave no answer ({answer.message}), and {consistent or 'the knowledge is consistent'}; "
+            f"{name} found no answer ({answer.message}), and {consistent or 'the knowledge is consistent'}; "
             f"{option_remedy(name, answer)}, or use another solver (see maxent_cvx.solvers.available())"
         )
     options = option_remedy(name, answer)
-    remedy = f"say it in numbers of like size, {options}"
+    remedy = f"rewrite the statements with numbers of similar size, {options}"
     if not np.isfinite(certificate.bound):
         remedy = (
-            "statements may depend on each other nearly, or contradict each other in late digits: remove one of them, "
+            "statements may be nearly dependent, or contradict each other in their last digits: remove one of them, "
             f"{remedy}"
         )
     if problem.convex:
-        remedy = f"write what is linear as linear rows, {options}"
+        remedy = f"write linear constraints as linear rows, {options}"
     elif name != NEWTON:
         remedy = f"{options}, use polish=True, or {NEWTON}, which is more precise"
     elif answer.status is Status.LIMIT:
-        remedy = "give it more iterations"
+        remedy = "allow more iterations"
     return Inaccurate(
         f"{name} stopped with {answer.message!r}, and the answer is not certified: {certificate}"
         f"{consistent and f'; {consistent}'}. {remedy[0].upper()}{remedy[1:]}, or pass allow_inaccurate=True"
@@ -276,21 +276,21 @@ def failure(
 
 
 def _interrupted(name: str, answer: Answer, certificate: Certificate | None, stopped: str) -> SolverError:
-    """The error of a solve that was stopped from outside."""
+    """Return the error of a solve that was stopped by a time limit or a callback."""
     if certificate is None:
         return SolverError(
-            f"{name} was stopped {stopped} before it had an answer ({answer.message}); give it more time, or use "
-            f"{NEWTON}, which has one at any time"
+            f"{name} was stopped {stopped} before it had an answer ({answer.message}); allow more time, or use "
+            f"{NEWTON}, which has an answer at any time"
         )
     unknown = "" if np.isfinite(certificate.bound) else "; whether the knowledge is consistent was not examined"
     return Inaccurate(
         f"{name} was stopped {stopped}, after {answer.iterations} iterations, and the answer is not certified: "
-        f"{certificate}{unknown}. Give it more time, or pass allow_inaccurate=True"
+        f"{certificate}{unknown}. Allow more time, or pass allow_inaccurate=True"
     )
 
 
 def zeros_by_bounds(form: LinearForm, rows: np.ndarray, n_records: float) -> Iterator[tuple[int, np.ndarray]]:
-    """Mark the terms that bound propagation proves zero from the hard constraints and one row of knowledge, row by row."""
+    """Yield, for each row of knowledge, the terms that bound propagation of it and the hard constraints proves zero."""
     for row in rows[_may_tighten(form, rows, n_records)]:
         try:
             selected = form.select_knowledge(np.array([row]))
@@ -301,18 +301,18 @@ def zeros_by_bounds(form: LinearForm, rows: np.ndarray, n_records: float) -> Ite
 
 
 def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.ndarray:
-    """Mark the rows that, alone, move any bound that propagation of the hard constraints has arrived at.
+    """Mark the rows that tighten any bound obtained by propagation of the hard constraints.
 
-    With a row that does not, propagation proves what it proves without. Most vague or common probabilities are such
-    rows. What is compared is the slack of a row with the widest of the terms that have the same column, with half the
-    least move as a margin for rounding errors, by which propagation only widens bounds.
+    A row that tightens no bound does not change the result of propagation. Most vague or common probabilities are such
+    rows. The slack of a row is compared with the widest term of each column; half the smallest move is a margin for
+    rounding errors, by which propagation only widens bounds.
     """
     hard = form.select_knowledge(np.empty(0, dtype=int))
     try:
         lower, upper = term_bounds(hard, n_records)
     except Infeasible:
         return np.ones(len(rows), dtype=bool)
-    if (upper <= FEASIBLE * hard.count_scale).any():  # they prove something with any row
+    if (upper <= FEASIBLE * hard.count_scale).any():  # then zeros are proved with any row
         return np.ones(len(rows), dtype=bool)
     known, at = form.known, rows - form.n_published
     low, high = (value[rows] for value in ActivityBounds(form)(lower, upper))
@@ -327,13 +327,13 @@ def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.nda
 
 
 def forcing_rows(problem: Problem, terms: np.ndarray) -> np.ndarray | None:
-    """Find an irreducible set of rows of knowledge that, with the hard constraints, force some terms to zero.
+    """Find an irreducible set of rows of knowledge that, with the hard constraints, force the given terms to zero.
 
-    If rows force the terms to zero, they contradict the supposition that the terms hold ``SUPPOSED`` records
-    in all; an IIS of this contradiction is an irreducible set that forces them. Its Farkas certificate is then a
-    direction that proves the terms zero, which is verified from the raw rows. The converse does not hold: rows that
-    only force the terms below ``SUPPOSED`` contradict the supposition as well, and may be found instead. In
-    that case rows are removed one by one, as long as the certificate of a linear program still proves the terms zero.
+    If rows force the terms to zero, they contradict the supposition that the terms have ``SUPPOSED`` records in total;
+    an IIS of this contradiction is an irreducible set that forces them. Its Farkas certificate is then a direction that
+    proves the terms zero, which is verified from the raw rows. The converse does not hold: rows that only force the
+    terms below ``SUPPOSED`` contradict the supposition as well, and may be found instead. In that case rows are removed
+    one by one, as long as the certificate of a linear program still proves the terms zero.
     """
     form = problem.form
     supposed = _with_supposition(form, terms, hard=True)
@@ -348,19 +348,19 @@ def forcing_rows(problem: Problem, terms: np.ndarray) -> np.ndarray | None:
 
 
 def _irreducible(form: LinearForm, terms: np.ndarray) -> np.ndarray | None:
-    """Find an irreducible set of rows of knowledge that force some terms to zero, by deletion; None without a proof."""
+    """Find an irreducible set of rows of knowledge that force terms to zero, by deletion; None without a proof."""
     rows = _needed(form, terms, np.arange(form.n_facts, form.shape[0]))
     if rows is None:
         return None
     for row in rows:
-        if row in rows:  # it may have been dropped together with an earlier one
+        if row in rows:  # it may have been dropped with an earlier row
             fewer = _needed(form, terms, rows[rows != row])
             rows = rows if fewer is None else fewer
     return rows
 
 
 def _needed(form: LinearForm, terms: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
-    """The rows of knowledge with a non-zero multiplier in a proof that some terms are zero; None without a proof.
+    """Return the rows of knowledge with nonzero multipliers in a proof that terms are zero; None without a proof.
 
     The proof is the certificate of an elastic relaxation in which only the supposition is relaxed.
     """
@@ -370,7 +370,7 @@ def _needed(form: LinearForm, terms: np.ndarray, rows: np.ndarray) -> np.ndarray
     price = np.append(np.full(len(rows), np.inf), 1.0)
     try:
         direction = elastic_relaxation(aggregation.form, price).direction[aggregation.row]
-    except NotDecided:  # the time is over
+    except NotDecided:  # the time limit was reached
         raise
     except (Infeasible, SolverError):  # the rows are feasible only within their tolerances
         return None
@@ -379,7 +379,7 @@ def _needed(form: LinearForm, terms: np.ndarray, rows: np.ndarray) -> np.ndarray
 
 
 def _proof(form: LinearForm, terms: np.ndarray, direction: np.ndarray, place: int) -> np.ndarray | None:
-    """A direction that proves some terms zero, from the Farkas certificate of a contradiction; None if it does not."""
+    """Return a direction that proves terms zero, given the Farkas certificate of a contradiction; None if it fails."""
     multiplier = direction[place]
     if not multiplier > 0:
         return None
@@ -389,7 +389,7 @@ def _proof(form: LinearForm, terms: np.ndarray, direction: np.ndarray, place: in
 
 
 def _with_supposition(form: LinearForm, terms: np.ndarray, *, hard: bool) -> LinearForm:
-    """Add the row that some terms hold ``SUPPOSED`` records: as the last hard row, or as the last of all."""
+    """Add the row that the terms have ``SUPPOSED`` records, as the last hard row or as the last row of all."""
     place = form.n_facts if hard else form.shape[0]
     row, matrix = sp.csr_array(terms.astype(float)[None]), form.matrix
     return replace(
@@ -406,18 +406,18 @@ def _with_supposition(form: LinearForm, terms: np.ndarray, *, hard: bool) -> Lin
 
 
 class Support(NamedTuple):
-    """Which terms some rows force to zero, and which they do not."""
+    """Terms that given rows force to zero, and a point that satisfies the rows."""
 
-    is_zero: np.ndarray  # proved
-    counts: np.ndarray  # records that satisfy the rows
+    is_zero: np.ndarray  # one per term: whether it is proved zero
+    counts: np.ndarray  # records of a point that satisfies the rows
 
 
 class ForcingSets:
     """Irreducible sets of rows of knowledge.
 
-    The maximum-entropy problem of a few rows is small after aggregation. Its answer has records in every term that can
-    have some, and directions of its multipliers prove zero the others. So one problem for a set, and one without each
-    of its rows, tell of all terms whether the set forces them to zero, irreducibly.
+    The maximum-entropy problem of a few rows is small after aggregation. Its solution is positive for every term that
+    can be, and directions of its multipliers prove that the other terms are zero. One problem for a set, and one
+    without each of its rows, therefore decide for all terms whether the set forces them to zero irreducibly.
     """
 
     def __init__(self, form: LinearForm) -> None:
@@ -426,14 +426,14 @@ class ForcingSets:
         self._supports: dict[tuple[int, ...], Support | None] = {}
 
     def add(self, rows: np.ndarray) -> None:
-        """Take note of a set, unless it is known or has more than ``LARGEST_SET`` rows."""
+        """Add a set, unless it is known or has more than ``LARGEST_SET`` rows."""
         if len(rows) <= LARGEST_SET and not any(np.array_equal(rows, other) for other in self.found):
             self.found.append(rows)
 
     def forcing(self, terms: np.ndarray) -> np.ndarray | None:
-        """A set that forces some terms to zero, of whose rows none can be spared; None if none is known.
+        """Return a set that forces the given terms to zero and is irreducible; None if no such set is known.
 
-        Each problem is solved when it is first asked for.
+        Problems are solved when they are first needed.
         """
         for rows in self.found:
             support = self._support(rows)
@@ -442,19 +442,19 @@ class ForcingSets:
         return None
 
     def _needs_each(self, rows: np.ndarray, terms: np.ndarray) -> bool:
-        """Whether some terms can have records without any one row of a set."""
+        """Return whether the terms can have records after removal of any one row of a set."""
         fewer = (self._support(rows[rows != row]) for row in rows)
         return all(answer is not None and answer.counts[terms].sum() > SUPPOSED for answer in fewer)
 
     def _support(self, rows: np.ndarray) -> Support | None:
-        """What some rows force; None if the problem has no answer."""
+        """Return the terms that rows force to zero; None if the problem has no answer."""
         key = tuple(rows.tolist())
         if key not in self._supports:
             self._supports[key] = self._solved(rows)
         return self._supports[key]
 
     def _solved(self, rows: np.ndarray) -> Support | None:
-        """Solve the maximum-entropy problem of some rows."""
+        """Solve the maximum-entropy problem of the given rows."""
         form = self.form.select_knowledge(rows)
         aggregation = aggregate(form)
         answer = newton(aggregation.form, monitor=Monitor(time_limit=seconds_left()))
@@ -473,15 +473,15 @@ class ForcingSets:
 def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
     """Find multipliers m with x = w exp(A' m - 1) where x > 0; they are infinite for rows that force zeros.
 
-    The least-squares solution of minimal norm of A' m = log(x / w) + 1 over the terms with x > 0. Inequalities that are
-    inactive, or for which it has the wrong sign, get 0. If that leaves a residual, inequalities are added again one by
-    one; of identical ones, one may then have the whole multiplier.
+    m is the minimum-norm least-squares solution of A' m = log(x / w) + 1 over the terms with x > 0. Inequalities that
+    are inactive, or whose multiplier has the wrong sign, get 0. If that leaves a residual, inequalities are added again
+    one by one; among identical rows, one may then have the whole multiplier.
     """
     return _multipliers(form, counts, ~determined(form))
 
 
 def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -> np.ndarray:
-    """The multipliers of all rows, where those of the soft rows are given."""
+    """Return the multipliers of all rows, given those of the soft rows."""
     multipliers = np.concatenate([np.zeros(form.n_hard), soft])
     with np.errstate(under="ignore", over="ignore"):
         hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(multipliers)))
@@ -490,10 +490,10 @@ def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -
 
 
 def determined(form: LinearForm) -> np.ndarray:
-    """Mark rows of knowledge whose value the hard constraints determine: linear combinations of equations among these.
+    """Mark rows of knowledge whose value the hard constraints determine: linear combinations of their equations.
 
-    A row is such a combination if and only if it is orthogonal to all x with E x = 0, E being the equations. It is
-    tested against one such x, drawn at random, to which any other row is orthogonal with probability 0.
+    A row is such a combination if and only if it is orthogonal to all x with E x = 0, where E are the equations. It is
+    tested against one random x of this kind, to which any other row is orthogonal with probability 0.
     """
     is_determined = np.zeros(form.shape[0], dtype=bool)
     equations = form.select(np.flatnonzero(form.is_equation[: form.n_facts]))
@@ -510,8 +510,8 @@ def determined(form: LinearForm) -> np.ndarray:
 
 
 def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """As :func:`multipliers_from_counts`, with multipliers for the candidate rows only."""
-    original, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, as knowledge may be
+    """Return :func:`multipliers_from_counts` with multipliers for the candidate rows only."""
+    original, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, too
     if form is not original:
         m = np.empty(form.shape[0])
         m[order] = _multipliers(form, counts, candidates[order])
@@ -543,7 +543,7 @@ def _with_signs(
     candidates: np.ndarray,
     multipliers: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Find multipliers of active rows, removing inequalities whose multiplier has the wrong sign, until none has."""
+    """Find multipliers of active rows, removing inequalities whose multiplier has the wrong sign until none has."""
     active = (at_low | at_high) & candidates
     for _ in range(SIGN_ROUNDS):
         m = multipliers(active)
@@ -555,9 +555,9 @@ def _with_signs(
 
 
 def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """The least-squares solution of minimal norm over the terms that are positive."""
+    """Return the minimum-norm least-squares solution over the positive terms."""
     m, positive, rows = np.zeros(form.shape[0]), np.flatnonzero(counts > 0), np.flatnonzero(active)
-    if len(positive) * len(rows) ** 2 <= MOST_DENSE:  # with a ridge, rows that repeat others share less exactly
+    if len(positive) * len(rows) ** 2 <= MOST_DENSE:  # with a ridge, redundant rows share less exactly
         matrix = form.matrix[rows][:, positive].toarray().T
         m[rows] = np.linalg.lstsq(matrix, _residual(form, counts, m)[positive], rcond=None)[0]
         return m
@@ -570,7 +570,7 @@ def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray
 
 
 def _residual(form: LinearForm, counts: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """Compute log(x / w) + 1 - A' m over the terms that are positive, and 0 for the others."""
+    """Compute log(x / w) + 1 - A' m for positive terms, and 0 for other terms."""
     with np.errstate(divide="ignore"):
         return np.where(counts > 0, np.log(counts / form.weights) + 1 - form.rmatvec(m), 0.0)
 
@@ -580,9 +580,9 @@ def _with_rows_added(
 ) -> np.ndarray:
     """Reduce the residual of multipliers with the right signs by adding inequalities to the active rows.
 
-    Of inequalities that depend on each other :func:`_with_signs` may remove more than it must. The one with the largest
+    Of mutually dependent inequalities, :func:`_with_signs` may remove more than necessary. The one with the largest
     gradient is added, as by Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23); where a sign would
-    become wrong, the step ends, and the row is removed.
+    become wrong, the step ends and the row is removed.
     """
     active = (m != 0) | (form.is_equation & (at_low | at_high))
     for _ in range(SIGN_ROUNDS):
@@ -607,16 +607,16 @@ def _with_rows_added(
     return m
 
 
-#: Records: a term that holds less may be zero.
+#: Records: smaller terms may be zero.
 SMALL = 1e-6
-#: Weight of such a term in the least squares of facial reduction; a term that must not change has 1.
+#: Weight of small terms in the least squares of facial reduction; terms that must not change have weight 1.
 WEIGHT = 1e-5
-#: A small term that the direction lowers by less, where 1 is sought, is no longer a candidate.
+#: A small term that the direction lowers by less, instead of by 1, is no longer a candidate.
 LOWERED = 0.3
-#: Relative: a candidate lowered by more than 1 and this is lowered enough.
+#: Relative: a candidate must be lowered by more than 1 plus this.
 ENOUGH = 1e-6
-#: Rounds of facial reduction, with fewer and fewer candidates; least squares in each, and times in each of these that the
-#: change of other terms is removed.
+#: Rounds of facial reduction, with fewer and fewer candidates; least-squares solutions in each round; and corrections
+#: of the change of other terms in each of these.
 ROUNDS, STEPS, REPAIRS = 20, 5, 3
 #: Relative precision of its least-squares solutions, and their relative ridge.
 FACIAL_PRECISION, FACIAL_RIDGE = 1e-8, 1e-14
@@ -630,23 +630,23 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
         min  v sum over small terms max((A' d)_j + 1, 0)^2  +  sum over all other terms (A' d)_j^2
 
     with the weight v = ``WEIGHT``; 0 for inequalities, and everywhere if there is none. Small terms that d hardly lowers
-    are counted among the others, and the problem is solved again, until d lowers all small terms that remain. `counts`
+    are moved to the other terms, and the problem is solved again, until d lowers all remaining small terms. `counts`
     may be imprecise. The solutions lie on a face of the orthant (Borwein and Wolkowicz, 1981).
 
-    A term may be lowered by more than 1, as a row with unlike coefficients lowers one term many times as much as another.
+    A term may be lowered by more than 1, because a row may lower one term much more than another.
     """
     system, is_small = newton_system(form), counts < SMALL
     equations = np.flatnonzero(form.is_equation[form.n_published :])
 
     def solution(weights: np.ndarray, aim: np.ndarray) -> np.ndarray:
-        """The least-squares solution of (A' d)_j = aim_j."""
+        """Return the least-squares solution of (A' d)_j = aim_j."""
         right = np.where(form.is_equation, form.matvec(weights * aim), 0.0)
         return system.at(weights, FACIAL_RIDGE).solve(right, equations, FACIAL_PRECISION)
 
     for _ in range(ROUNDS):
         if not is_small.any():
             break
-        short = is_small  # the terms whose squares are not 0
+        short = is_small  # the terms with nonzero squares
         for _ in range(STEPS):
             direction = solution(np.where(is_small, WEIGHT * short, 1.0), np.where(short, -1.0, 0.0))
             for _ in range(REPAIRS):
@@ -663,7 +663,7 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
 
 
 def _zero_proof(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """A direction of the multipliers that proves nearly zero terms zero; its largest component is 1 or -1."""
+    """Return a direction of the multipliers that proves nearly zero terms zero; its largest component is 1 or -1."""
     direction = np.zeros(form.shape[0])
     direction[active] = facial_reduction(form.select(active), counts)
     direction /= max(np.abs(direction).max(initial=0.0), NOTHING)

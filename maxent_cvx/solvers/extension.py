@@ -1,4 +1,4 @@
-"""A linear form with further rows: hard ones after the hard rows that it has, soft ones after its soft rows."""
+"""A linear form with further rows: hard rows after its own hard rows, and soft rows after its own soft rows."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from .parameters import PLACES
 
 @dataclass(frozen=True, eq=False)
 class AddedRows:
-    """low <= matrix @ x <= high over the counts x, all under one name."""
+    """Rows low <= matrix @ x <= high over the counts x, with a common name."""
 
     matrix: sp.csr_array  # shape (rows, terms)
     low: np.ndarray  # one per row
     high: np.ndarray
     name: str
     penalties: Penalties | None = None  # the costs of missing the rows, if they are soft
-    scale: np.ndarray | None = None  # one per row: what each row was multiplied by
-    violation: float = 0.0  # of a cut, by how much the point that it was made at violates it, records
-    entries: np.ndarray | None = None  # one per row of a cut: which entry of the constraint it is of
+    scale: np.ndarray | None = None  # one per row: the factor by which it was multiplied
+    violation: float = 0.0  # for a cut: its violation at the point of its creation, in records
+    entries: np.ndarray | None = None  # one per row of a cut: its entry of the constraint
 
 
 @dataclass(frozen=True, eq=False)
 class Extension:
-    """An extended form, and where the rows of the original one are in it."""
+    """An extended form, and the positions of the original and the added rows in it."""
 
     form: LinearForm
     original: np.ndarray  # the number of each original row in the extended form
-    added: dict[Hashable, np.ndarray]  # the numbers of the added rows, by what they were added as
+    added: dict[Hashable, np.ndarray]  # the numbers of the added rows, by the keys of `added`
 
 
 @dataclass(frozen=True, eq=False)
 class ExtendedOrigin:
-    """The origin of the rows of an extended form: that of the original rows, and the names of the others."""
+    """Origin of the rows of an extended form: that of the original rows, and the names of the added rows."""
 
     before: RowOrigin | None
     original: np.ndarray
@@ -50,37 +50,37 @@ class ExtendedOrigin:
 
     @property
     def starts(self) -> np.ndarray:
-        """Every row is a block of its own but for what is published."""
+        """Starts of the blocks; every row that is not published is its own block."""
         first = np.array([0], dtype=np.int64) if self.before is None else self.before.starts[:2]
         return np.concatenate([first, np.arange(int(first[-1]) + 1, len(self.names) + 1)])
 
     @property
     def labels(self) -> Mapping[str, slice]:
-        """Rows are not asked for by label here."""
+        """Labels of blocks, which are not used here."""
         return {}
 
     @property
     def typed(self) -> np.ndarray:
-        """Of the original rows those that are available as rational numbers."""
+        """Original rows that are available as rational numbers."""
         return np.empty(0, dtype=np.int64) if self.before is None else self.original[self.before.typed]
 
     def _before(self, row: int) -> tuple[RowOrigin | None, int]:
-        """The origin of a row of the original form, and its number there; None of an added one."""
+        """Return the origin of a row of the original form, and its number there; None for an added row."""
         at = int(np.searchsorted(self.original, row))
         return (self.before, at) if at < len(self.original) and self.original[at] == row else (None, row)
 
     def name(self, row: int) -> str:
-        """The name of a row in messages."""
+        """Return the name of a row for messages."""
         before, number = self._before(row)
         return self.names[row] if before is None else before.name(number)
 
     def remedy(self, row: int) -> str:
-        """What a user can do about a row that contradicts others."""
+        """Return what a user can do about a row that contradicts others."""
         before, number = self._before(row)
         return "relax it, or remove it" if before is None else before.remedy(number)
 
     def coefficients(self, row: int) -> Coefficients:
-        """The coefficients of a row, as typed or as they stand, up to a common factor."""
+        """Return the coefficients of a row, as typed or as stored, up to a common factor."""
         before, number = self._before(row)
         if before is not None:
             return before.coefficients(number)
@@ -88,18 +88,18 @@ class ExtendedOrigin:
         return by_coefficient(line.data, line.indices)
 
     def sides(self, row: int) -> tuple[float, float]:
-        """The sides of a row."""
+        """Return the sides of a row."""
         before, number = self._before(row)
         return (float(self.low[row]), float(self.high[row])) if before is None else before.sides(number)
 
     def is_exact(self, row: int) -> bool:
-        """Whether the stored row is the intended one."""
+        """Return whether the stored row is the intended one."""
         before, number = self._before(row)
         return before is not None and before.is_exact(number)
 
 
 def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.ndarray) -> Extension:
-    """Add rows to a form, and give its objective other weights."""
+    """Add rows to a form, and replace the weights of its objective."""
     n, n_hard, before = form.shape[0], form.n_hard, form.matrix
     firm = {key: block for key, block in added.items() if block.penalties is None}
     soft = {key: block for key, block in added.items() if block.penalties is not None}
@@ -145,7 +145,7 @@ def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.
 
 
 def _numbered(added: Mapping[Hashable, AddedRows], first: int) -> dict[Hashable, np.ndarray]:
-    """Consecutive numbers for the rows of each, from the first."""
+    """Assign consecutive numbers to the rows of each entry, beginning with the first."""
     ends = first + np.cumsum([len(rows.low) for rows in added.values()], dtype=np.int64)
     return {
         key: np.arange(end - len(rows.low), end) for (key, rows), end in zip(added.items(), ends.tolist(), strict=True)

@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 
-#: Coefficients, zeros among them, up to which products are made with a dense array: SciPy's take ten times as long.
+#: The largest number of coefficients, zeros included, of products with a dense array: sparse ones take ten times longer.
 MOST_DENSE_ENTRIES = 40_000
 
-# Where the rows of a system come from: their names, and their coefficients before any rounding.
+# The origin of the rows of a system: their names, and their coefficients before any rounding.
 
 
-#: The distinct coefficients of a row, each with the terms that have it.
+#: The distinct coefficients of a row, each with its terms.
 Coefficients = tuple[tuple[Fraction, np.ndarray], ...]
 
 
 def by_coefficient(coefficients: np.ndarray, terms: np.ndarray) -> Coefficients:
-    """Collect the terms of each coefficient that is not 0; every double is the rational number that it is."""
+    """Collect the terms of each nonzero coefficient; every double is taken as the exact rational number."""
     kept = coefficients != 0
     values, number = np.unique(coefficients[kept], return_inverse=True)
     collected = np.split(terms[kept][np.argsort(number, kind="stable")], np.cumsum(np.bincount(number))[:-1])
@@ -48,63 +48,63 @@ def by_coefficient(coefficients: np.ndarray, terms: np.ndarray) -> Coefficients:
 
 
 class RowOrigin(Protocol):
-    """What the solver knows of the rows beyond their numbers; rows are numbered as in the whole system.
+    """Information about rows beyond their numbers; rows are numbered as in the whole system.
 
-    Rows come in blocks: those of one block state the same relation for different groups of people.
+    Rows come in blocks: the rows of one block state the same relation for different groups of people.
     """
 
     @property
     def starts(self) -> np.ndarray:
-        """The number of the first row of each block and, last, the number of all rows."""
+        """Numbers of the first row of each block, followed by the number of all rows."""
         ...
 
     @property
     def labels(self) -> Mapping[str, slice]:
-        """The rows of each block by its label, in the order of the blocks."""
+        """Rows of each block by its label, in the order of the blocks."""
         ...
 
     @property
     def typed(self) -> np.ndarray:
-        """The numbers of the rows whose coefficients are available as rational numbers."""
+        """Numbers of the rows whose coefficients are available as rational numbers."""
         ...
 
     def name(self, row: int) -> str:
-        """The name of a row in messages."""
+        """Return the name of a row for messages."""
         ...
 
     def remedy(self, row: int) -> str:
-        """What a user can do about a row that contradicts others."""
+        """Return what a user can do about a row that contradicts others."""
         ...
 
     def coefficients(self, row: int) -> Coefficients:
-        """The coefficients of a row over probabilities, as typed."""
+        """Return the coefficients of a row over probabilities, as typed."""
         ...
 
     def sides(self, row: int) -> tuple[float, float]:
-        """The lower and the upper side of a row over probabilities, as typed; infinite where there is none."""
+        """Return the lower and the upper side of a row over probabilities, as typed; infinite if missing."""
         ...
 
     def is_exact(self, row: int) -> bool:
-        """Whether the stored coefficients and sides are the intended ones; False if whoever wrote the row rounded."""
+        """Return whether the stored coefficients and sides are the intended ones; False if they were typed rounded."""
         ...
 
 
-# Elementary row operations on rows of knowledge: multiples of published equations subtracted, and a new scale.
+# Elementary row operations on rows of knowledge: subtracting multiples of published equations, and rescaling.
 
 
 @dataclass(frozen=True, eq=False)
 class RowOperations:
-    """Row i became ``factors[i] * (row i - sum over k of multiples[i, k] * row k)``; the feasible set is the same."""
+    """Row i became ``factors[i] * (row i - sum over k of multiples[i, k] * row k)``; the feasible set is unchanged."""
 
-    multiples: sp.csr_array  # shape (rows, rows): non-zero only for rows k that are not rewritten themselves
+    multiples: sp.csr_array  # shape (rows, rows): nonzero only for rows k that are not rewritten
     factors: np.ndarray  # one per row: positive
 
     def transform_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the rewritten rows, from those of the original rows."""
+        """Return the multipliers of the rewritten rows, given those of the original rows."""
         return (multipliers + self.multiples.T @ multipliers) / self.factors
 
     def restore_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the original rows, from those of the rewritten rows."""
+        """Return the multipliers of the original rows, given those of the rewritten rows."""
         scaled = multipliers * self.factors
         return scaled - self.multiples.T @ scaled
 
@@ -114,40 +114,40 @@ class RowOperations:
 
 @dataclass(frozen=True, eq=False)
 class LinearForm:
-    """``low <= matrix @ x <= high`` over the counts x = N p, records.
+    """Linear constraints ``low <= matrix @ x <= high`` over the counts x = N p, in records.
 
     Every row is scaled so that its largest coefficient is 1. Its sides and residuals are then in records, whether it
     was typed as a joint or as a conditional probability. Rows of knowledge that were rewritten (`operations`) or
     rescaled by presolve may have a largest coefficient other than 1.
     """
 
-    # Shape (rows, terms): the matrix; or its published rows and the distinct columns of the others, which takes less
-    # memory.
+    # Shape (rows, terms): the matrix; or, to save memory, its published rows and the distinct columns of the other
+    # rows.
     coefficients: sp.csr_array | SplitMatrix
-    low: np.ndarray  # records. Equal for an equation, infinite where there is no such side
+    low: np.ndarray  # in records; equal to `high` for an equation, infinite if missing
     high: np.ndarray
     scale: np.ndarray  # a side of value v as typed is v * scale - shift records
-    # Names of the rows and their numbers as typed, for all rows of the system that this one was selected from.
+    # Names of the rows and their numbers as typed, for all rows of the system from which this one was selected.
     origin: RowOrigin | None
     # The number of leading rows that come from the published view. Their connected components are the buckets.
     n_published: int
-    # The number of leading rows that are hard constraints: the published ones, and those that state the presence of
-    # named people. All further rows are knowledge, of which any may be wrong.
+    # The number of leading rows that are hard constraints: the published rows, and those that state the presence of
+    # named people. All further rows are knowledge, any of which may be wrong.
     n_facts: int
-    # w > 0, one per term. The objective is sum x log(w / x): the entropy where all are 1, otherwise minus the entropy
-    # relative to the prior w.
+    # w > 0, one per term. The objective is sum x log(w / x): the entropy if all weights are 1, otherwise minus the
+    # relative entropy with respect to the prior w.
     weights: np.ndarray
     shift: np.ndarray = None  # type: ignore[assignment]  # zeros, unless given
     side_error: np.ndarray = None  # type: ignore[assignment]
     coefficient_error: np.ndarray = None  # type: ignore[assignment]
-    # A term that is proved to hold at most this many times `count_scale` is taken for zero.
+    # A term that is proved to be at most this many times `count_scale` is treated as zero.
     zero_tolerance: float = FEASIBLE
-    # The row operations that improved the scaling of rows. None if rows were selected, as it refers to all rows.
+    # The row operations that improved the scaling of rows. None if rows were selected, since it refers to all rows.
     operations: RowOperations | None = None
-    # The costs of missing the last rows, which are soft: the objective is sum x log(w / x) less these costs. None if
+    # The costs of missing the last rows, which are soft: the objective is sum x log(w / x) minus these costs. None if
     # all rows are hard.
     penalties: Penalties | None = None
-    # The rows before these operations, with the rounding errors that the numbers as typed may have.
+    # The rows before these operations, with the possible rounding errors of the numbers as typed.
     typed: LinearForm | None = None
 
     def __post_init__(self) -> None:
@@ -159,13 +159,13 @@ class LinearForm:
     def plain(
         cls, matrix: sp.csr_array, low: np.ndarray, high: np.ndarray, weights: np.ndarray | None = None
     ) -> LinearForm:
-        """Make a form of rows over counts that have no names, no published rows among them, and no rounding errors."""
+        """Build a form of rows over counts without names, published rows or rounding errors."""
         n_rows, n_terms = matrix.shape
         weights = np.ones(n_terms) if weights is None else weights
         return cls(matrix, low, high, np.ones(n_rows), None, 0, 0, weights)
 
     def select(self, rows: np.ndarray) -> LinearForm:
-        """Keep some rows, in the order given: published rows first, soft rows last; `origin` is that of all rows."""
+        """Keep the given rows in the given order, published first and soft rows last; `origin` is that of all rows."""
         kept = np.flatnonzero(rows) if rows.dtype == bool else rows
         if np.array_equal(kept, np.arange(self.shape[0])):
             return self
@@ -190,7 +190,7 @@ class LinearForm:
         )
 
     def _selected(self, rows: np.ndarray, n_published: int) -> sp.csr_array | SplitMatrix:
-        """The coefficients of some rows, the first of which are published."""
+        """Return the coefficients of the given rows, the first of which are published."""
         n = self.n_published
         if self._split is None and not np.array_equal(rows[n_published:], np.arange(n, self.shape[0])):
             return self.matrix[rows]
@@ -198,7 +198,7 @@ class LinearForm:
         return SplitMatrix(published, self.known.select(rows[n_published:] - n))
 
     def select_terms(self, terms: np.ndarray) -> LinearForm:
-        """Keep the coefficients of some terms, by their numbers in the order given."""
+        """Keep the coefficients of the given terms, in the given order."""
         split = self._split
         kept = self.matrix[:, terms] if split is None else split.columns(terms)
         return replace(self, coefficients=kept, weights=self.weights[terms])
@@ -208,18 +208,18 @@ class LinearForm:
         return self.select(np.concatenate([np.arange(self.n_facts), np.sort(rows)]))
 
     def relax_published(self) -> LinearForm:
-        """Keep only the first block of published rows hard, the records of QI tuples; the others become knowledge."""
+        """Keep only the first block of published rows hard (the records of QI tuples); make the others knowledge."""
         n = 0 if self.origin is None else int(self.origin.starts[1])
         return replace(self, n_published=n, n_facts=n)
 
     @property
     def n_hard(self) -> int:
-        """The number of leading rows that are hard; all further rows are soft."""
+        """Number of leading rows that are hard; all further rows are soft."""
         return self.shape[0] - (0 if self.penalties is None else len(self.penalties))
 
     @cached_property
     def hard(self) -> LinearForm:
-        """The hard rows alone, with the numbers that they have here. They determine what is feasible."""
+        """The form without soft rows, with the same row numbers; it determines the feasible set."""
         return self if self.penalties is None else self.select(np.arange(self.n_hard))
 
     def extend_to_soft(self, direction: np.ndarray) -> np.ndarray:
@@ -228,36 +228,36 @@ class LinearForm:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        """The number of rows, and of terms."""
+        """Numbers of rows and terms."""
         return self.coefficients.shape
 
     @property
     def _split(self) -> SplitMatrix | None:
-        """The coefficients if published rows are apart from the others, and none has become the other since."""
+        """Coefficients if published rows are stored separately and are still the same rows; otherwise None."""
         split = self.coefficients
         return split if isinstance(split, SplitMatrix) and split.published.shape[0] == self.n_published else None
 
     @property
     def matrix(self) -> sp.csr_array:
-        """All rows as one sparse matrix; where they are split, it is made anew whenever it is asked for."""
+        """All rows as one sparse matrix; if they are stored separately, it is computed at every access."""
         split = self.coefficients
         return split.rows(np.arange(split.shape[0])) if isinstance(split, SplitMatrix) else split
 
     def rows(self, numbers: np.ndarray) -> sp.csr_array:
-        """Some rows as a sparse matrix, by their numbers in the order given."""
+        """Return the given rows as a sparse matrix, in the given order."""
         split = self._split
         return self.matrix[numbers] if split is None else split.rows(numbers)
 
     @property
     def is_equation(self) -> np.ndarray:
-        """Which rows are equations."""
+        """Mark the rows that are equations."""
         return self.low == self.high
 
     @property
     def within_rounding(self) -> LinearForm:
-        """The rows with sides that are wider by what rounding of the numbers as typed explains.
+        """Rows with sides widened by the possible rounding of the numbers as typed.
 
-        Operations are applied to the numbers as typed as if they were exact, and magnify their rounding errors.
+        Operations treat the numbers as typed as exact, and magnify their rounding errors.
         """
         if self.operations is None or self.typed is None:
             return self
@@ -268,40 +268,40 @@ class LinearForm:
 
     @property
     def tolerance(self) -> np.ndarray:
-        """The feasibility tolerance of each row, records."""
+        """Feasibility tolerance of each row, in records."""
         size = np.maximum(np.abs(np.where(np.isfinite(self.low), self.low, 0)),
                           np.abs(np.where(np.isfinite(self.high), self.high, 0)))  # fmt: skip
         return FEASIBLE * np.maximum(size, 1.0) + self.side_error
 
     @cached_property
     def published(self) -> sp.csr_array:
-        """The published rows."""
+        """Published rows."""
         split = self._split
         return self.matrix[: self.n_published] if split is None else split.published
 
     @cached_property
     def published_by_term(self) -> sp.csr_array:
-        """The published rows, transposed."""
+        """Published rows, transposed."""
         return with_ones_of(self.published.T.tocsr(), self.published)
 
     @cached_property
     def known(self) -> SharedColumns:
-        """The rows that are not published, each distinct column stored once."""
+        """Rows that are not published, with each distinct column stored once."""
         split = self._split
         return SharedColumns(self.matrix[self.n_published :]) if split is None else split.known
 
     @cached_property
     def bucket(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number the buckets, the components of the published rows: for each published row, and for each term."""
+        """Bucket of each published row and of each term; buckets are the components of the published rows."""
         return components(self.published)
 
     @cached_property
     def bucket_blocks(self) -> BucketBlocks:
-        """The published rows, as blocks of a block-diagonal matrix."""
+        """Published rows as blocks of a block-diagonal matrix."""
         return BucketBlocks(self.published, self.published_by_term, self.bucket[0])
 
     def forget(self) -> None:
-        """Free what a solve has derived from the rows, several times their memory; asked for, it is derived again."""
+        """Free the data that a solve has derived from the rows (several times their memory); they can be recomputed."""
         for name in ("published_by_term", "bucket", "bucket_blocks", "_components", "_last_components", "upper_bound"):
             self.__dict__.pop(name, None)
 
@@ -309,7 +309,7 @@ class LinearForm:
         """Number the connected components, which are independent subproblems: for each row, and for each term."""
         if terms is None or terms.all():
             return self._components
-        last = self.__dict__.get("_last_components")  # those over the terms that were asked for last are kept
+        last = self.__dict__.get("_last_components")  # those of the last requested terms are cached
         if last is None or not np.array_equal(last[0], terms):
             pieces = components(with_entries_in(self.published, terms))
             last = terms.copy(), self._joined(*pieces, self.known.touched & terms)
@@ -318,11 +318,11 @@ class LinearForm:
 
     @cached_property
     def _components(self) -> tuple[np.ndarray, np.ndarray]:
-        """The connected components where all terms connect rows."""
+        """Connected components if all terms connect rows."""
         return self._joined(*self.bucket, self.known.touched)
 
     def _joined(self, of_row: np.ndarray, of_term: np.ndarray, touched: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Join components of the published rows by the classes of columns of knowledge that some terms have."""
+        """Join components of the published rows by the classes of columns of knowledge that the terms have."""
         known, n = self.known, int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1
         pairs = np.ones(np.count_nonzero(touched)), (of_term[touched], known.of_term[touched])
         links = sp.csr_array(pairs, shape=(n, known.distinct.shape[1]))
@@ -333,7 +333,7 @@ class LinearForm:
 
     @cached_property
     def dense(self) -> np.ndarray | None:
-        """All coefficients as a dense array, if they are few; None otherwise."""
+        """All coefficients as a dense array, if there are few; otherwise None."""
         if self.shape[0] * self.shape[1] > MOST_DENSE_ENTRIES:
             return None
         return np.vstack([self.published.toarray(), self.known.toarray()])
@@ -345,7 +345,7 @@ class LinearForm:
         return np.concatenate([self.published @ x, self.known.matvec(x)])
 
     def exact_matvec(self, x: np.ndarray) -> np.ndarray:
-        """Compute A x without the roundoff of long sums, where all coefficients are 1 or -1; see `exact_products`."""
+        """Compute A x without the roundoff of long sums, if all coefficients are 1 or -1; see `exact_products`."""
         multiples, rest = split_exactly(x)
         with np.errstate(over="ignore", invalid="ignore"):
             return self.matvec(multiples) + self.matvec(rest)
@@ -356,32 +356,32 @@ class LinearForm:
 
     @property
     def entries(self) -> np.ndarray:
-        """The number of terms that each row is about."""
+        """Number of terms in each row."""
         size = np.bincount(self.known.of_term, minlength=self.known.distinct.shape[1])
         return np.concatenate([np.diff(self.published.indptr), self.known.pattern @ size]).astype(np.int64)
 
     def rounding_of_rows(self, mass: np.ndarray) -> np.ndarray:
-        """A bound on the error of each row's residual that comes from rounding while the row was built, records.
+        """Bound the error of each row's residual due to rounding while the row was built, in records.
 
-        `side_error` is that for any counts. What coefficients are off by matters as much as the counts they multiply.
+        `side_error` is the bound for any counts. Errors of coefficients are multiplied by the counts.
         """
         size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (self.low, self.high)))
         return np.minimum(self.side_error, PLACES * size + self.coefficient_error * mass)
 
     def mass_of_rows(self, x: np.ndarray) -> np.ndarray:
-        """The sum of the counts that each row is about."""
+        """Return the sum of the counts in each row."""
         pattern = self.published
         published = sp.csr_array((np.ones(pattern.nnz), pattern.indices, pattern.indptr), shape=pattern.shape)
         return np.concatenate([published @ x, self.known.pattern @ self.known.collect(x)])
 
     def rows_involving(self, terms: np.ndarray) -> np.ndarray:
-        """Which rows have a coefficient on any of some terms."""
+        """Mark the rows that have a coefficient on any of the given terms."""
         if not terms.any():
             return np.zeros(self.shape[0], dtype=bool)
         return self.absolute_matvec(terms.astype(float)) > 0
 
     def rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
-        """Compute A' multipliers, one number a term."""
+        """Compute A' multipliers, one number per term."""
         if self.dense is not None:
             return multipliers @ self.dense
         n = self.n_published
@@ -390,7 +390,7 @@ class LinearForm:
         return product
 
     def absolute_rmatvec(self, multipliers: np.ndarray) -> np.ndarray:
-        """Compute |A|' multipliers, one number a term."""
+        """Compute |A|' multipliers, one number per term."""
         n, known = self.n_published, self.known
         of_class = absolute(known.transposed) @ multipliers[n:]
         return absolute(self.published_by_term) @ multipliers[:n] + of_class[known.of_term]
@@ -398,7 +398,7 @@ class LinearForm:
     def project_to_dual_cone(self, multipliers: np.ndarray) -> np.ndarray:
         """Set to 0 the multipliers m > 0 of rows without a low side, and m < 0 of rows without a high side.
 
-        The multipliers of soft rows are moved to between minus and plus the slope of the cost.
+        The multipliers of soft rows are moved between minus and plus the slope of the cost.
         """
         least, most = np.where(np.isfinite(self.high), -np.inf, 0), np.where(np.isfinite(self.low), np.inf, 0)
         if self.penalties is not None:
@@ -408,7 +408,7 @@ class LinearForm:
         return np.clip(multipliers, least, most)
 
     def exponent(self, multipliers: np.ndarray) -> np.ndarray:
-        """Compute log x for the primal point x = w exp(A' m - 1) of some multipliers."""
+        """Compute log x for the primal point x = w exp(A' m - 1) of the given multipliers."""
         exponent = self.rmatvec(multipliers)
         exponent -= 1
         return exponent + np.log(self.weights) if self.is_weighted else exponent
@@ -420,7 +420,7 @@ class LinearForm:
 
     @cached_property
     def upper_bound(self) -> np.ndarray:
-        """The least upper bound on each term that a single published row implies, records; infinite if none does."""
+        """Least upper bound on each term that a single published row implies, in records; infinite if none does."""
         published, by_term = self.published, self.published_by_term
         subtracts = np.bincount(entry_rows(published), published.data < 0, self.n_published) > 0
         high = np.where(subtracts, np.inf, self.high[: self.n_published])
@@ -428,68 +428,68 @@ class LinearForm:
 
     @property
     def count_scale(self) -> np.ndarray:
-        """The magnitude that the roundoff of each term is relative to, records: its upper bound, but at least one."""
+        """Unit of the roundoff of each term, in records: its upper bound, but at least one."""
         return np.where(np.isfinite(self.upper_bound), np.maximum(self.upper_bound, 1.0), 1.0)
 
     def residual(self, counts: np.ndarray) -> np.ndarray:
-        """The violation of each row, records, >= 0; 0 for a soft row."""
+        """Return the violation of each row, in records, >= 0; 0 for soft rows."""
         missed = self.missed(counts)
         missed[self.n_hard :] = 0.0
         return missed
 
     def missed(self, counts: np.ndarray) -> np.ndarray:
-        """By how much each row is missed, whether it is hard or soft; records, >= 0."""
+        """Return by how much each row, hard or soft, is missed; in records, >= 0."""
         value = self.exact_matvec(counts)
         return np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
 
     def costs(self, counts: np.ndarray) -> np.ndarray:
-        """The cost of each soft row, nats."""
+        """Return the cost of each soft row, in nats."""
         if self.penalties is None:
             return np.empty(0)
         return self.penalties.cost(self.missed(counts)[self.n_hard :])
 
     def name(self, row: int) -> str:
-        """The name of a row in messages."""
+        """Return the name of a row for messages."""
         return f"row {row}" if self.origin is None else self.origin.name(row)
 
     def remedy(self, row: int) -> str:
-        """What a user can do about a row that contradicts others."""
+        """Return what a user can do about a row that contradicts others."""
         known = self.origin is not None and row < self.origin.starts[-1]
         return self.origin.remedy(row) if known else "correct it, or remove it"  # type: ignore[union-attr]
 
     def original_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the rows before `operations`, from those of the rows here."""
+        """Return the multipliers of the rows before `operations`, given those of the present rows."""
         return multipliers if self.operations is None else self.operations.restore_multipliers(multipliers)
 
     def transformed_multipliers(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the rows here, from those of the rows before `operations`."""
+        """Return the multipliers of the present rows, given those of the rows before `operations`."""
         return multipliers if self.operations is None else self.operations.transform_multipliers(multipliers)
 
     def by_label(self, values: np.ndarray) -> dict[str, np.ndarray]:
-        """Split an array with one number a row by the labels of the blocks of rows."""
+        """Split an array with one number per row by the labels of the blocks of rows."""
         labels = {} if self.origin is None else self.origin.labels
         return {label: values[rows] for label, rows in labels.items()}
 
 
-# The problem that is solved: maximise sum x log(w / x) over rows, with the solution to the published rows alone.
+# The problem: maximise sum x log(w / x) over rows, with the solution to the published rows alone.
 
 
 class ClosedForm(NamedTuple):
     """The solution in closed form to the problem with the published rows only."""
 
-    counts: np.ndarray  # one per term: records; NaN where there is no closed form
+    counts: np.ndarray  # one per term, records; NaN if there is no closed form
     multipliers: np.ndarray  # one per published row
 
 
 class Groups(NamedTuple):
-    """The groups q whose conditional distributions P(s | q) are asked for."""
+    """The groups q of the conditional distributions P(s | q) that are of interest."""
 
-    of_term: np.ndarray  # the group of every term
-    records: np.ndarray  # the number of records of each group
+    of_term: np.ndarray  # one per term: its group
+    records: np.ndarray  # one per group: its number of records
 
 
 class Settled(NamedTuple):
-    """Terms whose value is the same in every feasible point, as far as `width` says."""
+    """Terms whose value is the same at every feasible point, up to `width`."""
 
     fixed: np.ndarray  # one per term
     # One per term: a bound on the distance between a fixed term's true value and its count, records.
@@ -497,28 +497,28 @@ class Settled(NamedTuple):
 
     @classmethod
     def none(cls, n_terms: int) -> Settled:
-        """No term is settled."""
+        """Return an object in which no term is settled."""
         return cls(np.zeros(n_terms, dtype=bool), np.zeros(n_terms))
 
 
 @dataclass(frozen=True, eq=False)
 class Convex:
-    """Convex constraints that are not affine, on a CVXPY variable of all counts."""
+    """Convex, nonlinear constraints on a CVXPY variable of all counts."""
 
     variable: cp.Variable
     constraints: Sequence[Any]
-    names: Sequence[str] = ()  # what each is called in messages
+    names: Sequence[str] = ()  # their names in messages
 
     @property
     def by_name(self) -> list[tuple[str, Any]]:
-        """The constraints, each with its name."""
+        """Constraints with their names."""
         names = self.names or [f"convex constraint {i + 1}" for i in range(len(self.constraints))]
         return list(zip(names, self.constraints, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """max sum x log(w / x), less the costs of soft rows, subject to low <= A x <= high, x in records."""
+    """The problem max sum x log(w / x), minus costs of soft rows, subject to low <= A x <= high, with x in records."""
 
     form: LinearForm  # the rows and the objective's weights w
     closed_form: ClosedForm
@@ -527,12 +527,12 @@ class Problem:
 
     @property
     def n_records(self) -> float:
-        """The number of records N, an upper bound on every term."""
+        """Number of records N, an upper bound on every term."""
         return float(self.groups.records.sum())
 
     @property
     def start(self) -> np.ndarray:
-        """Multipliers of all rows to start from: those of the closed form for published rows, and 0 for knowledge."""
+        """Initial multipliers of all rows: those of the closed form for published rows, and 0 for knowledge."""
         return np.concatenate([self.closed_form.multipliers, np.zeros(self.form.shape[0] - self.form.n_published)])
 
     def with_rows(self, form: LinearForm) -> Problem:
@@ -546,26 +546,26 @@ class Problem:
 
     @property
     def hard(self) -> Problem:
-        """The problem with its hard rows only, which determine what is feasible."""
+        """The problem with its hard rows only, which determine the feasible set."""
         return self if self.form.penalties is None else replace(self, form=self.form.hard)
 
     def relax_published(self) -> Problem:
-        """Treat the published rows as knowledge, all but those that give the number of records of each QI tuple."""
+        """Treat the published rows as knowledge, except those of the number of records of each QI tuple."""
         form = self.form.relax_published()
         counts, multipliers = self.closed_form
         return replace(self, form=form, closed_form=ClosedForm(counts, multipliers[: form.n_published]))
 
 
 class Sized:
-    """An object that says how many bytes its arrays take; Dask asks ``sys.getsizeof``."""
+    """Base class of objects that report the size of their arrays to Dask, by ``sys.getsizeof``."""
 
     def __sizeof__(self) -> int:
-        """The bytes of all arrays that are reached from here, each counted once."""
+        """Return the bytes of all arrays reachable from this object, each counted once."""
         return object.__sizeof__(self) + bytes_held(vars(self), set())
 
 
 def bytes_held(value: Any, seen: set[int]) -> int:
-    """The bytes of the arrays of an object, and of the objects that it holds."""
+    """Return the bytes of the arrays of an object and of the objects that it contains."""
     if id(value) in seen or value is None or isinstance(value, (str, bytes, int, float)):
         return 0
     seen.add(id(value))

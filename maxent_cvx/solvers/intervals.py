@@ -1,32 +1,31 @@
-r"""The least and the largest values of linear expressions over the feasible set: what the rows alone imply.
+r"""The least and the largest values of linear expressions over the feasible set, implied by the rows alone.
 
-:func:`bounds` presolves, and splits what is left into independent components. The bounds of every term (bound
-propagation) bound each expression from outside; these bounds are proved, and exact if some feasible point attains them.
-Such points are found in this order.
+:func:`bounds` presolves, and splits the remaining problem into independent components. The bounds of every term (bound
+propagation) give outer bounds of each expression. They are proved, and exact if some feasible point attains them. Such
+points are found in this order.
 
-1. *Closed form.* In buckets that only published rows involve, the caller knows the bounds of rectangles.
-2. *One interior point.* Let a bucket hold n people, n_i of them with the QI tuple of a count and n_j with its sensitive
-   value. If the count is X, and everything else is spread in proportion to the numbers n_i' and n_j' of the other QI
-   tuples and values, all published rows of the bucket hold:
-
+1. *Closed form.* In buckets with published rows only, the caller provides the bounds of rectangles.
+2. *One interior point.* Let a bucket contain n people, n_i with the QI tuple of a count and n_j with its sensitive
+   value. If the count is X, and the rest is spread in proportion to the numbers n_i' and n_j' of the other QI tuples
+   and values, all published rows of the bucket hold:
        (i, j): X          (i, j'): (n_i - X) n_j' / (n - n_j)          (i', j): (n_j - X) n_i' / (n - n_i)
                           (i', j'): (n - n_i - n_j + X) n_i' n_j' / ((n - n_i) (n - n_j))
 
-   The rows of knowledge K then change by r. All other buckets make up for it: they are given x (1 + B'y), where x > 0
-   is the maximum-entropy point, B is K less its projection onto the published rows in the metric of x, and S y = -r
-   with the Schur complement S = B diag(x) B' over these other buckets. No count is negative if \|B_t'y\| <= 1 for every
-   term t. S is formed once, over all buckets. Without those that are changed it is at least (1 - rho) S, where rho is
-   the sum of the leverages x_t \|S^-1/2 B_t\|^2 of their terms, so that
+   The rows of knowledge K then change by r. All other buckets compensate this: their counts become x (1 + B'y), where
+   x > 0 is the maximum-entropy point, B is K minus its projection onto the published rows in the metric of x, and
+   S y = -r with the Schur complement S = B diag(x) B' over these other buckets. No count is negative if
+   \|B_t'y\| <= 1 for every term t. S is formed once, over all buckets. Without the changed buckets it is at least
+   (1 - rho) S, where rho is the sum of the leverages x_t \|S^-1/2 B_t\|^2 of their terms, so that
 
        \|B_t'y\| <= \|B_t'S^-1 r\| + rho / (1 - rho) \|S^-1/2 B_t\| \|S^-1/2 r\|
                 <= \|S^-1/2 B_t\| \|S^-1/2 r\| / (1 - rho).
 
-   The first bound is evaluated for the terms where \|S^-1/2 B_t\| is large, the second for all others together. Where
-   it is largest, as for counts of nearly 0, counts stay as they are.
-3. *Linear programs.* Components are independent, so that one program answers a question of each. As long as that pays,
-   the objective is a sum of many expressions whose ends are open, weighted at random: the point that is found attains
-   many of the proved bounds (filtering, in optimization-based bound tightening). What remains is solved one by one,
-   from the basis of the program before, and proved by weak duality.
+   The first bound is evaluated for the terms with large \|S^-1/2 B_t\|, the second for all others together. Where it is
+   largest, as for counts of nearly 0, counts are not changed.
+3. *Linear programs.* Components are independent, so that one program answers one question per component. As long as it
+   is efficient, the objective is a sum of many expressions with open ends and random weights: its optimum attains many
+   of the proved bounds (filtering, in optimization-based bound tightening). The remaining expressions are solved one by
+   one, from the basis of the previous program, and proved by weak duality.
 
 References
 ----------
@@ -59,32 +58,32 @@ from .presolve import Reduced, fix_implied, remaining, term_bounds
 from .schur import schur_complement
 from .sparse import entry_rows, most_by_row
 
-#: Expressions of one component up to which each has a linear program of its own from the start.
+#: The largest number of expressions of a component that have their own linear programs from the start.
 FEW = 2
-#: Rows of knowledge up to which the eigenvalues of their Schur complement take seconds.
+#: The largest number of rows of knowledge for which the eigenvalues of their Schur complement take seconds.
 MOST_ROWS = 2_000
-#: Ends of intervals from which on one interior point takes less time than linear programs.
+#: The smallest number of ends for which one interior point takes less time than linear programs.
 FEWEST_ENDS = 100
-#: Terms for which it is evaluated how far each of them is moved; all others have one bound.
+#: The number of terms whose moves are evaluated separately; all others have a common bound.
 STEEP = 2_000
-#: Ends that are decided together: 16 MB for each hundred rows of knowledge.
+#: Ends that are decided together: 16 MB per hundred rows of knowledge.
 BATCH = 10_000
 #: Relative to the diagonal of the published rows of a bucket, one of which is redundant.
 RIDGE = 1e-12
-#: Relative to the largest eigenvalue of the Schur complement: a smaller one is that of redundant knowledge.
+#: Relative to the largest eigenvalue of the Schur complement: smaller ones indicate redundant knowledge.
 RANGE = 1e-9
-#: Share of the terms whose counts are moved, those that move least.
+#: Share of the terms whose counts may be changed, those with the smallest changes.
 MOVED = 0.999
-#: Share of itself by which a count is moved at most: less than 1, so that rounding errors are of no matter.
+#: The largest relative change of a count: less than 1, so that rounding errors do not matter.
 MOST_MOVE = 0.9
-#: Records: a part of a change that redundant rows of knowledge do not allow, and yet is only rounding.
+#: Records: a change outside the range of redundant rows of knowledge that is still within rounding.
 LOST = 1e-8
 
 
 class Ends(NamedTuple):
-    """Ends of intervals, all of shape (2, expressions): the least and the largest values."""
+    """The least and the largest values, both arrays of shape (2, expressions)."""
 
-    value: np.ndarray  # proved bounds, from outside
+    value: np.ndarray  # proved outer bounds
     is_exact: np.ndarray  # whether the value is attained
 
 
@@ -102,18 +101,19 @@ def bounds(
 ) -> Ends:
     """Find the least and the largest value of linear expressions over every x that satisfies the hard rows.
 
-    `is_rectangle` marks the expressions that are multiples of the sum of terms that are, in every bucket, all of some QI
-    tuples with some values. Given terms, the rectangle of each, and the number of rectangles, `of_rectangles` returns
-    the least and the largest sum of each over the published rows of its buckets. With `exact` all ends are to be
-    attained, with None those of components of less than ``LARGE`` terms. `seconds` are for all linear programs together,
-    presolve included, or for each integer program. `answered` is called with numbers of ends that have become known.
+    `is_rectangle` marks the expressions that are multiples of a sum of terms that, in every bucket, are all
+    combinations of some QI tuples and some values. Given terms, the rectangle of each, and the number of rectangles,
+    `of_rectangles` returns the least and the largest sum of each over the published rows of its buckets. If `exact` is
+    True all ends must be attained; if it is None, those of components of less than ``LARGE`` terms. `seconds` is the
+    limit for all linear programs together, presolve included, or for each integer program. `answered` is called with
+    the number of newly known ends.
     """
-    problem = problem.hard  # soft rows do not restrict what is possible
+    problem = problem.hard  # soft rows do not restrict the feasible set
 
     def bounds_of(problem: Problem) -> Ends:
         form = problem.form
-        # Redundant rows do not matter to HiGHS, and nothing is aggregated. Where there is much knowledge, linear programs
-        # over the knowledge alone find further zeros.
+        # Redundant rows do not affect HiGHS, and nothing is aggregated. With much knowledge, linear programs over the
+        # knowledge alone find further zeros.
         has_much = form.shape[0] - form.n_facts >= MUCH_KNOWLEDGE
         reduced = presolved(problem) if has_much else fix_implied(problem)
         reduced = settle_integers(reduced) if integer else reduced
@@ -131,7 +131,7 @@ def bounds(
         is_exact = np.ones(value.shape, dtype=bool)
         if not len(open_):
             return Ends(value, is_exact)
-        # The rest of the problem: the components of the open terms, the others being fixed up to their widths.
+        # The rest of the problem: the components of the open terms; the other terms are fixed up to their widths.
         component = form.components(~reduced.fixed)[1]
         free = ~reduced.fixed & np.isin(component, component[rest.indices])
         error = form.absolute_matvec(fixed[1])
@@ -158,13 +158,13 @@ def bounds(
     if problem.as_typed is None or integer:
         raise contradicted from None
     with within(seconds):
-        return bounds_of(problem.as_typed)  # operations on nearly dependent rows have magnified rounding errors
+        return bounds_of(problem.as_typed)  # operations on nearly dependent rows magnified rounding errors
 
 
 def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:
-    """Mark the terms of buckets that only published rows involve, and whose answer to these has a closed form.
+    """Mark the terms of buckets with published rows only, for which there is a closed form.
 
-    Where presolve has fixed a term, rows of knowledge act on the bucket.
+    If presolve has fixed a term of a bucket, rows of knowledge affect the bucket.
     """
     bucket = problem.form.bucket[1]
     involved = problem.form.known.touched | reduced.fixed | np.isnan(problem.closed_form.counts)
@@ -176,7 +176,7 @@ def _in_closed_form(
     is_closed: np.ndarray,
     of_rectangles: Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]],
 ) -> np.ndarray:
-    """What the marked entries, all alike in each row, contribute to the least and the largest values."""
+    """Return the contributions of the marked entries, equal within each row, to the least and the largest values."""
     n = expressions.shape[0]
     if not is_closed.any():
         return np.zeros((2, n))
@@ -193,13 +193,13 @@ def many_bounds(
     *,
     largest: float = math.inf,
 ) -> Ends:
-    """Outer bounds of expressions @ x over x >= 0 with low <= A x <= high."""
+    """Return outer bounds of expressions @ x over x >= 0 with low <= A x <= high."""
     questions = Questions(form, expressions, n_records)
     is_feasible = attain_locally(form, questions)
     n_terms = np.bincount(questions.of_term, minlength=questions.n_components)
     is_small = n_terms <= largest
     if not is_feasible and (open_ := questions.open & ~is_small[questions.component]).any():
-        # Ends of large components stay as they are, but a contradiction of their rows must be found.
+        # Ends of large components are not computed, but a contradiction of their rows must be found.
         large = Polyhedron.of(form, questions, questions.component[open_.any(axis=0)])
         large.feasible_optimum(np.zeros(len(large.terms)))
     n_left = 2 * expressions.shape[0]
@@ -215,7 +215,7 @@ def many_bounds(
             n_left = n_open
         chosen, weights = _choose(questions, open_, pays, rng)
         if polyhedron is None or 2 * n_terms[before > 0].sum() < len(polyhedron.terms):
-            # Programs over components without open ends cost time; a new polyhedron costs the last basis.
+            # Programs over components without open ends take time; a new polyhedron loses the last basis.
             polyhedron = Polyhedron.of(form, questions, np.flatnonzero(before))
         polyhedron = _round(polyhedron, questions, chosen, weights, pays)
         open_ = questions.open & is_small[questions.component]
@@ -227,21 +227,21 @@ def many_bounds(
 
 @dataclass(frozen=True, eq=False)
 class Polyhedron:
-    """Whole components of a problem, over which one linear program after another is solved."""
+    """Components of a problem, over which linear programs are solved one after another."""
 
-    terms: np.ndarray  # the terms, by their numbers in the problem
+    terms: np.ndarray  # the numbers of the terms in the problem
     of_row: np.ndarray  # the component of every row,
     of_term: np.ndarray  # and of every term
-    minima: Minima  # over their rows and terms
+    minima: Minima  # linear programs over their rows and terms
 
     @property
     def form(self) -> LinearForm:
-        """Their rows and terms."""
+        """Rows and terms of the components."""
         return self.minima.form
 
     @classmethod
     def of(cls, form: LinearForm, questions: Questions, components: np.ndarray) -> Polyhedron:
-        """Choose components by their numbers."""
+        """Select components by their numbers."""
         rows, terms = np.isin(questions.of_row, components), np.flatnonzero(np.isin(questions.of_term, components))
         smaller = form
         if not rows.all() or len(terms) < form.shape[1]:
@@ -253,10 +253,10 @@ class Polyhedron:
         return self.form.select(self.of_row == number).select_terms(np.flatnonzero(self.of_term == number))
 
     def feasible_optimum(self, cost: np.ndarray) -> tuple[Polyhedron, Optimum]:
-        """Minimise by the first method that finds something; also return the polyhedron, whose rows may be widened."""
+        """Minimise by the first method that succeeds; also return the polyhedron, whose rows may be widened."""
         try:
             return self, next(self.minima.of(cost))
-        except Infeasible:  # bounds over widened rows are valid as well
+        except Infeasible:  # bounds over widened rows are also valid
             wider = replace(self, minima=self.minima.widened())
             return wider, next(wider.minima.of(cost))
 
@@ -264,9 +264,9 @@ class Polyhedron:
 def _choose(
     questions: Questions, open_: np.ndarray, pays: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Choose the ends, (side, part), that this round solves for, and their weights: of each component on one side.
+    """Choose the ends, (side, part), to solve for in this round, and their weights; one side per component.
 
-    Where filtering pays all that are open on the side that has more of them, and else the first.
+    If filtering pays, these are all open ends on the side that has more of them, otherwise the first one.
     """
     n = len(pays)
     more = np.argmax([np.bincount(questions.component, side, n) for side in open_], axis=0)
@@ -285,11 +285,11 @@ def _choose(
 def _round(
     polyhedron: Polyhedron, questions: Questions, chosen: np.ndarray, weights: np.ndarray, pays: np.ndarray
 ) -> Polyhedron:
-    """Solve one linear program and use its answer; returns the polyhedron, which may have been widened."""
+    """Solve one linear program and record its answer; return the polyhedron, which may have been widened."""
     (side, part), n = chosen, questions.n_components
     sign, component = np.where(side == 0, 1.0, -1.0) * weights, polyhedron.of_term
     of_part = np.zeros(questions.matrix.shape[0])
-    of_part[part] = sign  # one side of each
+    of_part[part] = sign  # one side of each part
     cost = (questions.transposed @ of_part)[polyhedron.terms]
     largest = np.zeros(n)
     np.maximum.at(largest, component, np.abs(cost))
@@ -305,7 +305,7 @@ def _round(
         proved = singly[is_proved]
         bound = bound - np.bincount(of_row, error_of_sides(form, optimum.multipliers), n)[of]
         questions.answer(side[proved], part[proved], bound[is_proved] * sign[proved])
-        for i in part[singly[~is_proved]]:  # by linear programs of its own, which raise an error if they are imprecise
+        for i in part[singly[~is_proved]]:  # by a separate linear program, which raises an error if it is imprecise
             smaller = polyhedron.component(questions.component[i])
             objective = questions.matrix[[i]].toarray().ravel()[polyhedron.terms[component == questions.component[i]]]
             for end, value in enumerate(linear_bounds(smaller, objective)):
@@ -314,9 +314,9 @@ def _round(
 
 
 class Questions:
-    """What is proved, and what is attained, of expressions over the feasible set; both are in units of `size`.
+    """The proved and the attained values of expressions over the feasible set, both in units of `size`.
 
-    An expression is the sum of its parts, one a connected component, whose least values add up. So do the largest.
+    An expression is the sum of its parts, one per connected component, whose least values add up. So do the largest.
     """
 
     def __init__(self, form: LinearForm, expressions: sp.csr_array, n_records: float) -> None:
@@ -338,12 +338,12 @@ class Questions:
 
     @property
     def open(self) -> np.ndarray:
-        """Which least and which largest values are not yet known, of shape (2, parts)."""
+        """Mark the least and the largest values that are not yet known, of shape (2, parts)."""
         least, most = self.attained - self.proved
         return np.stack([least > GAP, most < -GAP])
 
     def attain(self, x: np.ndarray, terms: np.ndarray, feasible: np.ndarray) -> None:
-        """Take note of the values at a point."""
+        """Record the values at a point."""
         every = np.zeros(self.matrix.shape[1])
         every[terms] = x
         values = self.matrix @ every
@@ -352,22 +352,22 @@ class Questions:
         self.attained[1, at] = np.maximum(self.attained[1, at], values[at])
 
     def answer(self, side: np.ndarray | int, part: np.ndarray | int, value: np.ndarray | float) -> None:
-        """Take note of least (side 0) or largest (side 1) values that are proved, and attained up to the gap."""
+        """Record least (side 0) or largest (side 1) values that are proved, and attained up to the gap."""
         self.proved[side, part] = self.attained[side, part] = value
 
     def are_known(self) -> np.ndarray:
-        """Which least and which largest values of expressions are attained, of shape (2, expressions)."""
+        """Mark the least and largest values of expressions that are attained, of shape (2, expressions)."""
         return np.stack([np.bincount(self.expression, side, self.n_expressions) == 0 for side in self.open])
 
     def bounds(self) -> np.ndarray:
-        """The least and the largest value of every expression, as far as they are proved, of shape (2, expressions)."""
+        """Return the proved bounds on the least and largest value of every expression, of shape (2, expressions)."""
         return np.stack([np.bincount(self.expression, side * self.size, self.n_expressions) for side in self.proved])
 
 
 def attain_locally(form: LinearForm, questions: Questions) -> bool:
-    """Take note of all ends that are shown to be attained from one interior point, the maximum-entropy one.
+    """Record all ends that are attained according to one interior point, the maximum-entropy point.
 
-    These are ends of sums of counts, at most one per bucket, at which each count has the bound that is proved of it.
+    These are ends of sums of counts, at most one count per bucket, at which each count attains its proved bound.
     """
     n_known = form.shape[0] - form.n_published
     if not 0 < n_known <= MOST_ROWS or questions.open.sum() < FEWEST_ENDS:
@@ -394,7 +394,7 @@ def attain_locally(form: LinearForm, questions: Questions) -> bool:
 
 
 def _sums_of_counts(questions: Questions, bucket: np.ndarray) -> np.ndarray:
-    """Which parts are sums of counts of different buckets."""
+    """Mark the parts that are sums of counts of different buckets."""
     matrix = questions.matrix
     part = entry_rows(matrix)
     pair = part * np.int64(bucket.max(initial=0) + 1) + bucket[matrix.indices]
@@ -407,7 +407,7 @@ def _sums_of_counts(questions: Questions, bucket: np.ndarray) -> np.ndarray:
 def _attained(
     questions: Questions, extremes: ExtremeBuckets, compensation: Compensation, side: int, batch: np.ndarray
 ) -> np.ndarray:
-    """Which parts attain what is proved of one of their sides."""
+    """Mark the parts that attain the proved value on one of their sides."""
     matrix = questions.matrix[batch]
     end, terms, n = entry_rows(matrix), matrix.indices, len(batch)
     value = questions.of_terms[side, terms]
@@ -421,11 +421,11 @@ def _attained(
 
 @dataclass(frozen=True, eq=False)
 class Compensation:
-    """What the buckets at one interior point can make up for."""
+    """The changes of knowledge that the buckets at one interior point can compensate."""
 
     # Shape (rows of knowledge, rank): S^-1/2 on the range of S: ``change @ root`` has the norm of S^-1/2 r
     root: np.ndarray
-    # Shape (rows of knowledge, others): an orthonormal basis of what is not in the range, in which a change has no part.
+    # Shape (rows of knowledge, others): an orthonormal basis of the complement of the range; changes must be 0 there.
     outside: np.ndarray
     steep: np.ndarray  # shape (steep terms, rank): S^-1/2 B_t of the terms where it is large
     largest: float  # the largest norm of S^-1/2 B_t of all other terms
@@ -433,7 +433,7 @@ class Compensation:
 
     @classmethod
     def at(cls, form: LinearForm, x: np.ndarray) -> Compensation:
-        """Form and factor S at x > 0: twice, the second time without the terms that are to keep their counts."""
+        """Form and factorise S at x > 0: twice, the second time without the terms that must keep their counts."""
         root, _, inverse = _inverse_root(form, x)
         before, _ = _columns(form, inverse, x, root, np.zeros(len(x), dtype=bool))
         moved = np.where(before <= np.quantile(before, MOVED), x, 0.0)
@@ -446,7 +446,7 @@ class Compensation:
         return cls(root, outside, steep, largest, np.bincount(form.bucket[1], moved * norm**2))
 
     def suffices(self, change: np.ndarray, outside: np.ndarray, leverage: np.ndarray) -> np.ndarray:
-        """Which changes can be made up for."""
+        """Mark the changes that can be compensated."""
         size, lost = np.linalg.norm(change, axis=1), np.abs(outside).max(axis=1, initial=0.0)
         remainder = 1 - leverage
         possible = (remainder > 0) & (lost <= LOST) & (self.largest * size <= MOST_MOVE * remainder)
@@ -459,7 +459,7 @@ class Compensation:
 
 
 def _inverse_root(form: LinearForm, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, BucketInverse]:
-    """S^-1/2 on the range of S, and an orthonormal basis of the rest; and the factors of the buckets.
+    """Return S^-1/2 on the range of S, an orthonormal basis of the complement, and the factors of the buckets.
 
     Rows of knowledge may be redundant.
     """
@@ -476,7 +476,7 @@ def _inverse_root(form: LinearForm, x: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _across(form: LinearForm, x: np.ndarray) -> sp.csr_array:
-    """P diag(x) by slot, summed over the terms of each class of columns of the knowledge."""
+    """Return P diag(x) by slot, summed over the terms of each class of columns of the knowledge."""
     rows, known = form.bucket_blocks.rows, form.known
     shape = (rows.shape[0], known.distinct.shape[1])
     return sp.csr_array((rows.data * x[rows.indices], known.of_term[rows.indices], rows.indptr), shape=shape)
@@ -485,7 +485,7 @@ def _across(form: LinearForm, x: np.ndarray) -> sp.csr_array:
 def _columns(
     form: LinearForm, inverse: BucketInverse, x: np.ndarray, root: np.ndarray, is_wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The norm of S^-1/2 B_t, one per term, and S^-1/2 B_t itself for those that are wanted."""
+    """Return the norm of S^-1/2 B_t, one per term, and S^-1/2 B_t for the wanted terms."""
     buckets, known, rank = form.bucket_blocks, form.known, root.shape[1]
     classes, across = known.transposed @ root, _across(form, x)
     single, others = buckets.slots
@@ -515,7 +515,7 @@ def _columns(
 
 
 def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
-    """The blocks of every batch, blocks being of so many doubles each."""
+    """Yield the blocks of every batch, given the number of doubles per block."""
     step = max(BATCH_DOUBLES // max(doubles, 1), 1)
     return (slice(low, min(low + step, n_blocks)) for low in range(0, n_blocks, step))
 
@@ -524,8 +524,8 @@ def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
 class ExtremeBuckets:
     """Changes of the rows of knowledge as combinations of `parts`."""
 
-    # Shape (parts, rows of knowledge): the distinct columns of the knowledge; its values over every row; over every
-    # bucket; and at x.
+    # Shape (parts, rows of knowledge): the distinct columns of the knowledge, followed by the values of the knowledge
+    # over every row, over every bucket, and at x.
     parts: sp.csr_array
     of_term: np.ndarray  # the class of each term's column,
     row: np.ndarray  # its two published rows,
@@ -537,7 +537,7 @@ class ExtremeBuckets:
 
     @classmethod
     def of(cls, form: LinearForm, x: np.ndarray) -> ExtremeBuckets | None:
-        """The buckets of a form at a point; None unless each term is in two published rows, both sums of counts."""
+        """Return the buckets of a form at a point; None unless each term is in two published rows of sums of counts."""
         by_term, known = form.published_by_term, form.known
         if (np.diff(by_term.indptr) != 2).any() or (by_term.data != 1).any():
             return None
@@ -562,7 +562,7 @@ class ExtremeBuckets:
         )
 
     def combinations(self, terms: np.ndarray, value: np.ndarray, end: np.ndarray, n_ends: int) -> sp.csr_array:
-        """The change of the knowledge, as a combination of the parts, where some counts are given a value each."""
+        """Return the change of the knowledge, as a combination of the parts, if counts are set to given values."""
         row, column, bucket = self.row[terms], self.column[terms], self.bucket[terms]
         of_row, of_column, every = self.in_row[row], self.in_row[column], self.in_bucket[bucket]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -589,7 +589,7 @@ class ExtremeBuckets:
         return _collected(np.tile(end, 5), np.concatenate(at), np.concatenate(by), n_ends, self.parts.shape[0])
 
     def are_possible(self, terms: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """Which counts may have a value, their buckets being complete and no other count negative."""
+        """Mark the counts that may have a value: their buckets are complete, and no other count becomes negative."""
         of_row, of_column = self.in_row[self.row[terms]], self.in_row[self.column[terms]]
         every, off = self.in_bucket[self.bucket[terms]], LOST
         within = (value >= -off) & (value <= np.minimum(of_row, of_column) + off)
@@ -597,10 +597,10 @@ class ExtremeBuckets:
 
 
 def _share(number: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """A number of people divided by another; 0 of none."""
+    """Return a number of people divided by another; 0 if that is 0."""
     return np.where(of > LOST, number / of, 0.0)
 
 
 def _collected(row: np.ndarray, column: np.ndarray, value: np.ndarray, n_rows: int, n_columns: int) -> sp.csr_array:
-    """A sparse matrix from its entries; those in the same place are added up."""
+    """Return a sparse matrix from its entries; repeated entries are summed."""
     return sp.csr_array(sp.coo_array((value, (row, column)), shape=(n_rows, n_columns)).tocsr())

@@ -1,19 +1,19 @@
-"""Linear and integer programs over rows with two sides: least values, feasibility, the least change to feasibility.
+"""Linear and integer programs over two-sided rows: least values, feasibility, and the least change to feasibility.
 
-min c'x over x >= 0 with low <= A x <= high. HiGHS solves it by the simplex method; where one polyhedron has many
-objectives, each program starts from the optimal basis of the one before, which is feasible for it too. No result is
-taken on trust. For any multipliers d of the rows, weak duality proves
+min c'x over x >= 0 with low <= A x <= high. HiGHS solves it by the simplex method; if one polyhedron has many
+objectives, each program starts from the optimal basis of the previous one, which is also feasible for it. All results
+are verified. For any multipliers d of the rows, weak duality proves
 
     c'x >= d'b + sum_j min(0, (c - A'd)_j) u_j  for all feasible x,
 
 where b_i is the side of row i that the sign of d_i selects, and u_j is an upper bound on x_j (``dual_bound``); a
 minimum is accepted if a point attains that bound.
 
-Large programs are solved by an entropic penalty first. As the penalty L grows, the x that maximises
+Large programs are first solved by an entropic penalty. As the penalty L grows, the x that maximises
 sum x log(w / x) - L c'x approaches the least cost. It is the maximum-entropy problem with weights w exp(-L c), which
 Newton's method solves in the time of a few conjugate gradient solutions. Its multipliers become affine in L up to an
-exponentially small term, so that their slope between two values of L is a solution of the dual linear program, to many
-digits (Cominetti and San Martin, 1994).
+exponentially small term, so that their slope between two values of L solves the dual linear program to many digits
+(Cominetti and San Martin, 1994).
 
 References
 ----------
@@ -49,40 +49,40 @@ if TYPE_CHECKING:
     import highspy
 
 
-#: Records: the feasibility tolerance that HiGHS is given, and the tightest that it takes; its default is 1e-7.
+#: Records: the feasibility tolerance of HiGHS, the smallest that it accepts; its default is 1e-7.
 PRECISION = 1e-10
-#: Relative to the largest side: the tolerance that HiGHS is given for an elastic relaxation, if that is more than
-#: `PRECISION`: a double has no more digits.
+#: Relative to the largest side: the tolerance of HiGHS for an elastic relaxation, if that is larger than `PRECISION`,
+#: because a double has no more digits.
 PRECISION_SHARE = 1e-15
-#: Records: the coarsest tolerance that HiGHS is given.
+#: Records: the largest tolerance of HiGHS.
 COARSEST = 1e-7
 #: The largest duality gap of an accepted bound, relative to the largest coefficient of the objective.
 GAP = 1e-6
-#: Terms from which on the entropic penalty is tried before HiGHS. On Adult (60,000 terms, 26,000 rows, 20 of them of
-#: knowledge) it takes 0.4 s, where HiGHS takes 18 s by the simplex method, 5.6 s by the interior-point method, 4.2 s
-#: without crossover, and 1.8 s by PDLP, which is less precise. At 4,200 terms all take 0.02 to 0.05 s.
+#: The smallest number of terms for which the entropic penalty is tried before HiGHS. On Adult (60,000 terms, 26,000
+#: rows, 20 of them knowledge) it takes 0.4 s; HiGHS takes 18 s by the simplex method, 5.6 s by the interior-point
+#: method, 4.2 s without crossover, and 1.8 s by PDLP, which is less precise. With 4,200 terms all take 0.02 to 0.05 s.
 LARGE = 5_000
 #: The two penalties, for costs of at most 1, in nats: exp(-600) is still a floating-point number.
 PENALTIES = (300.0, 600.0)
-#: Records: how far a count that was typed as a rounded probability may be from an integer.
+#: Records: the largest distance from an integer of a count that was typed as a rounded probability.
 INTEGER_ROUNDING = 1e-6
 #: Records: the largest violation of a row by an integer point of HiGHS (its `mip_feasibility_tolerance`).
 INTEGER_PRECISION = 1e-6
-#: Ratio of two coefficients of one row beyond which that precision decides nothing.
+#: Ratio of two coefficients of one row above which that precision decides nothing.
 WIDEST_RATIO = 1e9
-#: Records: presolve's value of a term is an integer if it is no further from one; bounds move by 1e-7 or more.
+#: Records: presolve's value of a term counts as an integer within this distance; bounds move by 1e-7 or more.
 NEAR_INTEGER = 1e-6
-#: Relative: no bound is so far from a value other than 0, so that any point with such a value ends an integer program.
+#: Relative: no bound is this far from a nonzero value, so that any point with such a value ends an integer program.
 ANY_GAP = 1e9
 
 
 class Optimum(NamedTuple):
-    """What a solver of linear programs claims."""
+    """The unverified result of a solver of linear programs."""
 
     found: bool
     infeasible: bool
-    message: str  # the status as the solver words it
-    x: np.ndarray  # empty if nothing was found, as `multipliers` are
+    message: str  # the solver's text of the status
+    x: np.ndarray  # empty if nothing was found, like `multipliers`
     # A dual solution d: A' d <= cost up to rounding, with equality where x > 0; d > 0 where a row is active at its low
     # side, d < 0 where it is active at its high side.
     multipliers: np.ndarray
@@ -90,7 +90,7 @@ class Optimum(NamedTuple):
 
 @cache
 def _silent_highs() -> type[highspy.Highs]:
-    """HiGHS without its output; highspy is imported when the first program is solved."""
+    """Return HiGHS without its output; highspy is imported when the first program is solved."""
     import highspy
 
     class SilentHighs(highspy.Highs):
@@ -104,8 +104,8 @@ def _silent_highs() -> type[highspy.Highs]:
 class LinearProgram:
     """Minimise cost @ x over ``0 <= x <= upper`` and ``low <= matrix @ x <= high``, for one cost after another.
 
-    Rows are violated by at most `precision`. With a `gap`, x is an integer and is sought to within this gap, relative to
-    the least value.
+    Rows are violated by at most `precision`. With a `gap`, x is an integer point within this gap, relative to the least
+    value.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class LinearProgram:
             highs.setOptionValue("dual_feasibility_tolerance", PRECISION)
         else:
             highs.setOptionValue("mip_rel_gap", gap)
-        # HiGHS reads the memory of these arrays; coefficients that are all the same may be stored as one.
+        # HiGHS reads the memory of these arrays; equal coefficients may be stored as one.
         starts, columns = (np.ascontiguousarray(part, np.int32) for part in (matrix.indptr, matrix.indices))
         self._accepted = highs.passModel(
             n, n_rows, matrix.nnz, int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMinimize), 0.0,
@@ -139,40 +139,38 @@ class LinearProgram:
         ) != highspy.HighsStatus.kError  # fmt: skip
 
     def run(self, cost: np.ndarray, seconds: float) -> highspy.HighsModelStatus:
-        """Let HiGHS minimise, from the basis of the last cost if there is one."""
+        """Run HiGHS, starting from the basis of the last cost if there is one."""
         highs = self.highs
         highs.changeColsCost(len(self._every), self._every, np.ascontiguousarray(cost, float))
-        highs.setOptionValue("time_limit", highs.getRunTime() + seconds)  # the clock of HiGHS runs on from run to run
+        highs.setOptionValue("time_limit", highs.getRunTime() + seconds)  # HiGHS accumulates its run time over all runs
         highs.run()
         return highs.getModelStatus()
 
     def minimum(self, cost: np.ndarray) -> Optimum:
-        """Minimise, within the seconds that are left."""
+        """Minimise within the remaining time."""
         import highspy
 
         check_time()
         nothing, is_status = np.empty(0), highspy.HighsModelStatus
         if not self._accepted:
-            return Optimum(False, False, "it does not accept the numbers of the problem", nothing, nothing)
-        if self.shape[1] == 0:  # HiGHS does not look at rows without terms
+            return Optimum(False, False, "it rejects the numbers of the problem", nothing, nothing)
+        if self.shape[1] == 0:  # HiGHS ignores rows without terms
             empty = not ((self._low > 0) | (self._high < 0)).any()
             return Optimum(empty, not empty, "no terms", nothing, np.zeros(self.shape[0]))
         status = self.run(cost, seconds := seconds_left())
         if status not in (is_status.kOptimal, is_status.kInfeasible, is_status.kTimeLimit):
-            # A basis, and presolve, can mislead it.
+            # A basis or presolve may have misled HiGHS.
             self.highs.clearSolver()
             self.highs.setOptionValue("presolve", "off")
             self.highs.setOptionValue("simplex_strategy", 1)
             status = self.run(cost, seconds_left())
         if status == is_status.kTimeLimit:
-            raise NotDecided(
-                f"a linear program was not solved in the {seconds:.3g} seconds that were left; give more time"
-            )
+            raise NotDecided(f"a linear program was not solved in the remaining {seconds:.3g} seconds; allow more time")
         message = self.highs.modelStatusToString(status)
         if status != is_status.kOptimal:
             return Optimum(False, status == is_status.kInfeasible, message, nothing, nothing)
-        # This basis is feasible for any other cost: the primal simplex method (strategy 4) can start from it. All
-        # bounds of 1,000 people of Adult and 30 rows take a sixth of the iterations of the dual one.
+        # This basis is feasible for any other cost: the primal simplex method (strategy 4) can start from it. For all
+        # bounds of 1,000 people of Adult and 30 rows it takes a sixth of the iterations of the dual simplex method.
         self.highs.setOptionValue("simplex_strategy", 4)
         solution = self.highs.getSolution()
         return Optimum(True, False, message, np.array(solution.col_value), np.array(solution.row_dual))
@@ -189,10 +187,10 @@ class Minima:
         return LinearProgram(self.form.matrix, self.form.low, self.form.high, precision=self._precision)
 
     def of(self, cost: np.ndarray) -> Iterator[Optimum]:
-        """Minimise a cost, at most 1 in absolute value, by one method after the other; the caller verifies each.
+        """Minimise a cost, at most 1 in absolute value, by one method after another; the caller verifies each result.
 
-        Of a large problem the entropic penalty comes first, if it converges; then HiGHS, which may find the rows
-        infeasible, or nothing: Infeasible or SolverError is raised.
+        For a large problem the entropic penalty is tried first. HiGHS follows; if it finds the rows infeasible, or
+        finds nothing, Infeasible or SolverError is raised.
         """
         if self.form.shape[1] >= LARGE and (optimum := by_entropic_penalty(self.form, cost)).found:
             yield optimum
@@ -204,13 +202,13 @@ class Minima:
         yield optimum
 
     def widened(self) -> Minima:
-        """The same over rows widened by their tolerances, which may contradict each other by less than these."""
+        """Minima over rows widened by their tolerances, which may contradict each other by less than these."""
         form = self.form
         return Minima(replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance), self._precision)
 
 
 def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
-    """Minimise by Newton's method; nothing is found if it does not converge, as where the rows are infeasible."""
+    """Minimise by Newton's method; the result is empty if it does not converge, for example for infeasible rows."""
     shift = reducing_multipliers(form, cost)
     reduced_cost, multipliers = cost + form.rmatvec(shift), [np.zeros(form.shape[0])]
     for penalty in PENALTIES:
@@ -223,15 +221,15 @@ def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
         multipliers.append(answer.multipliers)
     assert answer.counts is not None
     slope = (multipliers[2] - multipliers[1]) / (PENALTIES[1] - PENALTIES[0])
-    # In terms that must be zero, this lowers A' slope below the cost.
+    # For terms that must be zero, this lowers A' slope below the cost.
     slope = moved_along_recession(replace(form, weights=np.exp(-reduced_cost)), slope, answer.proofs)
     return Optimum(True, False, answer.message, answer.counts, slope - shift)
 
 
 def reducing_multipliers(form: LinearForm, cost: np.ndarray) -> np.ndarray:
-    """Multipliers y of published equations with reduced costs cost + A' y >= 0, the least of each equation being 0.
+    """Return multipliers y of published equations for reduced costs cost + A' y >= 0 with the minimum 0 per equation.
 
-    The reduced costs are those of an equivalent problem, whose counts are about one record at the start. They are
+    The reduced costs are those of an equivalent problem, whose counts are about one record at the start. Costs are
     reduced first by the QI-invariants, then by the SA-invariants, as in assignment problems (Kuhn's Hungarian method).
     """
     by_term, n = form.published_by_term, form.n_published
@@ -249,7 +247,7 @@ def reducing_multipliers(form: LinearForm, cost: np.ndarray) -> np.ndarray:
 
 
 def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
-    """Outer bounds of objective @ x over x >= 0 with low <= A x <= high, proved by weak duality."""
+    """Return outer bounds of objective @ x over x >= 0 with low <= A x <= high, proved by weak duality."""
     size = np.abs(objective).max(initial=0.0)
     if size == 0:
         return 0.0, 0.0
@@ -257,37 +255,37 @@ def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float
     minima = Minima(form)
     try:
         least, most = (_least(minima, direction) for direction in directions)
-    except Infeasible:  # bounds over widened rows are valid as well
+    except Infeasible:  # bounds over widened rows are also valid
         minima = minima.widened()
         least, most = (_least(minima, direction) for direction in directions)
     return least * size, -most * size
 
 
 def _least(minima: Minima, objective: np.ndarray) -> float:
-    """The least value of an expression whose largest coefficient is 1."""
+    """Return the least value of an expression whose largest coefficient is 1."""
     form = minima.form
     for optimum in minima.of(objective):
         attained, bound = float(objective @ optimum.x), dual_bound(form, objective, optimum.multipliers)
         if abs(attained - bound) <= GAP:
             return bound - float(error_of_sides(form, optimum.multipliers).sum())
-    raise Inaccurate(f"a bound of {attained:.9g} is attained, and only {bound:.9g} is proved; ask of fewer people")
+    raise Inaccurate(f"a bound of {attained:.9g} is attained, but only {bound:.9g} is proved; ask about fewer people")
 
 
 @dataclass(frozen=True, eq=False)
 class ElasticRelaxation:
     """The least weighted violation of the rows, and the dual solution that proves it."""
 
-    # By how many records each row falls short of its low side, and exceeds its high side, >= 0; violations within the
-    # precision of the linear program are 0.
+    # How far each row is below its low side, and above its high side, in records, >= 0; violations within the precision
+    # of the linear program are 0.
     below: np.ndarray
     above: np.ndarray
-    # Multipliers d of the rows. If the rows are infeasible they are a Farkas certificate: d' A x is less than d' (sides)
+    # Multipliers d of the rows. If the rows are infeasible, d is a Farkas certificate: d' A x is less than d' (sides)
     # for every x >= 0, and at least d' (sides) for every x that satisfies the rows.
     direction: np.ndarray
 
     @property
     def off(self) -> np.ndarray:
-        """The violation of each row, records."""
+        """Violation of each row, in records."""
         return self.below + self.above
 
 
@@ -320,11 +318,11 @@ def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> E
 
 
 def settle_integers(reduced: Reduced) -> Reduced:
-    """Keep fixed only the terms whose values are integers up to rounding, which is removed.
+    """Keep fixed only the terms whose values are integers up to rounding, and round these values.
 
-    The count of a term is an integer, so that a value that is known to within half a record is known exactly. If
-    presolve fixes a term at a fraction of a record, no integer point is feasible. The integer program can find that
-    only if the term is not fixed, so that its rows are part of the program.
+    The count of a term is an integer, so that a value known to within half a record is known exactly. If presolve fixes
+    a term at a fraction of a record, no integer point is feasible. The integer program can detect that only if the term
+    is not fixed, so that its rows are part of the program.
     """
     nearest = np.rint(reduced.counts)
     fixed = reduced.fixed & (np.abs(reduced.counts - nearest) <= NEAR_INTEGER) & (reduced.width < 0.5)
@@ -337,12 +335,12 @@ class IntegerOptimum:
     """The least value of an expression over the integer feasible points."""
 
     bound: float  # a lower bound
-    x: np.ndarray | None  # the best integer feasible point that was found; it has been checked against the rows
-    decided: bool  # whether that attains the bound
+    x: np.ndarray | None  # the best integer feasible point found, verified against the rows
+    decided: bool  # whether x attains the bound
 
 
 def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> tuple[float, float]:
-    """The least and the largest objective @ x over integers x >= 0 with low <= A x <= high."""
+    """Return the least and largest objective @ x over integers x >= 0 with low <= A x <= high."""
     seconds = check_number(seconds, "time_limit")
     size = float(np.abs(objective).max(initial=0.0))
     ends, until = [0.0, 0.0], time.perf_counter() + seconds
@@ -351,7 +349,7 @@ def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> t
             optimum = integer_minimum(component, sign * objective[at] / size, until - time.perf_counter())
             if not optimum.decided:
                 raise NotDecided(
-                    f"whole assignments were not decided in {seconds:.3g} seconds; give more time, or ask integer=False"
+                    f"whole assignments were not decided in {seconds:.3g} seconds; allow more time or use integer=False"
                 )
             ends[i] += sign * optimum.bound * size
     return ends[0], ends[1]
@@ -360,9 +358,9 @@ def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> t
 def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[np.ndarray, np.ndarray]:
     """Find the terms that are zero at every integer feasible point.
 
-    Each integer program maximises the sum of the terms that have been positive at none of the points so far, and ends
-    at any point where that is positive: the best one may take minutes, and further programs follow anyway. Terms are
-    zero at every point if the bound on their sum is below 1.
+    Each integer program maximises the sum of the terms that have been zero at all points so far, and stops at any point
+    where that sum is positive: the best point may take minutes, and further programs follow anyway. Terms are zero at
+    every point if the bound on their sum is below 1.
     """
     seconds = check_number(seconds, "time_limit")
     empty, undecided = np.zeros(len(terms), dtype=bool), np.zeros(len(terms), dtype=bool)
@@ -382,9 +380,9 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
 
 
 def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float, gap: float = 0.0) -> IntegerOptimum:
-    """Minimise over the integer feasible points; see :func:`integer_bounds` for what is raised.
+    """Minimise over the integer feasible points; see :func:`integer_bounds` for the errors.
 
-    It ends at a point whose value is within `gap`, relative to that value, of the bound; at a value of 0 it goes on.
+    It stops at a point whose value is within `gap`, relative to that value, of the bound; at a value of 0 it continues.
     """
     if seconds <= 0:
         return IntegerOptimum(-np.inf, None, False)
@@ -397,13 +395,13 @@ def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float, gap
     status, is_status = program.run(objective, seconds), highspy.HighsModelStatus
     if status == is_status.kInfeasible and is_wide:
         raise SolverError(
-            f"coefficients of one statement are more than {WIDEST_RATIO:g} apart, so that HiGHS cannot "
-            "tell whether whole assignments satisfy it; say it in two statements, or ask without integer=True"
+            f"coefficients of one statement differ by a factor of more than {WIDEST_RATIO:g}, so that HiGHS cannot "
+            "decide whether whole assignments satisfy it; split it into two statements, or omit integer=True"
         )
     if status == is_status.kInfeasible:
         raise Infeasible(
-            "no whole assignment satisfies what is published and known, though probabilities may: people have one "
-            "value each; make statements vague with .about(value, eps), or ask without integer=True"
+            "no whole assignment satisfies the release and the knowledge, though probabilities may: people have one "
+            "value each; make statements vague with .about(value, eps), or omit integer=True"
         )
     if status not in (is_status.kOptimal, is_status.kTimeLimit):
         raise SolverError(f"HiGHS found no whole assignment: {program.highs.modelStatusToString(status)}")
@@ -412,14 +410,14 @@ def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float, gap
         return IntegerOptimum(bound, None, False)
     x = np.rint(solution.col_value)
     if _is_violated(scaled, x):
-        raise Inaccurate("HiGHS' whole assignment does not satisfy the rows; ask without integer=True")
+        raise Inaccurate("the whole assignment found by HiGHS does not satisfy the rows; omit integer=True")
     attained = float(objective @ x)
     decided = status == is_status.kOptimal and (gap == 0 or bound >= attained - INTEGER_PRECISION)
     return IntegerOptimum(attained if decided else bound, x, decided)
 
 
 def _scaled_to_integers(form: LinearForm) -> tuple[LinearForm, bool]:
-    """Scale the rows so that one record more or less changes each by 1 or more, beyond the solver's tolerance.
+    """Scale the rows so that a difference of one record changes each by 1 or more, beyond the solver's tolerance.
 
     The sides of a row that counts records are integers, up to rounding, which is removed. Any other row is scaled so
     that its smallest coefficient is 1, and widened by its rounding error and the feasibility tolerance.
@@ -427,7 +425,7 @@ def _scaled_to_integers(form: LinearForm) -> tuple[LinearForm, bool]:
     matrix = form.matrix
     size = np.abs(matrix.data)
     least, most = least_by_row(size, matrix), most_by_row(size, matrix)
-    counts = least >= most  # one coefficient, which is 1
+    counts = least >= most  # all coefficients are equal to 1
     by = np.where(counts | (least <= 0), 1.0, least)
     sides = np.stack([np.where(np.isfinite(side), np.abs(side), 0.0) for side in (form.low, form.high)])
     widened = np.where(counts, 0.0, form.side_error + FEASIBLE * sides.max(axis=0)) / by
@@ -439,7 +437,7 @@ def _scaled_to_integers(form: LinearForm) -> tuple[LinearForm, bool]:
 
 
 def _is_violated(form: LinearForm, x: np.ndarray) -> bool:
-    """Whether integer counts violate a row by more than HiGHS' precision; computed without rounding."""
+    """Return whether integer counts violate a row by more than HiGHS's precision; computed without rounding."""
     every = np.arange(form.shape[0])
     low, high = (np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high))
     short = np.where(np.isfinite(form.low), -exact_residuals(form, x, every, low), 0.0)
@@ -455,9 +453,9 @@ def _nearest_integer(side: np.ndarray) -> np.ndarray:
 
 
 def _components_with(form: LinearForm, asked: np.ndarray) -> Iterator[tuple[LinearForm, np.ndarray]]:
-    """The independent components that contain some of the terms asked for, with all terms of each."""
+    """Yield the independent components that contain requested terms, with all terms of each."""
     of_row, of_term = form.components()
-    form = replace(form, coefficients=(matrix := form.matrix))  # as one matrix, of which small parts are made fast
+    form = replace(form, coefficients=(matrix := form.matrix))  # one matrix: faster selection of small parts
     by_term = sp.csc_array(matrix)
     for component in np.unique(of_term[asked]):
         terms, rows = np.flatnonzero(of_term == component), of_row == component

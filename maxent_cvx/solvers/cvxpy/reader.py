@@ -1,14 +1,14 @@
-"""A cone program read as an entropy program, if it is equivalent to one: maximum entropy over linear rows.
+"""Reading of a cone program as an entropy program, if it is equivalent to one: maximum entropy over linear rows.
 
-With f(u; w) = u log(w / u) we have a f(u; w) = f(a u; a w). So any sum of a f(u; w) - c' u with a > 0 is a sum of
+With f(u; w) = u log(w / u), a f(u; w) = f(a u; a w). Any sum of a f(u; w) - c' u with a > 0 is therefore a sum of
 f(y; v) over y = a u: the logarithms of the weights v = a w exp(-c / a) contain the factors and the linear part.
 
 A cone program is stated in columns z, an entropy program in the heights t and the arguments u of its cones. The columns
-are eliminated in three steps. (1) Cones with w = 0 become rows, u = 0 and t <= 0. (2) Where t or u is a multiple of one
-column, as it is for entropies of plain variables, that column is renamed. (3) An equation with one column that is left
+are eliminated in three steps. (1) Cones with w = 0 become rows, u = 0 and t <= 0. (2) If t or u is a multiple of one
+column, as for entropies of plain variables, that column is renamed. (3) An equation with one remaining column
 determines it. So does an inequality, if some optimal solution has the column at this bound because no other row and no
-cost keeps it from there: in |e| <= t <= 1 the column t may be set to 1, and in t <= entr(x) with t maximised it is
-entr(x). Columns that no row determines stay, as variables without entropy.
+cost prevents it: in |e| <= t <= 1 the column t may be set to 1, and in t <= entr(x) with t maximised it is
+entr(x). Columns that no row determines remain as variables without entropy.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ from ..sparse import entry_rows, least_by_row, most_by_row
 from .mixed import MixedProgram
 
 TINY = np.finfo(float).tiny
-#: Relative to the size of the summands of a row: the largest violation of an optimal answer.
+#: Relative to the size of the summands of a row: the largest permitted violation of an optimal answer.
 RESIDUAL = 1e-7
-#: Relative to the summands of the objective: the largest gap of an optimal answer to what is not an entropy program.
+#: Relative to the summands of the objective: the largest permitted gap if the program is not an entropy program.
 GAP = 1e-7
-#: Share of the largest cost that counts as a summand of the objective, as all others may be 0 at an optimum of 0: it is
-#: what a variable of 0.1 costs, and allows a gap of 1e-8 of that cost, as CLARABEL does.
+#: Share of the largest cost that counts as a summand of the objective, since all others may be 0 at an optimum of 0. It
+#: is the cost of a variable of 0.1, and permits a gap of 1e-8 of that cost, as CLARABEL does.
 SHARE = 0.1
-#: A proof that there is no solution refutes those that are less than about 1 / `PROOF` units large.
+#: A proof of infeasibility excludes only solutions that are smaller than about 1 / `PROOF` units.
 PROOF = 1e-4
-#: Largest logarithm of the sum of weights that y is scaled by: exp does not overflow there.
+#: Largest logarithm of the sum of weights for which y is scaled by it, so that exp does not overflow.
 LARGEST_LOG_WEIGHT = 600.0
 
 
 @dataclass(frozen=True)
 class Distance:
-    """The residuals and the gap of an answer, relative, computed from the program's own data.
+    """The relative residuals and gap of an answer, computed from the program's own data.
 
     Attributes
     ----------
     primal : float
-        Largest violation of b - A z in K, in any row.
+        Largest violation of b - A z in K, over all rows.
     dual : float
         Largest violation of c + A' dual = 0, and of dual in K*.
     gap : float
         The complementarity gap s' dual with slack s = b - A z, as a sum of absolute values: a bound on the distance of
         the objective from its optimum. It is divided by the sum of the entropies' arguments times their factors.
     largest : float
-        The largest violation of any row, and of any of the dual conditions, relative to the largest of all their
-        summands, as solvers of general cone programs measure it.
+        Largest violation of any row and of any dual condition, relative to the largest of all their summands, as
+        solvers of general cone programs measure it.
     relative_gap : float
-        The gap, and what residuals of the dual conditions add to it, divided by the sum of the absolute values of its
-        summands and of the objective's.
+        The gap, plus the effect of residuals of the dual conditions, divided by the sum of the absolute values of its
+        summands and of those of the objective.
     """
 
     primal: float
@@ -75,7 +75,7 @@ class Distance:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether any other program is solved."""
+        """Whether a program of another kind is solved."""
         return self.largest <= RESIDUAL and self.relative_gap <= GAP
 
     def __str__(self) -> str:
@@ -92,15 +92,15 @@ class ConeProgram:
     c: np.ndarray
     A: sp.csr_array
     b: np.ndarray
-    n_zero: int  # rows of equations; they come first
-    n_nonneg: int  # rows of inequalities
-    n_exp: int  # exponential cones
-    where: Callable[[int], str]  # the name of a column, for messages
+    n_zero: int  # number of equations, which come first
+    n_nonneg: int  # number of inequalities
+    n_exp: int  # number of exponential cones
+    where: Callable[[int], str]  # returns the name of a column, for messages
     P: sp.csc_array | None = None
 
     @property
     def linear(self) -> slice:
-        """Rows that are equations and inequalities."""
+        """Rows that are equations or inequalities."""
         return slice(0, self.n_zero + self.n_nonneg)
 
     @cached_property
@@ -109,11 +109,11 @@ class ConeProgram:
         return [(self.A[first + place :: 3], self.b[first + place :: 3]) for place in range(3)]
 
     def triple(self, place: int) -> tuple[sp.csr_array, np.ndarray]:
-        """Rows of A and b for t (0), u (1) or w (2) of every exponential cone."""
+        """Return the rows of A and b for t (0), u (1) or w (2) of all exponential cones."""
         return self._triples[place]
 
     def cones(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The three parts of values of rows that belong to exponential cones."""
+        """Return the three parts of the values of rows in exponential cones."""
         first = self.linear.stop
         return values[first::3], values[first + 1 :: 3], values[first + 2 :: 3]
 
@@ -123,20 +123,20 @@ class ConeProgram:
 
     @cached_property
     def _sizes(self) -> sp.csr_array:
-        """The absolute values of A, with its own indices."""
+        """Absolute values of A, with its own index arrays."""
         return sp.csr_array((np.abs(self.A.data), self.A.indices, self.A.indptr), self.A.shape)
 
     @cached_property
     def _largest(self) -> np.ndarray:
-        """The largest of each row of them."""
+        """Largest absolute value in each row of A."""
         return most_by_row(self._sizes.data, self._sizes)
 
     def distance(self, z: np.ndarray, dual: np.ndarray, *, of_entropies: bool = False) -> Distance:
         """Compute the residuals and the gap of an answer, the gap as a sum of non-negative terms.
 
-        The residual of a row is relative to the sum of the absolute values of its summands, which includes an average
-        argument of the entropies: x = 0 holds if x is small compared with other variables. Of an answer to an entropy
-        program that holds, the measures that other programs are judged by are left out.
+        The residual of a row is relative to the sum of the absolute values of its summands, including an average
+        argument of the entropies: x = 0 holds if x is small compared with other variables. If the answer to an entropy
+        program holds, the measures for programs of other kinds are omitted.
         """
         if not (np.isfinite(z).all() and np.isfinite(dual).all()):
             return Distance(np.inf, np.inf, np.inf)
@@ -150,7 +150,7 @@ class ConeProgram:
         scale = of_row + self._largest * average + TINY
         (p, q, r), (t, u, w) = self.cones(dual), self.cones(slack)
         sizes = np.abs(dual)
-        sizes[m + 1 :: 3] = np.maximum(sizes[m + 1 :: 3], -p)  # log(w / u) - 1 is a difference, which may cancel
+        sizes[m + 1 :: 3] = np.maximum(sizes[m + 1 :: 3], -p)  # log(w / u) - 1 may cancel
         curved = np.zeros(len(z)) if self.P is None else self.P @ z
         gradient = self.c + curved
         balance = np.abs(gradient + self.A.T @ dual)
@@ -175,10 +175,10 @@ class ConeProgram:
         return replace(distance, largest=float(largest), relative_gap=float(relative_gap))
 
     def _reach(self, size: sp.csr_array, scale: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """How far each column can move, at least as far as it is from 0, before it exceeds all other summands of a row.
+        """Return how far each column can move, at least its distance from 0, before it exceeds the other summands.
 
-        A residual of the dual conditions changes the objective by this times as much, in any unit. Rows of one column
-        without a side do not show how large it is.
+        A residual of the dual conditions changes the objective by this factor times the residual, in any unit. Rows of
+        one column without a side do not bound it.
         """
         length = np.diff(size.indptr)
         shows = np.repeat((length > 1) | (self.b != 0), length)
@@ -187,14 +187,14 @@ class ConeProgram:
         return np.where(np.isfinite(reach), np.maximum(reach, np.abs(z)), np.abs(z))
 
     def outside(self, dual: np.ndarray) -> np.ndarray:
-        """By how much dual values are not in K*, in their own unit."""
+        """Return the distances of dual values from K*, in their own unit."""
         p, q, r = self.cones(dual)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             missing = np.where(p < 0, -p * np.exp(q / p - 1) - r, np.maximum(p, np.maximum(-q, -r)))
         return np.concatenate([-dual[self.n_zero : self.linear.stop], np.where(np.isnan(missing), np.inf, missing)])
 
     def _violation(self, slack: np.ndarray, scale: np.ndarray) -> float:
-        """By how much a slack is not in K, relative to scales of the rows."""
+        """Return the violation of slack in K, relative to scales of the rows."""
         n, m = self.n_zero, self.linear.stop
         (t, u, w), (of_t, of_u, of_w) = self.cones(slack), self.cones(scale)
         u_plus = np.maximum(u, 0.0)
@@ -203,7 +203,7 @@ class ConeProgram:
         return float((violation / np.concatenate([scale[:m], of_t + of_u, of_u, of_w])).max(initial=0.0))
 
     def dual_violation(self, dual: np.ndarray) -> float:
-        """By how much dual values are not in K*, relative: p < 0 and r >= -p exp(q / p - 1), or p = 0 and q, r >= 0."""
+        """Return the relative violation of dual in K*: p < 0 and r >= -p exp(q / p - 1), or p = 0 and q, r >= 0."""
         p, q, r = self.cones(dual)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             outside = np.where(p < 0, 1 - r / (-p * np.exp(q / p - 1)), np.inf)
@@ -212,10 +212,10 @@ class ConeProgram:
         return float(max(wrong_sign.max(initial=0.0), outside.max(initial=0.0)))
 
     def proves_infeasible(self, dual: np.ndarray) -> bool:
-        """Whether dual values are in the dual cone, A' dual = 0 and b' dual < 0: then b - A z in K has no solution.
+        """Return whether dual is in the dual cone, A' dual = 0 and b' dual < 0: then b - A z in K has no solution.
 
-        As z' A' dual <= b' dual for all solutions, a residual of A' dual refutes those that are not very large; the
-        unit of a column is the largest right-hand side divided by the column's largest coefficient.
+        As z' A' dual <= b' dual for all solutions, a residual of A' dual excludes solutions that are not very large;
+        the unit of a column is the largest right-hand side divided by the column's largest coefficient.
         """
         b = np.where(np.isfinite(self.b), self.b, 0.0)
         largest = np.zeros(self.A.shape[1])
@@ -227,7 +227,7 @@ class ConeProgram:
         return bool(against > 0 and is_zero and outside <= RESIDUAL)
 
     def proves_unbounded(self, z: np.ndarray) -> bool:
-        """Whether z is a direction in which the objective falls and all rows hold for ever."""
+        """Return whether z is a direction in which the objective decreases without limit and all rows hold."""
         fall = -float(self.c @ z)
         curved = 0.0 if self.P is None else float(np.abs(self.P @ z).max(initial=0.0))
         size = self._sizes @ np.abs(z)
@@ -237,23 +237,23 @@ class ConeProgram:
 
 
 class Bounded(NamedTuple):
-    """A program whose inequalities of one term are bounds."""
+    """A program with bounds in place of inequalities of one term."""
 
     program: MixedProgram
-    rows: np.ndarray  # the rows that are left
-    bounds: np.ndarray  # rows that were bounds of terms, for each side of a term the tightest
-    terms: np.ndarray  # these terms
+    rows: np.ndarray  # the remaining rows
+    bounds: np.ndarray  # rows replaced by bounds, the tightest for each side of a term
+    terms: np.ndarray  # the term of each of these rows
 
 
 @dataclass(frozen=True, eq=False)
 class EntropyProgram:
-    """Maximise entropies over rows M y + N v = or <= r, and how y and v determine the solution of a cone program."""
+    """Maximise entropies over rows M y + N v = or <= r, with the map from y and v to the solution of a cone program."""
 
     program: ConeProgram
     rows: MixedProgram  # without bounds, in units in which an average y is about 1, as absolute tolerances require
     scale: float  # y in the units of the rows, divided by y in those of the program
-    kept: np.ndarray  # the rows of the elimination that are left,
-    per_row: np.ndarray  # and the number by which each was divided
+    kept: np.ndarray  # the remaining rows of the elimination,
+    per_row: np.ndarray  # and the divisor of each
     out: Elimination  # the columns of the program as affine functions of the heights t and the arguments u of the cones
     term: np.ndarray  # the argument of a cone is `share` times the argument of this term
     share: np.ndarray
@@ -263,7 +263,7 @@ class EntropyProgram:
     unit: float  # v divided by the variables of the program
 
     def restore(self, counts: np.ndarray, multipliers: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The solution z of the cone program, and the dual value of each of its rows, from those of the rows.
+        """Return the solution z of the cone program and the dual value of each of its rows, given those of the rows.
 
         On the boundary of a cone, t = u log(w / u), the dual value is a (-1, log(w / u) - 1, u / w).
         """
@@ -288,12 +288,12 @@ class EntropyProgram:
             if (eliminated := self.out.used >= first).any():
                 # Duals of eliminated rows: the reduced cost of a variable that a row determined is 0.
                 rows, columns = self.out.used[eliminated] - first, self.out.gives[eliminated]
-                missing = -(program.c + program.A.T @ dual)[columns]  # none is in a quadratic term
+                missing = -(program.c + program.A.T @ dual)[columns]  # no such column is in a quadratic term
                 dual[rows] = splu(sp.csc_matrix(program.A[rows][:, columns].T)).solve(missing)
         return z, dual
 
     def scaled(self, by: float) -> EntropyProgram:
-        """The same in other units."""
+        """Return the program in other units."""
         rows = replace(
             self.rows, right=self.rows.right * by, log_weights=self.rows.log_weights + np.log(by),
             curvature=sp.csc_array(self.rows.curvature / by),
@@ -302,7 +302,7 @@ class EntropyProgram:
 
     @cached_property
     def bounded(self) -> Bounded | None:
-        """The same with bounds in place of inequalities of one term; None if no y > 0 satisfies these."""
+        """Program with bounds in place of inequalities of one term; None if no y > 0 satisfies them."""
         rows, n_terms = self.rows, self.rows.matrix.shape[1]
         length = np.diff(rows.matrix.indptr)
         single = np.flatnonzero((length == 1) & (np.diff(rows.others.indptr) == 0) & ~rows.is_equation)
@@ -326,7 +326,7 @@ class EntropyProgram:
         return Bounded(program, remaining, single[tightest], term[tightest])
 
     def multipliers(self, bounded: Bounded, counts: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of all rows from those of the rows that are no bounds: a bound's is log y less the exponent."""
+        """Return multipliers of all rows, given those of the rows that are not bounds: log y minus the exponent."""
         of_rows = np.zeros(len(self.rows.right))
         of_rows[bounded.rows] = multipliers
         if len(bounded.bounds):
@@ -339,9 +339,9 @@ class EntropyProgram:
 
 
 def read(program: ConeProgram) -> EntropyProgram | None:
-    """Read a cone program as an entropy program; None if it is not one.
+    """Read a cone program as an entropy program; return None if it is not equivalent to one.
 
-    It is one if every w is a positive constant, and if every height t has a negative cost and is in no constraint.
+    It is one if every w is a positive constant, and every height t has a negative cost and is in no constraint.
     """
     of_w, weight = program.triple(2)
     if of_w.nnz or not program.n_exp or (weight <= 0).any():
@@ -360,7 +360,7 @@ def read(program: ConeProgram) -> EntropyProgram | None:
     total = np.bincount(term, factor * share, n_terms)
     mean = np.bincount(term, factor * share * (np.log(weight) - np.log(share)), n_terms)
     log_v = np.log(total) + (mean - out.cost[n_cones:n_kept]) / total
-    unit = float(total.mean())  # of the variables without entropy, so that their coefficients are like those of y
+    unit = float(total.mean())  # scales variables without entropy like y
     per_term = np.concatenate([np.ones(n_cones), total, np.full(len(others), unit)])
     data = out.rows.data if (total == 1).all() else out.rows.data / per_term[out.rows.indices]
     matrix = sp.csr_array((data, out.rows.indices - n_cones, out.rows.indptr), (len(out.right), n_terms + len(others)))
@@ -378,7 +378,7 @@ def read(program: ConeProgram) -> EntropyProgram | None:
 
 
 def _average(rows: MixedProgram) -> float:
-    """An estimate of the average y: the one that satisfies equations best if all y are equal, if it is positive."""
+    """Estimate the average y: if all y were equal, the value that satisfies the equations best, if it is positive."""
     n_terms = rows.matrix.shape[1]
     sums = (rows.matrix @ np.ones(n_terms))[rows.is_equation]
     if (of_equations := float(sums @ rows.right[rows.is_equation])) > 0:
@@ -390,7 +390,7 @@ def _average(rows: MixedProgram) -> float:
 def _eliminate(
     program: ConeProgram, ties: tuple[sp.csr_array, np.ndarray]
 ) -> tuple[Elimination, np.ndarray, np.ndarray]:
-    """Eliminate all columns but those in quadratic terms, and those that no row determines, which are returned."""
+    """Eliminate all columns except those in quadratic terms and those that no row determines, which are returned."""
     n_rows, n_columns = program.linear.stop, program.A.shape[1]
     right, ends = program.b[program.linear].copy(), program.A.indptr[: n_rows + 1]
     linear = sp.csr_array((program.A.data[: ends[-1]], program.A.indices[: ends[-1]], ends), (n_rows, n_columns))
@@ -411,10 +411,10 @@ def _eliminate(
 
 
 def _terms(program: ConeProgram) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Find the cones whose arguments are multiples of one column, and so belong to one term.
+    """Find the cones whose arguments are multiples of one column, and therefore belong to one term.
 
-    Returned are, for each cone, its term and the share of that which its argument is; for each term, one of its cones
-    and the share of that. Other arguments have a term of their own.
+    Return, for each cone, its term and the factor of its argument in that column; for each term, one of its cones and
+    the factor of that. Other arguments have a term of their own.
     """
     matrix, constant = program.triple(1)
     n = len(constant)
@@ -431,7 +431,7 @@ def _terms(program: ConeProgram) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
 def _rows(
     matrix: sp.csr_array, right: np.ndarray, is_equation: np.ndarray, n_terms: int
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray]:
-    """The rows, each divided by its largest coefficient, without those that hold for any y > 0."""
+    """Return the rows, each divided by its largest coefficient, without those that hold for any y > 0."""
     most, least = most_by_row(matrix.data, matrix), least_by_row(matrix.data, matrix)
     largest = np.maximum(most, np.where(least < np.inf, -least, 0.0))
     empty = largest == 0
@@ -449,18 +449,18 @@ def _rows(
 
 @dataclass(frozen=True, eq=False)
 class WithoutZeros:
-    """A program without cones with w = 0, and how its dual values are those of the program that it came from."""
+    """A program without cones with w = 0, and the map to the dual values of the original program."""
 
     program: ConeProgram
-    source: np.ndarray  # the row of the other program that each row is
-    sign: np.ndarray  # 1, or -1 of a row t <= 0, whose slack is -t
-    flat: np.ndarray  # the first row of each of the cones, in the other program
-    zeros: np.ndarray  # the columns that are 0, as the argument of such a cone is a multiple of one
+    source: np.ndarray  # one per row: the corresponding row of the original program
+    sign: np.ndarray  # 1, or -1 for a row t <= 0, whose slack is -t
+    flat: np.ndarray  # the first row of each of these cones in the original program
+    zeros: np.ndarray  # columns that are 0, since the argument of such a cone is a multiple
 
     def restore(self, z: np.ndarray, dual: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-        """The solution, and the dual values of the other program: those of w, which is free, are the least in K*."""
+        """Return the solution and the dual values of the original program; those of w are free, and minimal in K*."""
         z, found = z.copy(), np.zeros(n_rows)
-        z[self.zeros] = 0.0  # where a method that goes through the interior leaves 1e-17, of which kl_div is infinite
+        z[self.zeros] = 0.0  # interior-point methods leave 1e-17, where kl_div is infinite
         found[self.source] = self.sign * dual
         p, q = found[self.flat], found[self.flat + 1]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -469,7 +469,7 @@ class WithoutZeros:
 
 
 def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
-    """Put u = 0 and t <= 0 in the place of cones with w = 0; None if there are none."""
+    """Replace cones with w = 0 by u = 0 and t <= 0; return None if there are none."""
     of_w, w = program.triple(2)
     is_flat = (np.diff(of_w.indptr) == 0) & (w == 0)
     if not is_flat.any():
@@ -477,7 +477,7 @@ def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
     first = program.linear.stop + 3 * np.arange(program.n_exp)
     flat, others = first[is_flat], first[~is_flat]
     kept = (others[:, None] + np.arange(3)).ravel()
-    # The rows u = 0 come first: of several equations it is the first one by which a variable is eliminated.
+    # The rows u = 0 come first, because a variable is eliminated by the first of several equations.
     equations, inequalities = np.split(np.arange(program.linear.stop), [program.n_zero])
     source = np.concatenate([flat + 1, equations, inequalities, flat, kept])
     sign = np.ones(len(source))
@@ -492,7 +492,7 @@ def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
 
 @dataclass(frozen=True, eq=False)
 class Elimination:
-    """Rows and objective over the kept variables, and the eliminated ones as ``constant + matrix @ kept``."""
+    """Rows and objective over the kept variables, and the eliminated variables as ``constant + matrix @ kept``."""
 
     rows: sp.csr_array  # rows @ kept is equal to, or at most, `right`; a row that determined a variable is empty
     right: np.ndarray
@@ -500,7 +500,7 @@ class Elimination:
     matrix: sp.csr_array
     constant: np.ndarray
     used: np.ndarray  # rows that determined a variable,
-    gives: np.ndarray  # and the variable, numbered among those that are not kept
+    gives: np.ndarray  # and the variable, numbered among the variables that are not kept
     left: np.ndarray  # variables that no row determines
     unbounded: np.ndarray  # variables in no row that have a cost
 
@@ -508,15 +508,15 @@ class Elimination:
 def _eliminate_columns(
     ties: tuple[sp.csr_array, np.ndarray], linear: tuple[sp.csr_array, np.ndarray], cost: np.ndarray, n_zero: int
 ) -> tuple[Elimination, np.ndarray]:
-    """Eliminate all columns z, of which ties k + B z = d name the kept variables k, from rows of a program.
+    """Eliminate all columns z from the rows of a program; ties k + B z = d define the kept variables k.
 
-    A tie of one column that no earlier one has renames the column, which costs little; the others, with the rows of
-    the program, are eliminated as equations. For each row of the result its number is returned, among the ties and then
-    the rows of the program.
+    The first tie with only one column renames that column, at little cost. The other ties and the rows of the program
+    are eliminated as equations. For each row of the result, return its number, first among the ties and then among the
+    rows of the program.
     """
     of_ties, sides = ties
     n_kept, n_columns = of_ties.shape
-    # The first tie of one column that has it renames a column: column = constant + factor * kept variable.
+    # The first tie with this column alone renames it: column = constant + factor * kept variable.
     single = np.flatnonzero(np.diff(of_ties.indptr) == 1)
     column, first = np.unique(of_ties.indices[of_ties.indptr[single]], return_index=True)
     tie = single[first]
@@ -558,9 +558,9 @@ def _eliminate_columns(
 
 
 def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: int, n_equations: int) -> Elimination:
-    """Eliminate all variables but the first `n_kept` from ``rows @ (kept, others)`` = or <= `right`; minimise `cost`.
+    """Eliminate all variables except the first `n_kept` from ``rows @ (kept, others)`` = or <= `right`.
 
-    Equations come first. If two rows determine a variable, the earlier one is used.
+    The objective is to minimise `cost`. Equations come first. If two rows determine a variable, the first is used.
     """
     n_rows, n_others = rows.shape[0], rows.shape[1] - n_kept
     work = sp.csr_array(sp.vstack([rows, sp.csr_array(cost[None, :])], format="csr"))  # the objective is the last row
@@ -590,7 +590,7 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
     touched = np.diff(sp.csc_array(work[:n_rows][np.flatnonzero(unused)][:, n_kept + others]).indptr) > 0
     has_cost = work[[n_rows]][:, n_kept + others].toarray().ravel() != 0
     gives = np.concatenate(pivot_rows)
-    # Those in no row and without a cost are set to 0, as the first of the others.
+    # Variables in no row and without a cost are set to 0; they are the first of the others.
     order = np.argsort(np.concatenate([gives, others[~touched & ~has_cost], others[touched | has_cost]]))
     matrix = sp.csr_array(sp.vstack([*solved, sp.csr_array((len(others), n_kept))], format="csr")[order])
     constant = np.concatenate([*constants, np.zeros(len(others))])[order]
@@ -603,15 +603,15 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
 
 
 def _pivots(among: sp.csr_array, costs: np.ndarray, n_equations: int) -> tuple[np.ndarray, np.ndarray]:
-    """Choose rows with one remaining variable, and that variable; no row and no variable is chosen twice."""
+    """Choose rows with one remaining variable, and that variable; no row or variable is chosen twice."""
     is_single = np.diff(among.indptr) == 1
     single = np.flatnonzero(is_single)
     column, first = np.unique(among.indices[among.indptr[single]], return_index=True)
     row = single[first]  # the first row that determines a variable
     if (exact := row < n_equations).any():
         return row[exact], column[exact]
-    # No equation determines a variable. An inequality does if the variable is in no equation, if no other inequality
-    # bounds it on that side, and if its cost, where it has one, moves it there.
+    # If no equation determines a variable, an inequality does if the variable is in no equation, no other inequality
+    # bounds it on that side, and its cost, if any, moves it there.
     entries = among.tocoo()
     above = np.bincount(entries.col, entries.data > 0, among.shape[1])
     below = np.bincount(entries.col, entries.data < 0, among.shape[1])

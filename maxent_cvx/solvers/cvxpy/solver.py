@@ -1,13 +1,13 @@
-"""DUAL_NEWTON as a solver that CVXPY calls: ``problem.solve(solver=mx.solvers.DualNewton())``.
+"""DUAL_NEWTON as a solver for CVXPY: ``problem.solve(solver=mx.solvers.DualNewton())``.
 
-CVXPY compiles a problem to a cone program. One that :mod:`.reader` can read as a sum of entropies over linear rows is
-solved by a primal-dual method (:mod:`.mixed`), or, if it was solved before with other parameters, by Newton's method on
+CVXPY compiles a problem to a cone program. If :mod:`.reader` can read it as a sum of entropies over linear rows, it is
+solved by a primal-dual method (:mod:`.mixed`) or, if it was solved before with other parameters, by Newton's method on
 the dual from its last multipliers. Clarabel (Goulart and Chen, 2024) solves all other programs, with logarithms,
-exponentials, relative entropies of two variables or entropies in constraints, and those for which these methods find no
-precise answer. Whichever method answers, the status is what the program's own data prove
+exponentials, relative entropies of two variables or entropies in constraints, and programs for which these methods find
+no precise answer. The status is always proved from the program's own data
 (:meth:`.ConeProgram.distance`, :meth:`.ConeProgram.proves_infeasible`, :meth:`.ConeProgram.proves_unbounded`).
 
-This module and :mod:`.derivatives` depend on CVXPY's internals, as no other does.
+Only this module and :mod:`.derivatives` depend on CVXPY's internals.
 """
 
 from __future__ import annotations
@@ -36,44 +36,44 @@ from ..monitor import Monitor
 from .mixed import log_line, solve_from, solve_mixed
 from .reader import Bounded, ConeProgram, Distance, EntropyProgram, read, without_zero_references
 
-#: The solver that CVXPY is offered.
+#: The solver that is offered to CVXPY.
 BACKEND = SOLVERS["DUAL_NEWTON"]
-#: The problems that the solver takes; refusals end with it.
+#: The supported problems; messages about unsupported problems end with this text.
 TAKES = (
-    "DUAL_NEWTON takes entropies, logarithms and exponentials with linear constraints and linear or quadratic terms; "
-    "use a general conic solver such as cp.CLARABEL for this problem"
+    "DUAL_NEWTON supports entropies, logarithms and exponentials with linear constraints and linear or quadratic terms;"
+    " use a general conic solver such as cp.CLARABEL for this problem"
 )
 #: Relative residuals and gap at which Clarabel stops.
 TOLERANCE = 1e-9
-#: By what it is multiplied where the answer is not precise enough: costs of 1e5 multiply what rows miss.
+#: Factor of the tolerance if the answer is not precise enough: costs of 1e5 multiply the residuals of rows.
 STRICTER = 1e-3
-#: Relative to the summands of the objective: a gap that is rounding, and that no method makes less.
+#: Relative to the summands of the objective: a smaller gap consists of rounding errors, which no method reduces.
 ROUNDED_GAP = 1e-12
 #: Relative: the largest violation, and gap, of an answer that is returned as inaccurate.
 NEARLY = 1e-5
-#: A smaller average count is the result of scaling by a constraint that is not active; it is scaled nearer to 1.
+#: A smaller average count results from scaling by an inactive constraint; it is then scaled to be nearer to 1.
 SMALL_AVERAGE = 0.1
-#: Statuses, the best first.
+#: Statuses, from best to worst.
 STATUSES = (s.OPTIMAL, s.INFEASIBLE, s.UNBOUNDED, s.OPTIMAL_INACCURATE, s.USER_LIMIT, s.SOLVER_ERROR)
-#: CVXPY's lists of names of solvers, as far as a release has them. It has no call that adds one, so that they are
-#: extended in place, as other modules of CVXPY hold the same objects.
+#: CVXPY's lists of solver names, as far as they exist in the installed version. CVXPY has no function to add a name, so
+#: they are extended in place, since other modules of CVXPY refer to the same objects.
 LISTS = ("CONIC_SOLVERS", "INSTALLED_SOLVERS", "INSTALLED_CONIC_SOLVERS")
 
-#: Which rows an entropy program has, and their multipliers.
+#: Identifiers of the rows of an entropy program, and their multipliers.
 Start = tuple[np.ndarray, np.ndarray]
 
 
 class Refused(SolverError, cvxpy.error.SolverError):
-    """A problem that DUAL_NEWTON does not take; also CVXPY's error, after which CVXPY tries the next solver."""
+    """A problem that DUAL_NEWTON does not support; also CVXPY's error, after which CVXPY tries the next solver."""
 
 
 class UnknownOption(UnknownName, cvxpy.error.SolverError):
-    """An option that DUAL_NEWTON does not have; also CVXPY's error, as the next solver may have it."""
+    """An option that DUAL_NEWTON does not have; also CVXPY's error, since the next solver may have it."""
 
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn errors of this package into ones that are CVXPY's as well."""
+    """Convert errors of this package to errors that are also CVXPY's."""
     try:
         yield
     except UnknownName as error:
@@ -86,26 +86,26 @@ class DualNewton(ConicSolver):
     """Maximise sum a x log(w / x) + c' x over linear constraints, by Newton's method on the dual.
 
     A solver for any CVXPY problem of this form: entropies ``entr(x)``, ``rel_entr(x, w)`` and ``kl_div(x, w)`` with
-    constant w, any positive factors, affine arguments, linear equations and inequalities. Where w is 0, x is made
-    exactly 0, as the divergence is infinite else. Constants in costs, units and factors of the entropy as small as a
-    5,000th of the costs make no difference to it, and bounds on variables are no rows. Variables without entropy may
-    have linear and quadratic costs. Other problems with exponential cones, such as logarithms, exponentials and
-    entropies in constraints, are given to Clarabel (Goulart and Chen, 2024), whose answer is judged in the same way.
+    constant w, any positive factors, affine arguments, linear equations and inequalities. Where w is 0, x is exactly 0,
+    because the divergence is infinite otherwise. Constants in costs, units, and entropy factors as small as a 5,000th
+    of the costs do not affect the solver, and bounds on variables are not treated as rows. Variables without entropy
+    may have linear and quadratic costs. Other problems with exponential cones, such as logarithms, exponentials and
+    entropies in constraints, are passed to Clarabel (Goulart and Chen, 2024), whose answer is verified in the same way.
 
     Options of ``solve``: `tolerance` (the row residual and duality gap at which to stop, where an average term is 1; in
-    other problems relative), `max_iterations`, and `time_limit` (seconds, compared between iterations). With
+    other problems relative), `max_iterations`, and `time_limit` (in seconds, checked between iterations). With
     ``verbose=True`` a line is printed for each iteration, also of Clarabel.
 
-    Any other problem, with second-order or semidefinite cones or without exponential ones, is refused with an error
-    that says what was found, a :class:`~maxent_cvx.SolverError` and CVXPY's own, so that a list of solvers
-    (``solver_path``) falls back on the next.
+    Any other problem, with second-order or semidefinite cones or without exponential cones, is refused with an error
+    that names the reason. It is both a :class:`~maxent_cvx.SolverError` and CVXPY's own, so that a list of solvers
+    (``solver_path``) continues with the next one.
 
     The status is "optimal" only if the residuals and the gap, recomputed from CVXPY's data, are small; they are in
-    ``problem.solver_stats.extra_stats``. Of entropies, also beside costs of other variables, a gap of at most 5e-9 of
-    the sum of the entropies' arguments, each times its factor, is sought by every method there is: at most a share of
-    1e-4 of that mass is then misplaced (Pinsker's inequality). Where none reaches it, and in all other problems, the
-    gap is at most 1e-7 of the summands of the objective, of which a tenth of the largest cost is one, as for CLARABEL:
-    beside a cost of 1e5 that is a gap of 1e-3, and ``extra_stats.gap`` says how large it is.
+    ``problem.solver_stats.extra_stats``. For entropies, also with costs of other variables, all methods are tried until
+    the gap is at most 5e-9 of the sum of the entropies' arguments, each times its factor: at most a share of 1e-4 of
+    that mass is then misplaced (Pinsker's inequality). If no method reaches it, and for all other problems, the gap is
+    at most 1e-7 of the summands of the objective, one of which is a tenth of the largest cost, as for CLARABEL: with a
+    cost of 1e5 that is a gap of 1e-3, and ``extra_stats.gap`` contains its size.
 
     Raises
     ------
@@ -116,10 +116,10 @@ class DualNewton(ConicSolver):
 
     Notes
     -----
-    A problem that is solved again begins with the multipliers of its last optimal solution, which is what is kept,
-    unless ``warm_start=False``: with parameters (DPP) that moved a little, Newton's method then takes a few steps, and
-    begins anew after ten. Where many bounds are active these ten are often in vain. Problems with variables without
-    entropy, and those that Clarabel solves, always begin anew.
+    A problem that is solved again starts from the multipliers of its last optimal solution, the only stored state,
+    unless ``warm_start=False``: if parameters (DPP) changed a little, Newton's method then takes a few steps, and it
+    restarts after ten. With many active bounds these ten steps are often wasted. Problems with variables without
+    entropy, and problems solved by Clarabel, always start from the beginning.
 
     Examples
     --------
@@ -144,17 +144,17 @@ class DualNewton(ConicSolver):
         return BACKEND.name
 
     def supports_quad_obj(self) -> bool:
-        """Whether quadratic objectives are taken as they are: yes."""
+        """Whether quadratic objectives are supported natively: yes."""
         return True
 
     def import_solver(self) -> None:
-        """Nothing is imported: the solver is in this package."""
+        """Import nothing: the solver is in this package."""
 
     def cite(self, data: Mapping[str, Any]) -> str:
-        """BibTeX of this software."""
+        """Return the BibTeX entry of this package."""
         return "@misc{maxent_cvx, title={maxent\\_cvx}, author={{The maxent\\_cvx developers}}}"
 
-    # CVXPY caches compiled problems by solver, so that all instances must be equal.
+    # CVXPY caches compiled problems by solver, so all instances must be equal.
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other)
 
@@ -162,12 +162,12 @@ class DualNewton(ConicSolver):
         return hash(type(self))
 
     def can_solve(self, problem_form: Any) -> bool:
-        """Whether the solver supports the cones of a problem; if not, the error names those that it does not."""
+        """Return whether the solver supports the cones of a problem; otherwise raise an error that names the others."""
         if super().can_solve(problem_form):
             return True
         cones = {cone.__name__ for cone in problem_form.cones()} - {c.__name__ for c in self.SUPPORTED_CONSTRAINTS}
         unsupported = f"cones of the kind {', '.join(sorted(cones))}" if cones else "functions"
-        raise Refused(f"the problem has {unsupported} that DUAL_NEWTON does not take. {TAKES}")
+        raise Refused(f"the problem has {unsupported} that DUAL_NEWTON does not support. {TAKES}")
 
     @single_thread
     def solve_via_data(
@@ -178,7 +178,7 @@ class DualNewton(ConicSolver):
         solver_opts: Mapping[str, Any],
         solver_cache: Any = None,
     ) -> dict[str, Any]:
-        """Solve the cone program of a problem, and keep its multipliers in CVXPY's cache of this problem."""
+        """Solve the cone program of a problem, and store its multipliers in CVXPY's cache of this problem."""
         begun = time.perf_counter()
         with refusing():
             cache = solver_cache if solver_cache is not None else {}
@@ -210,14 +210,14 @@ class DualNewton(ConicSolver):
 
 
 def cone_program(data: Mapping[str, Any]) -> ConeProgram:
-    """The cone program that CVXPY has compiled a problem to."""
+    """Return the cone program to which CVXPY has compiled a problem."""
     dims, compiled, curved = data[DualNewton.DIMS], data[s.PARAM_PROB], data.get(s.P)
     matrix = sp.csr_array(data[s.A])
     if not matrix.data.all():
         matrix.eliminate_zeros()
 
     def where(column: int) -> str:
-        """The name of a column, such as x[3]; CVXPY flattens variables in column-major order."""
+        """Return the name of a column, such as x[3]; CVXPY flattens variables in column-major order."""
         for variable in compiled.variables:
             place = column - compiled.var_id_to_col[variable.id]
             if 0 <= place < variable.size:
@@ -230,10 +230,10 @@ def cone_program(data: Mapping[str, Any]) -> ConeProgram:
 
 
 def register_with_cvxpy() -> str:
-    """Let CVXPY find the solver by its name, ``solver="DUAL_NEWTON"``, also in lists of solvers, ``solver_path=[...]``.
+    """Register the solver in CVXPY by its name, ``solver="DUAL_NEWTON"``, also for ``solver_path=[...]``.
 
-    It comes last in CVXPY's lists: a problem that is solved without the name of a solver is solved as before. To
-    register again changes nothing.
+    It is the last of CVXPY's solvers, so that problems solved without the name of a solver are not affected.
+    Registering it again has no effect.
 
     Returns
     -------
@@ -264,32 +264,32 @@ def register_with_cvxpy() -> str:
 
 
 class ConeAnswer(NamedTuple):
-    """An answer to a cone program, and how far it is from optimal."""
+    """An answer to a cone program, and its distance from optimality."""
 
-    status: str  # in CVXPY's words
+    status: str  # one of CVXPY's statuses
     z: np.ndarray
     dual: np.ndarray
     distance: Distance
     iterations: int
-    start: Start | None = None  # of an entropy program: where the next one can begin
+    start: Start | None = None  # for an entropy program: the start of the next solve
 
     def is_settled(self, of_entropies: bool) -> bool:
-        """Whether no other way is tried: a proof, a limit, or an optimum whose gap is small for entropies, if any."""
+        """Return whether no other method is tried: a proof, a limit, or an optimum with a small gap for entropies."""
         if self.status != s.OPTIMAL:
             return self.status in (s.INFEASIBLE, s.UNBOUNDED, s.USER_LIMIT)
         return not of_entropies or self.distance.holds or self.distance.relative_gap <= ROUNDED_GAP
 
 
 def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
-    """Solve a cone program, as an entropy program if it is one, from the multipliers of the last one if it is alike."""
+    """Solve a cone program, if possible as an entropy program, starting from the multipliers of a similar one."""
     if not program.n_exp:
-        raise SolverError(f"there is no entropy in the problem: use cp.HIGHS or cp.CLARABEL for it. {TAKES}")
+        raise SolverError(f"the problem contains no entropy: use cp.HIGHS or cp.CLARABEL for it. {TAKES}")
     answer = _solve(program, options, start)
     if answer.status == s.SOLVER_ERROR:
         raise SolverError(f"no answer to the problem was found: the best one has {answer.distance}")
     if answer.status != s.UNBOUNDED:
         return answer
-    # A direction along which the objective improves without limit exists in infeasible problems, too.
+    # Infeasible problems may also have a direction along which the objective improves without limit.
     feasible = _solve(replace(program, c=np.zeros(len(program.c)), P=None), options)
     if feasible.status == s.INFEASIBLE:
         return feasible
@@ -298,7 +298,7 @@ def solve_program(program: ConeProgram, options: Mapping[str, Any], start: Start
 
 
 def _solve(program: ConeProgram, options: Mapping[str, Any], start: Start | None = None) -> ConeAnswer:
-    """Solve a cone program by the first way that answers; "unbounded" is concluded without regard to the constraints."""
+    """Solve a cone program by the first method that succeeds; "unbounded" is concluded without the constraints."""
     if (smaller := without_zero_references(program)) is not None:
         answer = _solve(smaller.program, options, start)
         z, dual = smaller.restore(answer.z, answer.dual, len(program.b))
@@ -307,7 +307,7 @@ def _solve(program: ConeProgram, options: Mapping[str, Any], start: Start | None
         if answer.status != s.SOLVER_ERROR and not is_lost:
             return answer._replace(z=z, dual=dual, distance=distance)
     entropy, ways = read(program) if program.n_exp else None, []
-    if entropy is not None and entropy.bounded is not None:  # otherwise no y > 0 is between the bounds
+    if entropy is not None and entropy.bounded is not None:  # otherwise no y > 0 satisfies the bounds
         if start is not None and not len(entropy.rows.cost) and np.array_equal(start[0], entropy.kept):
             ways.append(partial(_solve_entropies, entropy, entropy.bounded, options, start[1]))
         ways.append(partial(_solve_entropies, entropy, entropy.bounded, options))
@@ -318,7 +318,7 @@ def _solve(program: ConeProgram, options: Mapping[str, Any], start: Start | None
         answers.append(way())
         if answers[-1].is_settled(entropy is not None):
             break
-    # Beside large costs a gap that is small for the objective may be large for the entropies: the least one counts.
+    # With large costs, a gap that is small for the objective may be large for the entropies: use the least gap.
     best = min(answers, key=lambda answer: (STATUSES.index(answer.status), answer.distance.gap))
     return best._replace(iterations=sum(answer.iterations for answer in answers))
 
@@ -326,7 +326,7 @@ def _solve(program: ConeProgram, options: Mapping[str, Any], start: Start | None
 def _solve_entropies(
     entropy: EntropyProgram, bounded: Bounded, options: Mapping[str, Any], start: np.ndarray | None = None
 ) -> ConeAnswer:
-    """Solve an entropy program by the primal-dual method, or from multipliers near the solution, and judge the answer."""
+    """Solve an entropy program by the primal-dual method, or from nearby multipliers, and verify the answer."""
     if start is None:
         answer = solve_mixed(bounded.program, **options)
         iterations, mean = answer.iterations, float(answer.y.mean())
@@ -351,7 +351,7 @@ def _solve_entropies(
 
 
 def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[str, Any]) -> ConeAnswer:
-    """Call Clarabel once, and judge its answer."""
+    """Call Clarabel once, and verify its answer."""
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = tolerance
@@ -363,7 +363,7 @@ def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[
     A, b = sp.csc_matrix(program.A[np.flatnonzero(kept)]), program.b[kept]
     P = sp.csc_matrix((n, n)) if program.P is None else sp.csc_matrix(sp.triu(program.P))
     # Units in which the largest side and the largest cost are 1: Clarabel's tolerances are partly absolute, and it
-    # found no answer to a quarter to nine tenths of programs in units of 1e8 (0 of 50 with these; a cone has no unit).
+    # found no answer for 25 % to 90 % of programs in units of 1e8 (0 of 50 failed in these units; a cone has no unit).
     side = float(np.abs(b).max(initial=0.0)) or 1.0
     cost = max(float(np.abs(program.c).max(initial=0.0)), side * float(np.abs(P.data).max(initial=0.0))) or 1.0
     solver = clarabel.DefaultSolver(P * (side / cost), program.c / cost, A, b / side, cones, settings)
@@ -373,7 +373,7 @@ def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[
         residual = max(info.res_primal, info.res_dual)
         try:
             return bool(monitor.tell(log_line(info.iterations, residual, info.gap_rel, info.cost_dual, monitor)))
-        except BaseException as error:  # Clarabel would print it and go on
+        except BaseException as error:  # Clarabel would print it and continue
             raised.append(error)
             return True
 
@@ -382,13 +382,13 @@ def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[
     if raised:
         raise raised[0]
     word, z, dual = str(solution.status), side * np.array(solution.x), np.zeros(len(kept))
-    # Without an objective every point that satisfies the rows is optimal, as dual values of 0 prove.
+    # Without an objective every feasible point is optimal, as dual values of 0 prove.
     if program.c.any() or program.P is not None or "PrimalInfeasible" in word:
         dual[kept] = cost * np.array(solution.z)
     if "Infeasible" not in word:
         if program.P is None and not b.any():  # every multiple of a feasible point is feasible: the optimum is at 0
             z[:] = 0.0
-        else:  # arguments of entropies below 0, as -1e-12, where these have no value
+        else:  # entropies have no value at negative arguments, such as -1e-12
             of_u, sides = program.triple(1)
             plain = of_u.indptr[np.flatnonzero((np.diff(of_u.indptr) == 1) & (sides == 0))]
             column = of_u.indices[plain]
