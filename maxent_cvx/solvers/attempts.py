@@ -464,7 +464,7 @@ def _in_two_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
     else:
         reduced = presolved(problem, request.backend, monitor=request.monitor.quietly())
     size = " and ".join(f"{n:,} {what}" for n, what in zip(reduced.form.shape, ("rows", "terms"), strict=True))
-    request.monitor.say(f"{request.backend.name} receives {size} after {request.monitor.seconds:.2f} seconds")
+    request.monitor.say(f"{request.backend.name} is given {size} after {request.monitor.seconds:.2f} seconds")
     tighter = _tighter(request)
     try:
         yield (first := attempt(problem, request, reduced))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 
-#: The largest number of coefficients, zeros included, of products with a dense array: sparse ones take ten times longer.
+#: The largest number of coefficients, zeros included, of products with dense arrays; sparse ones take ten times longer.
 MOST_DENSE_ENTRIES = 40_000
 
 # The origin of the rows of a system: their names, and their coefficients before any rounding.

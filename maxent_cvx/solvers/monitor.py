@@ -1,4 +1,4 @@
-"""Monitoring of a solve: time limits, callbacks, and the printed log."""
+"""Monitoring of a solve: time limit, callback, and printed log."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ import numpy as np
 from .._utils.errors import NotDecided, StatementError, short_repr
 from .._utils.validation import check_bool, check_callable, check_seconds
 
-#: Seconds that the search for a contradiction may take after an uncertified answer, and so each search for zeros.
+#: Time limit, in seconds, of the search for a contradiction after an uncertified answer, and of each search for zeros.
 DIAGNOSIS = 60.0
-#: Steps of a solve that are not its solver's may take this share of the time more, and at least so many seconds: small
-#: models are presolved and certified whatever the limit is.
+#: The share of the time limit by which presolve and certification may exceed it, and the least excess in seconds: small
+#: models are presolved and certified regardless of the limit.
 GRACE, LEAST_GRACE = 0.1, 1.0
-#: Seconds: limits that differ by less are the same one, of which the rest was handed on.
+#: Seconds: limits that differ by less are the same limit, the rest of which was passed on.
 ALIKE = 0.01
-#: Iterations that are all printed; then, for each further decimal digit, one in ten, one in a hundred, and so on.
+#: Number of iterations that are all printed; after it, one in ten is printed, then one in a hundred, and so on.
 FIRST = 50
 
-# A time limit for everything inside a block. Bounds and contradictions end in many linear programs, several calls below
-# the one that was given the limit; each of them asks here, so that the limit is no parameter of the calls between.
+# A time limit for all code inside a block. Bounds and contradictions run many linear programs, several calls below the
+# function with the limit; each of them checks it here, so that the limit is not a parameter of all functions between.
 
-#: When the time is over, by the clock of :func:`time.perf_counter`, and the seconds that were given.
+#: The end of the time limit, by the clock of :func:`time.perf_counter`, and the limit in seconds.
 _UNTIL: ContextVar[tuple[float, float]] = ContextVar("until", default=(math.inf, math.inf))
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Limit the work inside to so many seconds, or to what an outer limit leaves."""
+    """Limit the time of a block, in seconds; an earlier outer limit has priority."""
     outer, until = _UNTIL.get(), time.perf_counter() + seconds
     token = _UNTIL.set((until, seconds) if until < outer[0] - ALIKE else outer)
     try:
@@ -46,7 +46,7 @@ def within(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def diagnosing() -> Iterator[list[NotDecided]]:
-    """Limit a search to :data:`DIAGNOSIS` seconds, after which the list holds the error; an outer limit raises it."""
+    """Limit a search to :data:`DIAGNOSIS` seconds; append the error to the list, or raise it if the limit is outer."""
     undecided: list[NotDecided] = []
     try:
         with within(DIAGNOSIS):
@@ -57,23 +57,23 @@ def diagnosing() -> Iterator[list[NotDecided]]:
 
 
 def seconds_left() -> float:
-    """How many seconds are left, 0 or more; infinity without a limit."""
+    """Return the remaining seconds, 0 or more; infinity without a limit."""
     return max(_UNTIL.get()[0] - time.perf_counter(), 0.0)
 
 
 def check_time() -> None:
-    """Raise NotDecided if the time is over."""
+    """Raise NotDecided if the time limit has been reached."""
     if seconds_left() <= 0:
-        raise NotDecided(f"not decided in {_UNTIL.get()[1]:.3g} seconds; give more time, time_limit=..., or ask less")
+        raise NotDecided(f"not decided in {_UNTIL.get()[1]:.3g} seconds; increase time_limit, or ask about less")
 
 
 def check_step() -> None:
-    """Raise NotDecided between two steps of a solve, such as those of presolve, if the time has been over for a while."""
+    """Raise NotDecided between two steps of a solve, such as those of presolve, if the limit was exceeded by GRACE."""
     until, seconds = _UNTIL.get()
     if time.perf_counter() > until + max(GRACE * seconds, LEAST_GRACE):
         raise NotDecided(
-            f"the model was not presolved and certified in {seconds:.3g} seconds; give more time, time_limit=..., or "
-            "make it smaller"
+            f"the model was not presolved and certified in {seconds:.3g} seconds; increase time_limit, or use a "
+            "smaller model"
         )
 
 
@@ -84,15 +84,15 @@ class Iteration:
     Attributes
     ----------
     iteration : int
-        From 0, the starting point.
+        Its number; 0 is the starting point.
     residual : float
-        The largest violation of a row, records.
+        The largest violation of a row, in records.
     gap : float
-        The complementarity gap of the inequalities, records; NaN if the solver does not report it.
+        The complementarity gap of the inequalities, in records; NaN if the solver does not report it.
     dual : float
-        The dual function, nats of all records: above the optimum, N H, wherever the rows can hold.
+        The dual function, in nats of all records: above the optimum, N H, if the rows are feasible.
     seconds : float
-        Since the solve began.
+        Seconds since the start of the solve.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Iteration:
     seconds: float
 
 
-#: Columns of the printed log: heading, name in a line of the log, width, format. Residuals and gaps are in records, the
+#: Columns of the printed log: heading, key in a line of the log, width, format. Residuals and gaps are in records, the
 #: dual value in nats of all records.
 COLUMNS: tuple[tuple[str, str, int, str], ...] = (
     ("iter", "iteration", 6, ""),
@@ -125,7 +125,7 @@ COLUMNS: tuple[tuple[str, str, int, str], ...] = (
 
 
 def _printed_line(line: Mapping[str, Any]) -> str:
-    """A line of the log in columns, with "-" for what it lacks; the status follows."""
+    """Return a line of the log in columns, with "-" for missing values, followed by the status."""
     values = [(line.get(name), width, form) for _, name, width, form in COLUMNS]
     cells = [
         f"{'-' if value is None or value != value else format(value, form):>{width}}" for value, width, form in values
@@ -133,15 +133,15 @@ def _printed_line(line: Mapping[str, Any]) -> str:
     return "".join(cells) + (f"  {line['status']}" if "status" in line else "")
 
 
-#: A function of the user's that is called once an iteration; if it returns True, the solve stops.
+#: A user-defined function that is called once per iteration; if it returns True, the solve stops.
 Callback = Callable[[Iteration], bool | None]
 
 
 class Monitor:
-    """Reports iterations of solvers, and tells them when to stop.
+    """Reports the iterations of solvers, and decides when they must stop.
 
-    A `callback` that returns True stops the solve as if the `time_limit`, in seconds from now on, were over. `clock` and
-    `write`, which gives seconds and prints a line, are for tests.
+    A `callback` that returns True stops the solve as if the `time_limit`, in seconds from now on, had been reached.
+    `clock`, which returns seconds, and `write`, which prints a line, are for tests.
     """
 
     def __init__(
@@ -158,32 +158,32 @@ class Monitor:
         self.callback = None if callback is None else check_callable(callback, "callback")
         self.clock, self.write = clock, write or (lambda text: print(text, flush=True))
         self.begun = clock()
-        # What work on the side shares with the solve is kept by the monitor of the solve.
+        # Monitors of subtasks share this state with the monitor of the solve.
         self._root, self._stopped_by, self._under_header = self, "", False
 
     @property
     def seconds(self) -> float:
-        """How long the solve has taken so far."""
+        """Seconds since the start of the solve."""
         return self.clock() - self.begun
 
     @property
     def seconds_left(self) -> float:
-        """How many seconds are left, 0 or more; infinity without a limit."""
+        """Remaining seconds, 0 or more; infinity without a limit."""
         return math.inf if math.isinf(self.time_limit) else max(self.time_limit - self.seconds, 0.0)
 
     @property
     def stopped(self) -> str:
-        """Why the solve has to stop, in words; empty if it goes on."""
+        """The reason why the solve must stop, as text; empty if it continues."""
         if not self._root._stopped_by and self.seconds_left <= 0:
             self._root._stopped_by = f"by its time limit of {self.time_limit:.6g} seconds"
         return self._root._stopped_by
 
     def tell(self, line: Mapping[str, Any]) -> bool:
-        """Print a line of the log and call the callback; return whether the solver has to stop.
+        """Print a line of the log and call the callback; return whether the solver must stop.
 
-        The line has "iteration", "residual", "seconds" and what else the solver knows, as ``Posterior.log`` names it.
+        The line has "iteration", "residual", "seconds" and further values of the solver, named as in ``Posterior.log``.
         """
-        # Of a method with thousands of iterations a few dozen lines are printed.
+        # Methods with thousands of iterations print only a few dozen lines.
         every = 10 ** int(1 + math.log10(max(line["iteration"] / FIRST, 0.1)))
         is_due = line["iteration"] % every == 0
         if self.verbose and is_due:
@@ -203,18 +203,18 @@ class Monitor:
             self._root._stopped_by = f"by its callback, in iteration {number}"
 
     def end(self, line: Mapping[str, Any]) -> None:
-        """Print how a solver ended that keeps no log."""
+        """Print the result of a solver that keeps no log."""
         if self.verbose:
             self._print(line)
 
     def quietly(self) -> Monitor:
-        """The same for work on the side: the time runs, and nothing is reported."""
+        """Return a monitor for subtasks, with the same time limit and without reports."""
         child = copy(self)
         child.verbose, child.callback = False, None
         return child
 
     def say(self, text: str) -> None:
-        """Print a remark between the lines."""
+        """Print a remark between the lines of the log."""
         if self.verbose:
             self.write(text)
             self._root._under_header = False

@@ -2,13 +2,13 @@
 
 The dual function g of :mod:`.dual` is minimised over the multipliers m. Each iteration
 
-1. predicts which inequalities are active, and solves the Newton system A diag(x) A' d = b - A x over the equations and
-   these (:mod:`.schur`), no more precisely than the last reduction of the residual warrants (Eisenstat and Walker,
+1. predicts which inequalities are active, and solves the Newton system A diag(x) A' d = b - A x over these and the
+   equations (:mod:`.schur`), with a precision that depends on the last reduction of the residual (Eisenstat and Walker,
    1996). A row whose multiplier would leave its cone is made inactive, and the system is solved again;
 2. searches along m + t d, where a multiplier of an inequality that would change its sign becomes 0 (Bertsekas, 1982,
    for bounds; inequalities are treated as by Kazama and Tsujii, 2003), for a point that satisfies Armijo's rule;
-3. where g still falls at the end of the step, doubles the step, and looks for a recession direction of g in it: one
-   that proves terms to be zero in every solution. Such a term shrinks by a factor e in every Newton step, so that the
+3. if g still decreases at the end of the step, doubles the step, and derives a recession direction of g from it, which
+   proves that terms are zero in every solution. Such a term shrinks by a factor e in every Newton step, so that the
    method would never end; it is removed.
 
 It stops when the largest residual of a row and the complementarity gap are within the tolerance, or when rounding
@@ -30,33 +30,33 @@ from .form import LinearForm
 from .monitor import Monitor
 from .schur import System, detect_blocks, newton_system
 
-# Where no source is given, values were found by trial on the random models of tests/benchmarks/honesty.py and on Adult.
+# Values without a source were tuned on the random models of tests/benchmarks/honesty.py and on Adult.
 
-#: Times that a system is solved again without rows whose multipliers would leave their cones.
+#: How often a system is solved again without rows whose multipliers would leave their cones.
 REPAIRED = 20
-#: Iterations without improvement after which rounding prevents any.
+#: Iterations without improvement after which rounding is assumed to prevent any.
 PATIENCE = 5
-#: Multiple of the tolerance at which an answer is then accepted; the certificate says how accurate it is.
+#: Multiple of the tolerance at which an answer is then accepted; the certificate bounds its error.
 STALLED = 1e3
-#: Relative to the largest right-hand side: the smallest residual that is asked for.
+#: Relative to the largest right-hand side: the smallest residual that can be required.
 ROUNDING = 1e-13
-#: Relative ridges of the Hessian, tried in turn; a large one shortens the step if not all rows can be active.
+#: Relative ridges of the Hessian, tried in turn; a large ridge shortens the step if not all rows can be active.
 RIDGES = (1e-13, 1e-9, 1e-6, 1e-3, 1.0)
-#: Records, times the residual and, where that is less than one, times its square: the least count of a term in the
-#: Hessian. A step through terms that are nearly zero would raise some beyond all bounds (Levenberg 1944, Marquardt
-#: 1963). Once that has shortened a step, times the residual only.
+#: Records, times the residual and, if that is below one, times its square: the least count of a term in the Hessian. A
+#: step through nearly zero terms would make some of them arbitrarily large (Levenberg 1944, Marquardt 1963). After a
+#: step was shortened by this, the factor is the residual only.
 FLOOR = 1e-6
-#: Loosest and tightest relative precision of a step: the square of the residual's last reduction lies between.
+#: Largest and smallest relative precision of a step: the square of the residual's last reduction, clipped to these.
 LOOSEST, TIGHTEST = 0.2, 1e-6
-#: Records: if the function may fall by more, up to `PATIENCE` iterations follow once the tolerance is met, as terms that
-#: vanish hold little and yet too much. A bound for a group of one record is then sqrt(1e-14 / 2) = 7e-8.
+#: Records: if the function may decrease by more, up to `PATIENCE` iterations follow after the tolerance is met, because
+#: vanishing terms may be too large even if small. A bound for a group of one record is then sqrt(1e-14 / 2) = 7e-8.
 GAP = 1e-14
 
 # The line search: Armijo's rule along a projected Newton step, with kinks and with terms that tend to zero.
 
-#: Share of the decrease predicted by the slope that a step must bring (Armijo 1966; Bertsekas 1982).
+#: Required share of the decrease predicted by the slope (Armijo 1966; Bertsekas 1982).
 ARMIJO = 1e-4
-#: Share of the slope at the start of a step: the step is lengthened if the slope at its end is this or more.
+#: Relative to the slope at the start of a step: a step is lengthened if the slope at its end is at least this.
 STEEP = 0.2
 #: Shortest and longest multiple of a Newton step.
 SHORTEST, LONGEST = 1e-6, 64.0
@@ -65,7 +65,7 @@ SHORTEST, LONGEST = 1e-6, 64.0
 def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, float, bool]:
     """Shorten a step until the dual function decreases enough, or double it while the function decreases at its end.
 
-    Gives the point, None if there is none, the multiple of the step, and whether the whole step was lengthened.
+    Return the point (None if there is none), the multiple of the step, and whether the full step was lengthened.
     """
     length, slope = 1.0, dual.directional_derivative(point, step)
     trial = trial_point(dual, point, step, length)
@@ -85,15 +85,15 @@ def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | Non
 
 
 def _decreases_enough(dual: Dual, point: Point, trial: Point) -> bool:
-    """Armijo's rule for a projected step (Bertsekas): the predicted decrease is that of the projected displacement."""
+    """Apply Armijo's rule to a projected step: the predicted decrease is that of the projected displacement."""
     predicted = min(dual.directional_derivative(point, trial.m - point.m), 0.0)
     return bool(trial.value <= point.value + ARMIJO * predicted + point.rounding)
 
 
 def trial_point(dual: Dual, point: Point, step: np.ndarray, length: float) -> Point:
-    """The projected point m + length * step: a multiplier of an inequality that would change its sign becomes 0.
+    """Return the projected m + length * step: multipliers of inequalities that would change their sign become 0.
 
-    One that would exceed the slope of the cost of a soft row becomes that slope.
+    Multipliers that would exceed the slope of the cost of a soft row become that slope.
     """
     m = point.m + length * step
     m[dual.inequalities[point.m[dual.inequalities] * m[dual.inequalities] < 0]] = 0.0
@@ -103,30 +103,30 @@ def trial_point(dual: Dual, point: Point, step: np.ndarray, length: float) -> Po
 
 
 def slope_at_trial(dual: Dual, point: Point, trial: Point, step: np.ndarray) -> float:
-    """The directional derivative at a trial point, along the components of the step that were not projected."""
+    """Return the directional derivative at a trial point, along the components of the step that were not projected."""
     projected = dual.is_inequality & (trial.m == 0) & (point.m != 0)
     if dual.has_soft_rows:
         projected |= np.abs(trial.m) >= dual.slope
     return dual.directional_derivative(trial, np.where(projected, 0.0, step))
 
 
-# Terms that are zero in every solution, found from the recession direction that Newton's steps approach.
+# Terms that are zero in every solution, derived from the recession direction that Newton's steps approach.
 #
-# What successive steps have in common is a recession direction d of g: (A' d)_j < 0 on terms that vanish, 0 on all
-# others, and no side falls short. A Newton step is such a direction but for its effect on the other terms. Each round
+# The common part of successive steps is a recession direction d of g: (A' d)_j < 0 for vanishing terms, 0 for all
+# others, and d' (sides) >= 0. A Newton step is such a direction except for its effect on the other terms. Each round
 # subtracts the least-squares solution of A' d = (change of the other terms), weighted by their counts, until that
-# effect is rounding; :mod:`.duality` then proves which terms d makes zero.
+# effect is within rounding; :mod:`.duality` then proves which terms d makes zero.
 #
-#: Largest change of the logarithm of a count, in one Newton step, by which it tends to zero; the limit is -1.
+#: Largest change of the logarithm of a count in one Newton step if the count tends to zero; the limit is -1.
 SHRINKS = -0.5
-#: Records: a term that tends to zero holds less.
+#: Records: terms that tend to zero are smaller.
 VANISHING = 1e-2
-#: Share of the largest change, or of 1, the limit of that of a vanishing term, by which other terms may change:
-#: otherwise the steps have not yet converged to a direction.
+#: Largest change of other terms, as a share of the largest change or of 1, the limit for vanishing terms. If it is
+#: exceeded, the steps have not yet converged to a direction.
 RECESSION_MOVED = 0.25
-#: Rounds in which the effect of a direction on other terms is removed, and relative precision of each solution.
+#: Rounds of removing the effect of a direction on other terms, and relative precision of each solution.
 RECESSION_ROUNDS, RECESSION_PRECISION = 6, 1e-4
-#: Relative to the largest change: a smaller change of other terms is rounding.
+#: Relative to the largest change: smaller changes of other terms are rounding errors.
 NOTHING = 1e-15
 
 
@@ -135,10 +135,10 @@ def recession_direction(
 ) -> np.ndarray | None:
     """Turn a Newton step, the solution of `system` over the `active` rows of knowledge, into a recession direction.
 
-    It has one number per row, and proves some terms to be zero; None if nothing is proved.
+    It has one number per row; None if it proves no term to be zero.
     """
     form, alive = dual.form, ~dual.removed
-    if dual.has_soft_rows:  # they can be missed, and prove nothing
+    if dual.has_soft_rows:  # soft rows may be missed, and prove nothing
         step, active = form.extend_to_soft(step[: form.n_hard]), active[active < form.n_hard - form.n_published]
     change = np.where(alive, form.rmatvec(step), 0.0)
     shrinks = change < SHRINKS
@@ -155,7 +155,7 @@ def recession_direction(
         largest_allowed = 0.1 * largest
         direction = direction - factor.solve(form.matvec(others * rest), active, RECESSION_PRECISION)
         change = np.where(alive, form.rmatvec(direction), 0.0)
-    system.schur = of_newton or system.schur  # one that was formed here preconditions Newton's own systems badly
+    system.schur = of_newton or system.schur  # S as formed here is a bad preconditioner for Newton's systems
     return direction if empty_terms(form, direction, dual.removed, np.zeros(len(change))).any() else None
 
 
@@ -170,8 +170,8 @@ def newton(
 ) -> Answer:
     """Maximise sum x log(w / x), less the costs of soft rows, over ``low <= A x <= high``.
 
-    It starts from multipliers `start`, projected to the dual cone, and stops where residual and complementarity gap are
-    at most `tolerance`, records, raised to what rounding allows.
+    The start is `start`, projected to the dual cone. The method stops when residual and complementarity gap are at most
+    `tolerance`, in records, or the smallest value that rounding permits.
     """
     begun, monitor = time.perf_counter(), monitor or Monitor()
     form, order = detect_blocks(form)
@@ -198,22 +198,22 @@ def descent(
     find_zeros: Callable[..., Any] = recession_direction,
     loosest: float = LOOSEST,
 ) -> tuple[Status, int, Point, list[dict[str, float]]]:
-    """Minimise a dual function; returns why it ended, after how many iterations, the best point, and the log.
+    """Minimise a dual function; return the status, the number of iterations, the best point, and the log.
 
-    `find_zeros` turns a step into a proof that terms are zero.
+    `find_zeros` derives from a step a proof that terms are zero.
     """
     point = dual.at(start)
-    if not np.isfinite(point.value):  # the counts overflow: multipliers of another problem, or of its terms that vanish
+    if not np.isfinite(point.value):  # overflow: the start is from another problem, or has vanishing terms
         start = np.zeros(len(start))
         point = dual.at(start)
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
-    next_search, pause = 0, 1  # the iteration from which on zeros are looked for, and how long not to, once in vain
+    next_search, pause = 0, 1  # next iteration that searches zeros, and pause after a failed search
     status, is_damped, fall, within = Status.LIMIT, False, 0.0, 0
     log: list[dict[str, float]] = []
     for iteration in range(max_iterations + 1):
         residual, gap = dual.residual_and_gap(point)
         error, last_residual = max(residual, gap), last_residual or residual
-        # What the function may still fall by: where terms vanish, residuals and it shrink in the same proportion.
+        # Estimated remaining decrease: if terms vanish, it shrinks in proportion to the residuals.
         may_fall = fall * min(residual / last_residual, 1.0) if last_residual else 0.0
         line = {
             "iteration": iteration,
@@ -235,10 +235,10 @@ def descent(
         if stop or iteration == max_iterations:
             break
         dual.start_from(point)
-        # No more precise than the last reduction of the residual warrants (Eisenstat and Walker, 1996).
+        # The precision depends on the last reduction of the residual (Eisenstat and Walker, 1996).
         reduction, last_residual = residual / last_residual if last_residual else 0.0, residual
         precision = min(float(np.clip(reduction**2, TIGHTEST, LOOSEST)), loosest)
-        for ridge in RIDGES:  # a larger one shortens the step, where not all rows can be active together
+        for ridge in RIDGES:  # larger ridges shorten the step, if not all rows can be active together
             step, active = newton_direction(dual, point, system, ridge, precision, is_damped=is_damped)
             trial, length, falls_beyond = line_search(dual, point, step)
             if trial is not None:
@@ -247,11 +247,11 @@ def descent(
             status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
             break
         is_damped |= length < 1
-        # Newton's decrement: what the quadratic model falls by over a whole step.
+        # Newton's decrement: the decrease of the quadratic model over a full step.
         fall = -dual.directional_derivative(point, step) / 2
         if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:
             proof = find_zeros(dual, point, step, system, active)
-            # A search in vain costs a few products with S: after each, the next one waits twice as long.
+            # A failed search costs a few products with S: after each failure, the pause is doubled.
             pause = 1 if proof is not None else 2 * pause
             next_search = iteration + pause
             if proof is not None:
@@ -266,11 +266,11 @@ def descent(
 def newton_direction(
     dual: Dual, point: Point, system: System, ridge: float, precision: float, *, is_damped: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Newton's direction over the equations and the active inequalities, and which rows of knowledge are active.
+    """Return Newton's direction over the equations and active inequalities, and the active rows of knowledge.
 
-    An inequality whose multiplier is 0 and would get the wrong sign, and a soft row whose multiplier would exceed the
-    slope of its cost, are made inactive, and the system is solved again. Once a step was shortened (`is_damped`), terms
-    that have nearly vanished are changed less.
+    An inequality whose multiplier is 0 and would get the wrong sign, or a soft row whose multiplier would exceed the
+    slope of its cost, is made inactive, and the system is solved again. After a shortened step (`is_damped`), nearly
+    vanished terms are changed less.
     """
     active, sign = dual.active_set(point)
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)

@@ -1,18 +1,18 @@
 """Presolve and the dual Newton method over partitions of whole buckets.
 
-Every partition has the terms x and the published rows P of some buckets, and its share of the rows of knowledge K: over
+Every partition has the terms x and the published rows P of some buckets, and its part of the rows of knowledge K: over
 the whole problem, K x is a sum over partitions. With u the multipliers of the published rows and m those of the
 knowledge, the dual function is g(u, m), and
 
     g(m) = min over u of g(u, m)
 
-is a convex function of one number for each row of knowledge. Its gradient is K x less the active sides, and its second
-derivatives are the Schur complement S of :mod:`.schur`; both are sums over partitions. So Newton's method of
-:mod:`.newton` minimises g(m), and an iteration sends m to every partition and receives sums. The minimum over u is a
+is a convex function with one variable per row of knowledge. Its gradient is K x minus the active sides, and its second
+derivatives are the Schur complement S of :mod:`.schur`; both are sums over partitions. Newton's method
+(:mod:`.newton`) minimises g(m); each iteration sends m to every partition and receives sums. The minimum over u is a
 small problem for each bucket, which never leaves its partition.
 
-In memory u stays among the variables, which takes less time, and in partitions it is eliminated, which takes fewer
-rounds: see docs/architecture.md.
+In memory u remains among the variables, which takes less time. In partitions it is eliminated, which takes fewer rounds
+of communication: see docs/architecture.md.
 """
 
 from __future__ import annotations
@@ -70,20 +70,20 @@ from .sparse import entry_rows, with_shared_ones
 
 @dataclass(frozen=True, eq=False)
 class Part(Sized):
-    """One partition: its terms and published rows, and below these all rows of knowledge, with the sides of the whole.
+    """One partition: its terms and published rows, and below these all rows of knowledge with the sides of the whole.
 
     All partitions have the same rows of knowledge, in the same order, with the coefficients of their own terms.
     """
 
     form: LinearForm
-    closed_form: ClosedForm  # the answer to the published rows alone
-    groups: Groups  # the QI tuples of its terms, with their records in the whole
-    q_numbers: np.ndarray  # the number in the whole of each of these
-    exact: ExactRows | None = None  # the rows of knowledge as they were typed
+    closed_form: ClosedForm  # the solution for the published rows alone
+    groups: Groups  # the QI tuples of its terms, with their records in the whole release
+    q_numbers: np.ndarray  # their numbers in the whole release
+    exact: ExactRows | None = None  # the rows of knowledge as typed
 
 
 class Whole(NamedTuple):
-    """The problem before presolve, from whose rows proofs are made: handles of Part, and the rows of knowledge."""
+    """The problem before presolve, whose rows are used in proofs: handles of Part, and the rows of knowledge."""
 
     parts: Sequence[Any]
     shared: LinearForm
@@ -92,7 +92,7 @@ class Whole(NamedTuple):
 class OverPartitions:
     """Applies pure functions to partitions, with one BLAS thread in whatever process they run.
 
-    A handle stands for a result that stays where it was made.
+    A handle represents a result that stays where it was computed.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -100,11 +100,11 @@ class OverPartitions:
         self.gather, self.reduce = executor.gather, executor.reduce
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """Handles of ``function(*results, *common)``, the results being those of one partition each."""
+        """Return handles of ``function(*results, *common)``, where the results are those of one partition."""
         return self._executor.map(partial(_with_one_thread, function), *handles, common=common)
 
     def total(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> Any:
-        """The sum over partitions of what a function gives: numbers, arrays, or a dictionary of these."""
+        """Sum the results of a function over partitions: numbers, arrays, or dictionaries of these."""
         return self.reduce(added, self.map(function, *handles, common=common))
 
 
@@ -115,7 +115,7 @@ def _with_one_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def added(shares: Sequence[Any]) -> Any:
-    """The sum of numbers or arrays; of dictionaries by name, and the maximum where a name begins with `largest`."""
+    """Sum numbers or arrays; sum dictionaries by name, but take the maximum for names that begin with `largest`."""
     if not isinstance(shares[0], Mapping):
         return reduce(add, shares)
     names = {name: [share[name] for share in shares] for name in shares[0]}
@@ -128,7 +128,7 @@ def added(shares: Sequence[Any]) -> Any:
 
 
 class Bounds(NamedTuple):
-    """Bounds on the terms of one partition, records, and whether the last round has changed any."""
+    """Bounds on the terms of one partition, in records, and whether the last round has changed any."""
 
     lower: np.ndarray
     upper: np.ndarray
@@ -136,7 +136,7 @@ class Bounds(NamedTuple):
 
 
 def propagated(parts: Sequence[Any], shared: LinearForm, n_records: float, over: OverPartitions) -> list[Any]:
-    """Handles of the :class:`Bounds` of every partition, as :func:`.presolve.term_bounds` finds them in memory."""
+    """Return handles of the :class:`Bounds` of every partition, as :func:`.presolve.term_bounds` does in memory."""
     first = over.total(first_activity, parts, common=(n_records,))
     unit = power_of_two_unit(max(first["largest"], float(first["size"].max(initial=0.0))))
     propagations = over.map(propagation_of, parts, common=(n_records, unit))
@@ -154,35 +154,35 @@ def propagated(parts: Sequence[Any], shared: LinearForm, n_records: float, over:
 
 
 def first_activity(part: Part, n_records: float) -> dict[str, Any]:
-    """The largest values that rows of knowledge, and published rows, can have before anything is propagated."""
+    """Return the largest values of rows of knowledge and of published rows before propagation."""
     form = part.form
     size = abs(form.known.distinct) @ form.known.collect(np.minimum(form.upper_bound, n_records))
     return {"size": size, "largest": largest_activity(form.select(np.arange(form.n_published)), n_records)}
 
 
 def propagation_of(part: Part, n_records: float, unit: float) -> Propagation:
-    """What does not change from round to round."""
+    """Return the constant data of all rounds."""
     return Propagation(part.form, n_records, unit)
 
 
 def first_bounds(propagation: Propagation) -> Bounds:
-    """The bounds that single published rows imply."""
+    """Return the bounds that single published rows imply."""
     return Bounds(*propagation.start)
 
 
 def activity_within(propagation: Propagation, bounds: Bounds) -> dict[str, Any]:
-    """Activity bounds of the rows of knowledge, and what bounds their rounding: sizes, and numbers of products."""
+    """Return activity bounds of the rows of knowledge, and bounds of their rounding: sizes, and numbers of products."""
     known, n = propagation.form.known, propagation.form.n_published
     low, high = (side[n:] for side in propagation.activity(bounds.lower, bounds.upper))
     distinct = known.distinct
     mixed = np.bincount(entry_rows(distinct), np.abs(distinct.data) != 1, distinct.shape[0]) > 0
-    products = np.where(mixed, np.diff(distinct.indptr) + 1, 0)  # sums of coefficients of 1 and -1 are exact
+    products = np.where(mixed, np.diff(distinct.indptr) + 1, 0)  # sums with coefficients 1 and -1 are exact
     size = abs(distinct) @ known.collect(bounds.upper)
     return {"low": low, "high": high, "size": size, "products": products, "changed": int(bounds.changed)}
 
 
 def tightened(propagation: Propagation, bounds: Bounds, to_high: np.ndarray, to_low: np.ndarray) -> Bounds:
-    """One round: the slack of the published rows is found here, that of the rows of knowledge is given."""
+    """Compute one round: the slack of the published rows is computed here, that of the rows of knowledge is given."""
     form, n, within = propagation.form, propagation.form.n_published, bounds[:2]
     low, high = (side[:n] for side in propagation.activity(*within))
     error = row_rounding(form, propagation.unit)(*within)[:n]
@@ -192,33 +192,33 @@ def tightened(propagation: Propagation, bounds: Bounds, to_high: np.ndarray, to_
     return Bounds(lower, upper, not (np.array_equal(lower, within[0]) and np.array_equal(upper, within[1])))
 
 
-# Presolve of one partition: fixed terms and buckets without knowledge are left out; what is fixed counts in sums.
+# Presolve of one partition: fixed terms and buckets without knowledge are removed; fixed values are included in sums.
 
 
 @dataclass(frozen=True, eq=False)
 class ReducedPart(Sized):
-    """What is left of one partition to solve for."""
+    """The reduced problem of one partition."""
 
-    form: LinearForm  # the published rows that involve terms that are left, and all rows of knowledge, over these terms
-    terms: np.ndarray  # the numbers in the partition of these terms
-    rows: np.ndarray  # the numbers in the partition of these published rows
-    fixed: np.ndarray  # of bool, one per term of the partition: those with only one value
-    counts: np.ndarray  # the values of all terms that are left out, records
+    form: LinearForm  # the published rows of the remaining terms, and all rows of knowledge
+    terms: np.ndarray  # the numbers of the remaining terms in the partition
+    rows: np.ndarray  # the numbers of these published rows in the partition
+    fixed: np.ndarray  # one per term of the partition: whether it has only one value
+    counts: np.ndarray  # the values of all removed terms, in records
     width: np.ndarray  # bounds on their errors
 
     def __post_init__(self) -> None:
         self.buckets  # noqa: B018 - all that is derived is made here, so that it is there wherever the part is sent
         self.systems  # noqa: B018
-        self.form.forget()  # the structure of the blocks holds what else would be held twice
+        self.form.forget()  # the block structure contains the same data
 
     @cached_property
     def systems(self) -> BlockSystem:
-        """The structure of its blocks, which is the same at every x."""
+        """Block structure of the Newton systems, which is the same at every x."""
         return BlockSystem(self.form)
 
     @cached_property
     def buckets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The terms, bucket after bucket; where each bucket begins among them; and the bucket of every term."""
+        """Terms sorted by bucket; the first position of each bucket among them; and the bucket of every term."""
         component = self.form.bucket[1]
         order = np.argsort(component, kind="stable").astype(np.int32)
         starts = np.flatnonzero(np.diff(component[order], prepend=-1))
@@ -232,15 +232,15 @@ def _nearly_fixed(form: LinearForm, bounds: Bounds) -> np.ndarray:
 
 
 def largest_open(part: Part, bounds: Bounds) -> dict[str, np.ndarray]:
-    """The largest coefficient of each row of knowledge over the terms of one partition that are not fixed."""
+    """Return the largest coefficient of each row of knowledge over the terms of one partition that are not fixed."""
     return {"largest": largest_coefficients(part.form, ~_nearly_fixed(part.form, bounds))}
 
 
 def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> ReducedPart:
-    """Leave out what is fixed, and the buckets that no knowledge is about.
+    """Remove fixed terms, and the buckets without knowledge.
 
-    Without bounds, all knowledge is soft, and nothing is fixed. `largest` is the largest coefficient of each row of
-    knowledge over all terms that are not fixed.
+    If there are no bounds, all knowledge is soft and nothing is fixed. `largest` is the largest coefficient of each row
+    of knowledge over all terms that are not fixed.
     """
     form, n_terms = part.form, part.form.shape[1]
     fixed, width, counts = np.zeros(n_terms, dtype=bool), np.zeros(n_terms), part.closed_form.counts.copy()
@@ -262,12 +262,12 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
 
 
 def _constant(numbers: np.ndarray) -> np.ndarray:
-    """Store an array of zeros as one number."""
+    """Store an array of zeros as a single number."""
     return numbers if numbers.any() else np.broadcast_to(0.0, len(numbers))
 
 
 def without(part: Part, reduced_part: ReducedPart, zeros: tuple[np.ndarray, np.ndarray]) -> ReducedPart:
-    """Leave out further terms, which are zero up to the bounds given; one of each per term of the partition."""
+    """Remove further terms, which are zero up to the given bounds, both with one entry per term of the partition."""
     form, (is_zero, upper) = part.form, zeros
     gone = np.zeros(form.shape[1], dtype=bool)
     gone[reduced_part.terms] = is_zero[reduced_part.terms]
@@ -282,7 +282,7 @@ def without(part: Part, reduced_part: ReducedPart, zeros: tuple[np.ndarray, np.n
 
 
 def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray, contributed: np.ndarray) -> LinearForm:
-    """Some published rows and all rows of knowledge over some terms, less what the other terms contribute."""
+    """Restrict published rows and all rows of knowledge to some terms; subtract the contributions of the others."""
     smaller = form.select(np.concatenate([rows, np.arange(form.n_published, form.shape[0])]))
     published, known = smaller.published, smaller.known
     if len(terms) < form.shape[1]:
@@ -292,7 +292,7 @@ def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray, contribut
     high[: len(rows)] -= contributed[rows]
     weights = form.weights[terms] if form.is_weighted else np.broadcast_to(1.0, len(terms))
     matrix = SplitMatrix(with_shared_ones(published), known)
-    # Newton's method needs the sides only; what else the rows carry would take a third of the memory of the rows.
+    # Newton's method needs the sides only; the other arrays would take a third of the memory of the rows.
     ones, zeros = (np.broadcast_to(constant, len(low)) for constant in (1.0, 0.0))
     return replace(
         smaller, coefficients=matrix, low=low, high=high, weights=weights, scale=ones, shift=zeros, side_error=zeros,
@@ -303,7 +303,7 @@ def _restricted(form: LinearForm, rows: np.ndarray, terms: np.ndarray, contribut
 def presolved(
     parts: Sequence[Any], shared: LinearForm, n_records: float, over: OverPartitions
 ) -> tuple[list[Any], LinearForm]:
-    """Handles of what is left of every partition, and the rows of knowledge less what is known already."""
+    """Return handles of the reduced partitions, and the rows of knowledge minus the contributions of removed terms."""
     if shared.n_hard:
         soft = np.arange(shared.shape[0]) >= shared.n_hard
         low, high = np.where(soft, -np.inf, shared.low), np.where(soft, np.inf, shared.high)
@@ -321,54 +321,54 @@ def presolved(
 
 
 def determined(part: Part, reduced_part: ReducedPart) -> np.ndarray:
-    """What the terms that are left out contribute to every row of knowledge, and how many terms of each are left."""
+    """Return the contribution of the removed terms to every row of knowledge, and each row's number of other terms."""
     known = part.form.known
     terms = np.zeros(part.form.shape[1])
     terms[reduced_part.terms] = 1.0
     return np.stack([known.matvec(reduced_part.counts), known.pattern @ known.collect(terms)])
 
 
-# The multipliers of published rows, given those of the knowledge: every bucket is a small problem of its own.
+# The multipliers of published rows, given those of the knowledge: every bucket is a separate small problem.
 #
-# Knowledge with multipliers m changes the weights of the terms to w exp(K' m). What is left is to scale these until the
-# published rows P hold: to minimise
+# Knowledge with multipliers m changes the weights of the terms to w exp(K' m). These are then scaled until the
+# published rows P hold, which minimises
 #
 #     sum w exp(K' m + P' u - 1) - b' u
 #
-# over u, bucket by bucket and all buckets at once. Newton's steps are as long as log(1 + d) / d allows, d being the
-# largest change of a logarithm in the bucket: that decreases a sum of exponentials from wherever it is (Sun and
-# Tran-Dinh, 2019, "Generalized self-concordant functions"). Far from the solution, rows are scaled in turn before
+# over u, bucket by bucket and all buckets at once. Newton's steps have the length log(1 + d) / d, where d is the
+# largest change of a logarithm in the bucket, with which a sum of exponentials decreases from any point (Sun and
+# Tran-Dinh, 2019, "Generalized self-concordant functions"). Far from the solution, rows are first scaled in turn
 # (Sinkhorn, 1967), in the logarithmic domain.
 
 #: Records: the largest violation of a published row at which to stop.
 TOLERANCE = 1e-13
-#: Relative to the largest right-hand side: a violation that is no longer halved is one of rounding below this.
+#: Relative to the largest right-hand side: below this, a violation that is no longer halved is due to rounding.
 BUCKET_ROUNDING = 1e-10
-#: Relative to its side: the violation of a row from which on Newton's method takes over; and rounds of scaling at most.
-#: Without scaling the steps are 1.7 times as many (Adult, 200 statements).
+#: Relative violation of each row below which Newton's method takes over, and the largest number of rounds of scaling.
+#: Without scaling there are 1.7 times as many steps (Adult, 200 statements).
 SCALED, SCALINGS = 0.5, 8
-#: Newton's steps at most, and the relative ridge of the blocks, in each of which one row is redundant.
+#: The largest number of Newton's steps, and the relative ridge of the blocks, each of which has a redundant row.
 BUCKET_STEPS, BUCKET_RIDGE = 25, 1e-10
 #: Logarithm: a step that changes counts by less is not shortened.
 WHOLE_STEP = 0.1
 
 
 class BucketState(NamedTuple):
-    """Where the multipliers of one partition's published rows are."""
+    """The multipliers of one partition's published rows, with the counts and the residual there."""
 
     u: np.ndarray  # one per slot of the blocks
     counts: np.ndarray  # x, records
     residual: float = np.inf  # the largest violation of a published row, records
-    steps: int = 0  # Newton's steps that it took
+    steps: int = 0  # number of Newton's steps
 
 
 def first_state(part: ReducedPart) -> BucketState:
-    """All multipliers at 0."""
+    """Return the state with all multipliers 0."""
     return BucketState(np.zeros(part.systems.bucket_blocks.n_slots), np.zeros(0))
 
 
 def minimised(part: ReducedPart, state: BucketState, m: np.ndarray, tolerance: float) -> BucketState:
-    """The state at multipliers m of the knowledge, from another one; `tolerance` as :data:`TOLERANCE`."""
+    """Return the state at multipliers m of the knowledge, starting from another; `tolerance` as :data:`TOLERANCE`."""
     blocks, sides = part.systems.bucket_blocks, _sides(part)
     with np.errstate(over="ignore", invalid="ignore"):
         offset = part.form.known.rmatvec(m)
@@ -378,9 +378,9 @@ def minimised(part: ReducedPart, state: BucketState, m: np.ndarray, tolerance: f
         middle = blocks.n_blocks * blocks.n_single
         for _ in range(SCALINGS):
             residual = sides - blocks.rows @ np.exp(exponent)
-            if (np.abs(residual) <= SCALED * np.abs(sides)).all():  # false where anything has overflown
+            if (np.abs(residual) <= SCALED * np.abs(sides)).all():  # false if anything has overflowed
                 break
-            for slots in (filled[filled < middle], filled[filled >= middle]):  # no two rows of either share a term
+            for slots in (filled[filled < middle], filled[filled >= middle]):  # rows within each set share no term
                 if len(slots):
                     u[slots] += np.log(sides[slots]) - _log_sums(blocks.rows, slots, exponent)
                     exponent = blocks.by_term @ u + offset
@@ -388,7 +388,7 @@ def minimised(part: ReducedPart, state: BucketState, m: np.ndarray, tolerance: f
 
 
 def _log_sums(rows: sp.csr_array, slots: np.ndarray, exponent: np.ndarray) -> np.ndarray:
-    """The logarithm of the sum of exp(exponent) over the terms of some rows, ascending; coefficients are 1."""
+    """Return the logarithm of the sum of exp(exponent) over the terms of the rows, ascending; coefficients are 1."""
     rows_of_slots = rows[slots]
     return np.asarray(np.logaddexp.reduceat(exponent[rows_of_slots.indices], rows_of_slots.indptr[:-1]))
 
@@ -396,12 +396,12 @@ def _log_sums(rows: sp.csr_array, slots: np.ndarray, exponent: np.ndarray) -> np
 def _by_newton(
     part: ReducedPart, u: np.ndarray, exponent: np.ndarray, sides: np.ndarray, tolerance: float
 ) -> BucketState:
-    """Newton's method on all buckets at once, from a point near the solution."""
+    """Apply Newton's method to all buckets at once, from a point near the solution."""
     blocks, x, before = part.systems.bucket_blocks, np.exp(exponent), np.inf
     for n_steps in range(BUCKET_STEPS + 1):
         residual = sides - blocks.rows @ x
         worst = float(np.abs(residual).max(initial=0.0))
-        # Rounding prevents any more where a step from nearby has not halved the residual.
+        # If a step from a nearby point has not halved the residual, rounding prevents further progress.
         stalled = worst > 0.5 * before and worst <= BUCKET_ROUNDING * max(float(sides.max(initial=0.0)), 1.0)
         if worst <= tolerance or stalled or n_steps == BUCKET_STEPS or not np.isfinite(worst):
             break
@@ -421,7 +421,7 @@ def _by_newton(
 
 
 def contribution(part: ReducedPart, state: BucketState) -> dict[str, Any]:
-    """What the partition contributes to the dual function: sum x, b' u, |b|'|u| and K x, records."""
+    """Return the contribution of the partition to the dual function: sum x, b' u, |b|'|u| and K x, in records."""
     products = _sides(part) * state.u
     return {
         "total": float(state.counts.sum()), "linear": float(products.sum()), "size": float(np.abs(products).sum()),
@@ -431,7 +431,7 @@ def contribution(part: ReducedPart, state: BucketState) -> dict[str, Any]:
 
 
 def _sides(part: ReducedPart) -> np.ndarray:
-    """The right-hand sides of the published rows, one per slot; 0 for padding."""
+    """Return the right-hand sides of the published rows, one per slot; 0 for padding."""
     blocks = part.systems.bucket_blocks
     sides = np.zeros(blocks.n_slots)
     sides[blocks.slot] = part.form.low[: part.form.n_published]
@@ -439,14 +439,14 @@ def _sides(part: ReducedPart) -> np.ndarray:
 
 
 def _of_slots(rows: sp.csr_array, of_term: np.ndarray) -> np.ndarray:
-    """A number that is the same for all terms of a row, one per slot; 1 for padding."""
+    """Return a number that is equal for all terms of a row, one per slot; 1 for padding."""
     filled = np.diff(rows.indptr) > 0
     of_slot = np.ones(rows.shape[0])
     of_slot[filled] = of_term[rows.indices[rows.indptr[:-1][filled]]]
     return of_slot
 
 
-# The dual function of the knowledge alone, minimised over the multipliers of published rows partition by partition.
+# The dual function of the knowledge alone, minimised over the multipliers of published rows in each partition.
 
 
 @dataclass(frozen=True, eq=False)
@@ -458,21 +458,21 @@ class PartialPoint(Point):
 
 
 class Weights(NamedTuple):
-    """The counts at a point, but at least `floor` records each: what the Hessian is made of."""
+    """The weights of the Hessian: the counts at a point, but at least `floor` records each."""
 
     states: Sequence[Any]
     floor: float
 
 
 class RecessionProof(NamedTuple):
-    """A direction that proves terms zero: of the knowledge, and handles of (is zero, upper bound) of every term."""
+    """A direction of the knowledge that proves terms zero, with handles of (is zero, upper bound) of every term."""
 
     of_known: np.ndarray
     zeros: Sequence[Any]
 
 
 class PartialDual(Dual):
-    """The dual function of the knowledge, `shared` being its rows less what terms that are left out contribute."""
+    """The dual function of the knowledge; `shared` are its rows minus the contributions of removed terms."""
 
     def __init__(
         self,
@@ -488,22 +488,22 @@ class PartialDual(Dual):
         self._n_removed = 0
         self.states = over.map(first_state, parts) if states is None else states
         self.steps = 0
-        self.lowest: PartialPoint | None = None  # where the function was lowest since terms were left out last
+        self.lowest: PartialPoint | None = None  # the lowest point since terms were last removed
         self._first: float | None = None
         self._fallen = 1.0
 
     def start_from(self, point: Point) -> None:
-        """Minimise over the published rows from where they are at this point."""
+        """Start later minimisations over the published rows from the states of this point."""
         assert isinstance(point, PartialPoint)
         self.states = point.states
         self._first = point.value if self._first is None else self._first
-        # Where no counts satisfy the rows the function falls without end; each time by twice as much, that is tried.
+        # If no counts satisfy the rows, the function decreases without limit; test that after each doubled decrease.
         if self._first - point.value > self._fallen * max(abs(self._first), 1.0) and self.lowest is not None:
             require_consistent(self.whole, self.parts, self.lowest, self.over)
             self._fallen *= 2
 
     def at(self, m: np.ndarray) -> PartialPoint:
-        """Minimise over the published rows, and add up what the gradient is made of."""
+        """Minimise over the published rows, and sum the components of the gradient."""
         states = self.over.map(minimised, self.parts, self.states, common=(m, self.tolerance))
         sums = self.over.total(contribution, self.parts, states)
         self.steps += sums["largest_steps"]
@@ -517,13 +517,13 @@ class PartialDual(Dual):
         return point
 
     def residual_and_gap(self, point: Point) -> tuple[float, float]:
-        """As for any dual function, with the largest violation of published rows that is left."""
+        """Return the residual and gap of the knowledge, including the largest violation of published rows."""
         residual, gap = super().residual_and_gap(point)
         assert isinstance(point, PartialPoint)
         return max(residual, point.residual), gap
 
     def remove_zeros(self, proof: Any) -> None:
-        """Leave the terms that a proof says are zero out of every partition."""
+        """Remove the terms that a proof marks as zero from every partition."""
         before, self.lowest = self.parts, None
         self.parts = self.over.map(without, self.whole.parts, before, proof.zeros)
         self.states = self.over.map(moved_state, before, self.parts, self.states)
@@ -531,17 +531,17 @@ class PartialDual(Dual):
 
     @property
     def n_removed(self) -> int:
-        """The number of terms that were proved zero."""
+        """Number of terms proved zero."""
         return self._n_removed
 
     def weights(self, point: Point, floor: float) -> Weights:
-        """The counts of all partitions at a point."""
+        """Return the weights at a point, for all partitions."""
         assert isinstance(point, PartialPoint)
         return Weights(point.states, floor)
 
 
 def moved_state(before: ReducedPart, after: ReducedPart, state: BucketState) -> BucketState:
-    """The same multipliers where some terms, and maybe some rows, are no longer there."""
+    """Return the state with the same multipliers after some terms, and possibly rows, were removed."""
     of_row = np.zeros(int(before.rows.max(initial=-1)) + 1)
     of_row[before.rows] = state.u[before.systems.bucket_blocks.slot]
     u = np.zeros(after.systems.bucket_blocks.n_slots)
@@ -553,11 +553,11 @@ def _n_fewer(before: ReducedPart, after: ReducedPart) -> int:
     return len(before.terms) - len(after.terms)
 
 
-# Newton systems of the partial dual: products with the Schur complement are sums over partitions, and so is it.
+# Newton systems of the partial dual: the Schur complement, and products with it, are sums over partitions.
 
 
 class PartitionedSystems(Systems):
-    """Solves S v = r at any x, for the partitions of a dual function also after terms have been left out."""
+    """Solves S v = r at any x for the partitions of a dual function, also after terms were removed."""
 
     def __init__(self, dual: PartialDual) -> None:
         super().__init__(dual.form.shape[0])
@@ -565,11 +565,11 @@ class PartitionedSystems(Systems):
 
     @cached_property
     def affordable_products(self) -> int:
-        """How many products with S one solution may take before S is formed: the most that any partition affords."""
+        """Return how many products with S one solution may take before S is formed: the maximum over partitions."""
         return int(self.over.total(affordable_products, self.dual.parts)["largest"])
 
     def at(self, x: Weights, ridge: float, curvature: np.ndarray | None = None) -> PartitionedFactor:
-        """Factor the blocks of all partitions at x."""
+        """Factorise the blocks of all partitions at x."""
         factors = self.over.map(factored, self.dual.parts, x.states, common=(x.floor, ridge))
         return PartitionedFactor(self, factors, ridge, curvature)
 
@@ -592,41 +592,41 @@ class PartitionedFactor(SchurFactor):
         return direction
 
     def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """S v over the active rows, added up over partitions."""
+        """Return S v over the active rows, summed over partitions."""
         return np.asarray(self._over.total(BlockFactor.schur_product, self.factors, common=(v, active)))
 
     def form_schur(self, active: np.ndarray) -> np.ndarray:
-        """S over the active rows, added up over partitions."""
+        """Return S over the active rows, summed over partitions."""
         return np.asarray(self._over.total(BlockFactor.form_schur, self.factors, common=(active,)))
 
 
 def affordable_products(part: ReducedPart) -> dict[str, int]:
-    """How many products one partition affords."""
+    """Return how many products one partition permits before S is formed."""
     return {"largest": part.systems.affordable_products}
 
 
 class PartFactor(Sized, BlockFactor):
-    """The blocks of one partition, factored."""
+    """The factorised blocks of one partition."""
 
 
 def factored(part: ReducedPart, state: BucketState, floor: float, ridge: float) -> PartFactor:
-    """The blocks of one partition, factored."""
+    """Return the factorised blocks of one partition."""
     return PartFactor(part.systems, np.maximum(state.counts, floor), ridge)
 
 
-# Terms that are zero in every solution, found from a Newton step as in :mod:`.newton`.
+# Terms that are zero in every solution, derived from a Newton step as in :mod:`.newton`.
 #
-# A direction has one number for each row of knowledge, which is here, and one for each published row, which stay in the
-# partitions. It is proved from the rows before presolve: what all partitions add to its two sides is summed up.
+# A direction has one number per row of knowledge, stored here, and one per published row, stored in the partitions. It
+# is proved from the rows before presolve: the contributions of all partitions to its two sides are summed.
 
 
 class Direction(NamedTuple):
-    """One partition's share of a direction of the multipliers."""
+    """The part of a direction of the multipliers in one partition."""
 
     of_buckets: np.ndarray  # one per slot
-    change: np.ndarray  # (A' d)_j, one per term that is solved for
-    shrinks: np.ndarray  # of bool: terms that tend to zero along the first step
-    counts: np.ndarray  # the others' counts, records; 0 for these
+    change: np.ndarray  # (A' d)_j, one per remaining term
+    shrinks: np.ndarray  # one per term: whether it tends to zero along the first step
+    counts: np.ndarray  # the counts, in records; 0 for terms that tend to zero
 
 
 def recession_direction(
@@ -645,7 +645,7 @@ def recession_direction(
     if not largest["n_shrinking"]:
         return None
     of_newton = systems.schur
-    factor = systems.at(Weights(directions, 0.0), RIDGES[0])  # its counts are those of the other terms
+    factor = systems.at(Weights(directions, 0.0), RIDGES[0])  # its counts are those of the terms that must not change
     allowed = RECESSION_MOVED * largest["largest"]
     for _ in range(RECESSION_ROUNDS):
         # Subtract the least-squares solution of A' d = (change of the other terms).
@@ -660,7 +660,7 @@ def recession_direction(
         of_known[active] -= back
         directions = over.map(cleaned, dual.parts, factor.factors, directions, effects, common=(back, active))
         largest = over.total(largest_change, directions)
-    systems.schur = of_newton or systems.schur  # one that was formed here preconditions Newton's own systems badly
+    systems.schur = of_newton or systems.schur  # S as formed here is a bad preconditioner for Newton's systems
     of_buckets = over.map(getattr, directions, common=("of_buckets",))
     total = implied(dual.whole, dual.parts, of_known, of_buckets, over)
     zeros = over.map(zeros_by, dual.whole.parts, dual.parts, of_buckets, common=(of_known, total.excess))
@@ -668,7 +668,7 @@ def recession_direction(
 
 
 def require_consistent(whole: Whole, reduced_parts: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:
-    """Raise Infeasible if multipliers are a Farkas certificate: the dual function falls without end along them."""
+    """Raise Infeasible if multipliers are a Farkas certificate, along which the dual decreases without limit."""
     of_known = np.where(np.arange(len(point.m)) < whole.shared.n_hard, point.m, 0.0)
     if not implied(
         whole, reduced_parts, of_known, over.map(getattr, point.states, common=("u",)), over
@@ -685,7 +685,7 @@ def require_consistent(whole: Whole, reduced_parts: Sequence[Any], point: Partia
 def implied(
     whole: Whole, reduced_parts: Sequence[Any], of_known: np.ndarray, of_buckets: Sequence[Any], over: OverPartitions
 ) -> Consequence:
-    """What a direction implies, summed up over all partitions; the sides of the knowledge are counted once, here."""
+    """Return the implication of a direction, summed over all partitions; the sides of the knowledge are added here."""
     shares = over.map(implied_by, whole.parts, reduced_parts, of_buckets, common=(of_known,))
     nothing = np.zeros(0)
     of_sides = consequence(whole.shared, of_known, nothing, nothing, np.zeros(0, dtype=bool), nothing)
@@ -695,7 +695,7 @@ def implied(
 def first_direction(
     part: ReducedPart, factor: BlockFactor, state: BucketState, of_active: np.ndarray, active: np.ndarray
 ) -> Direction:
-    """The step of the multipliers of published rows that goes with a step of the knowledge."""
+    """Return the step of the multipliers of published rows that corresponds to a step of the knowledge."""
     of_buckets = -factor.made_up(of_active, active)
     change = change_of_terms(part, of_buckets, of_active, active)
     shrinks = change < SHRINKS
@@ -703,7 +703,7 @@ def first_direction(
 
 
 def largest_change(direction: Direction) -> dict[str, Any]:
-    """The largest changes in one partition, of any term and of those that are not to change."""
+    """Return the largest changes in one partition, of all terms and of those that must not change."""
     size, others = np.abs(direction.change), direction.counts > 0
     return {
         "largest": float(size.max(initial=0.0)), "largest_of_others": float(size[others].max(initial=0.0)),
@@ -712,14 +712,14 @@ def largest_change(direction: Direction) -> dict[str, Any]:
 
 
 class SideEffect(NamedTuple):
-    """What a direction changes in the rows, by the terms that must not change: what buckets and what knowledge do."""
+    """The effect of a direction on rows through terms that must not change: on published rows, and on the knowledge."""
 
     of_buckets: np.ndarray
     of_known: np.ndarray
 
 
 def side_effect(part: ReducedPart, factor: BlockFactor, direction: Direction) -> SideEffect:
-    """What a direction changes in the rows of one partition."""
+    """Return the effect of a direction on the rows of one partition."""
     moved = direction.counts * np.where(direction.counts > 0, direction.change, 0.0)
     of_buckets = factor.of_buckets(part.systems.bucket_blocks.rows @ moved)
     return SideEffect(of_buckets, part.form.known.matvec(moved) - factor.carried(of_buckets))
@@ -733,28 +733,28 @@ def cleaned(
     back: np.ndarray,
     active: np.ndarray,
 ) -> Direction:
-    """The direction without its effect on the terms that must not change."""
+    """Return the direction without its effect on the terms that must not change."""
     less = effect.of_buckets - factor.made_up(back, active)
     change = direction.change - change_of_terms(part, less, back, active)
     return direction._replace(of_buckets=direction.of_buckets - less, change=change)
 
 
 def change_of_terms(part: ReducedPart, of_buckets: np.ndarray, of_active: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """A' d for the terms that are solved for, d being given for slots and for the active rows of knowledge."""
+    """Return A' d for the remaining terms, with d given for slots and for the active rows of knowledge."""
     of_known = np.zeros(part.form.known.shape[0])
     of_known[active] = of_active
     return np.asarray(part.systems.bucket_blocks.by_term @ of_buckets + part.form.known.rmatvec(of_known))
 
 
 def _of_rows(part: Part, reduced_part: ReducedPart, of_buckets: np.ndarray, of_known: np.ndarray) -> np.ndarray:
-    """A direction of all rows of a partition."""
+    """Return a direction of all rows of a partition."""
     direction = np.concatenate([np.zeros(part.form.n_published), of_known])
     direction[reduced_part.rows] = of_buckets[reduced_part.systems.bucket_blocks.slot]
     return direction
 
 
 def implied_by(part: Part, reduced_part: ReducedPart, of_buckets: np.ndarray, of_known: np.ndarray) -> Consequence:
-    """What a direction implies for one partition; the sides of the rows of knowledge are not counted here."""
+    """Return the implication of a direction for one partition, without the sides of the rows of knowledge."""
     direction = _of_rows(part, reduced_part, of_buckets, of_known)
     change, error = exact_rmatvec(part.form, direction)
     direction[part.form.n_published :] = 0.0
@@ -777,17 +777,17 @@ def _n_zeros(zeros: tuple[np.ndarray, np.ndarray]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where Newton's method ended."""
+    """The result of Newton's method."""
 
     status: Status
     point: PartialPoint
     iterations: int
-    systems: PartitionedSystems  # with the Schur complement that was formed last
+    systems: PartitionedSystems  # with the last Schur complement that was formed
     log: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def parts(self) -> Sequence[Any]:
-        """Handles of what is left of the partitions, without terms that were proved zero."""
+        """Handles of the reduced partitions, without terms that were proved zero."""
         return self.systems.dual.parts
 
 
@@ -803,12 +803,12 @@ def minimum(
     tolerance: float = 1e-9,
     max_iterations: int = 200,
 ) -> Minimum:
-    """Minimise the partial dual by Newton's method, from multipliers, or from where it ended `before`.
+    """Minimise the partial dual by Newton's method, from multipliers or from the result of an earlier run, `before`.
 
-    `parts` are handles of ReducedPart. A tolerance of 0 is not raised to what rounding allows.
+    `parts` are handles of ReducedPart. A tolerance of 0 is not raised to the smallest value that rounding permits.
     """
     goal = tolerance
-    if goal:  # at 0, the number of iterations is limited
+    if goal:  # for 0, max_iterations limits the iterations
         goal = max(goal, ROUNDING * float(np.abs(shared.low[shared.is_equation]).max(initial=0.0)))
     states = None if before is None else before.point.states
     dual = PartialDual(whole, shared, parts, over, states, TOLERANCE if goal else 0.0)

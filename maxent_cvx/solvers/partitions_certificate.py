@@ -1,9 +1,9 @@
 """The solve over partitions: presolve, Newton's method on the shared rows, and the certificate.
 
-The certificate is that of :mod:`.certificate` with a block for each partition. All buckets, in whatever partition, count
-as one connected component: its gap is a bound on those of its connected components. That a point satisfies all rows
-exactly is proved as in memory (:func:`.existence.correct`): each partition contributes its share of the Schur complement
-of the rows of knowledge, of their values, and of the residues that decide linear dependence.
+The certificate is that of :mod:`.certificate`, with one block per partition. All buckets of all partitions count as one
+connected component, whose gap bounds those of its connected components. The existence of a point that satisfies all
+rows exactly is proved as in memory (:func:`.existence.correct`): each partition contributes to the Schur complement of
+the rows of knowledge, to their values, and to the residues that decide linear dependence.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ from .partitions import (
 from .schur import BlockFactor
 from .sparse import entry_rows
 
-#: A probability: an answer with a larger certified error is made more precise, by so many iterations; from nearby, each
-#: doubles the digits until rounding prevents it.
+#: A probability: an answer with a larger certified error is improved by this many iterations; from a nearby point, each
+#: iteration doubles the digits until rounding prevents it.
 PRECISE, MORE_ITERATIONS = 1e-8, 3
-#: Records: counts that are 0 at the point that is certified where it cannot be certified otherwise.
+#: Records: counts below this are set to 0 at the certified point if it cannot be certified otherwise.
 NEARLY_VANISHED = 1e-10
-#: Terms of all partitions up to which shadow prices are found in memory, where multipliers alone do not tell.
+#: The largest number of terms of all partitions for which shadow prices are computed in memory, if necessary.
 PRICES_IN_MEMORY = 1_000_000
 
 
 class PointPart(NamedTuple):
-    """One partition's share of an answer: counts of its terms, records, and multipliers of its published rows."""
+    """One partition of an answer: counts of its terms, in records, and multipliers of its published rows."""
 
     counts: np.ndarray
     multipliers: np.ndarray
@@ -72,7 +72,7 @@ class PointPart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartitionedSolution:
-    """An answer that stays in its partitions."""
+    """An answer whose counts remain in their partitions."""
 
     points: Sequence[Any]  # handles of PointPart
     multipliers: np.ndarray  # one per row of knowledge
@@ -95,8 +95,8 @@ def solve_partitioned(
 ) -> PartitionedSolution:
     """Maximise sum x log(w / x), less the costs of soft rows, over the rows of all partitions, and certify the answer.
 
-    `parts` are handles of Part, and `shared` the rows of knowledge over no terms: their sides, names and costs. Options
-    are `tolerance` and `max_iterations`. Raises Infeasible if rows contradict each other.
+    `parts` are handles of Part, and `shared` the rows of knowledge without terms: their sides, names and costs. Options
+    are `tolerance` and `max_iterations`. Raise Infeasible if rows contradict each other.
     """
     monitor, over = monitor or Monitor(), OverPartitions(executor)
     reduced_parts, rest = presolved(parts, shared, n_records, over)
@@ -108,7 +108,7 @@ def solve_partitioned(
     optimum = _with_settled(whole, minimum(whole, reduced_parts, rest, first, over, monitor, **options), over)
     certificate = certified(whole, optimum, over)
     if certificate.bound > PRECISE and optimum.status is Status.OPTIMAL and "tolerance" not in options:
-        monitor.say("going on at full precision")
+        monitor.say("continuing at full precision")
         more = {**options, "tolerance": 0.0, "max_iterations": MORE_ITERATIONS}
         further = minimum(whole, optimum.parts, rest, optimum.point.m, over, monitor, optimum, **more)
         further = _with_settled(whole, further, over)
@@ -126,7 +126,7 @@ def solve_partitioned(
 
 
 def _with_settled(whole: Whole, optimum: Minimum, over: OverPartitions) -> Minimum:
-    """Set the multiplier of each soft row whose value is determined: it is the slope of its cost there."""
+    """Set the multiplier of each soft row whose value is determined to the slope of its cost at that value."""
     shared = whole.shared
     if shared.penalties is None:
         return optimum
@@ -138,7 +138,7 @@ def _with_settled(whole: Whole, optimum: Minimum, over: OverPartitions) -> Minim
 
 
 def restored(part: Part, reduced_part: ReducedPart, state: BucketState) -> PointPart:
-    """Postsolve: the counts of all terms, and the multipliers of all published rows."""
+    """Postsolve: return the counts of all terms, and the multipliers of all published rows."""
     counts, multipliers = reduced_part.counts.copy(), part.closed_form.multipliers.copy()
     counts[reduced_part.terms] = state.counts
     multipliers[reduced_part.rows] = state.u[reduced_part.systems.bucket_blocks.slot]
@@ -150,7 +150,7 @@ def restored(part: Part, reduced_part: ReducedPart, state: BucketState) -> Point
 
 
 class Eliminated(NamedTuple):
-    """The correction of published rows by themselves, one number per slot, and what the driver adds up."""
+    """The correction of published rows alone, one number per slot, and the sums for the driver."""
 
     of_buckets: np.ndarray
     sums: dict[str, Any]
@@ -159,7 +159,7 @@ class Eliminated(NamedTuple):
 def projected(whole: Whole, optimum: Minimum, over: OverPartitions) -> tuple[Sequence[Any], dict[str, Any]]:
     """Correct counts in rounds, as long as each at least halves the largest violation.
 
-    Handles of PointPart, and the sums at the answer that was given, see :func:`eliminated`.
+    Return handles of PointPart, and the sums at the initial answer; see :func:`eliminated`.
     """
     (parts, shared), reduced_parts, states = whole, optimum.parts, optimum.point.states
     factor = optimum.systems.at(Weights(states, 0.0), PROJECTION_RIDGE)
@@ -170,7 +170,7 @@ def projected(whole: Whole, optimum: Minimum, over: OverPartitions) -> tuple[Seq
         return eliminated_, over.total(getattr, eliminated_, common=("sums",))
 
     corrections, sums = violation_of_buckets()
-    # Equations are corrected, and inequalities at one of their sides.
+    # Equations are corrected; inequalities are corrected at one of their sides.
     first, tolerance, is_hard = sums, shared.tolerance, np.arange(shared.shape[0]) < shared.n_hard
     near = (first["value"] <= shared.low + tolerance) | (first["value"] >= shared.high - tolerance)
     active = np.flatnonzero(is_hard & (shared.is_equation | near))
@@ -190,10 +190,10 @@ def projected(whole: Whole, optimum: Minimum, over: OverPartitions) -> tuple[Seq
 
 
 def eliminated(part: Part, reduced_part: ReducedPart, factor: BlockFactor, point: PointPart) -> Eliminated:
-    """The violation of published rows, and the correction of the buckets by themselves.
+    """Return the violation of published rows, and the correction of the buckets alone.
 
-    Sums: K x and what the correction changes in it, records; the largest violation, and how many rows do not hold up to
-    their last places.
+    Sums: K x and its change by the correction, in records; the largest violation, and the number of rows that do not
+    hold up to their last places.
     """
     form, n, blocks = part.form, part.form.n_published, reduced_part.systems.bucket_blocks
     value = form.exact_matvec(point.counts)
@@ -217,7 +217,7 @@ def corrected(
     of_known: np.ndarray,
     active: np.ndarray,
 ) -> PointPart:
-    """The point with all counts corrected by a share of themselves; one that would be negative becomes 0."""
+    """Return the point with all counts corrected in proportion; negative counts become 0."""
     of_buckets = correction.of_buckets - factor.made_up(of_known, active)
     change = change_of_terms(reduced_part, of_buckets, of_known, active)
     counts = point.counts.copy()
@@ -237,7 +237,7 @@ def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certifica
     hard = replace(shared, low=low, high=high, penalties=None)
     restriction = Restriction(shared, hard, is_soft, of_row, np.empty(0, dtype=np.int64))
     points, first = projected(whole, optimum, over)
-    for vanished in (VANISHED, NEARLY_VANISHED):  # an edge of a forest cannot hold less than roundoff
+    for vanished in (VANISHED, NEARLY_VANISHED):  # counts on the edges of a forest must exceed roundoff
         blocks = over.map(block_of, parts, reduced_parts, states, points, common=(vanished,))
         found = found_near(blocks, restriction, multipliers, over)
         gap = float(found.gap.sum() + found.slack.sum())
@@ -252,12 +252,12 @@ def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certifica
 
 
 def forgotten(part: Part) -> None:
-    """Free what the certificate has derived from the rows of one partition."""
+    """Free the data that the certificate has derived from the rows of one partition."""
     part.form.forget()
 
 
 def block_of(part: Part, reduced_part: ReducedPart, state: BucketState, point: PointPart, vanished: float) -> Block:
-    """One partition near an answer, all of it in one connected component; counts below `vanished` are 0 there."""
+    """Return one partition near an answer as one connected component; counts below `vanished` are set to 0."""
     answer, component = restored(part, reduced_part, state), np.broadcast_to(np.int64(0), part.form.shape[1])
     settled = Settled(reduced_part.fixed, reduced_part.width)
     near = np.where(~settled.fixed & (point.counts < vanished), 0.0, point.counts)
@@ -267,13 +267,13 @@ def block_of(part: Part, reduced_part: ReducedPart, state: BucketState, point: P
     )  # fmt: skip
 
 
-# Multipliers of the rows of knowledge as shadow prices: whether they belong to the answer.
+# Multipliers of the rows of knowledge as shadow prices, if they correspond to the answer.
 #
 # The derivative of the maximum of sum x log(w / x) with respect to the side of a row is -m, if every term is x = w
-# exp(A' m - 1). That a term is zero, no multiplier tells. So what statements of 0 and the published rows determine is
-# left out first, which no other row can change; over the other terms, the multipliers have to give the answer. Where
-# they do not, or where other counts are nearly 0, so that rows may force them to be 0, the multipliers are recovered
-# from the counts of all partitions in memory, if these are few enough.
+# exp(A' m - 1). No multiplier shows that a term is zero. Terms determined by statements of 0 and the published rows are
+# therefore removed first, since no other row can change them; over the other terms, the multipliers must give the
+# answer. If they do not, or if other counts are nearly 0, so that rows may force them to be 0, the multipliers are
+# computed from the counts of all partitions in memory, if there are few enough.
 
 
 def price_multipliers(
@@ -284,9 +284,9 @@ def price_multipliers(
     n_records: float,
     executor: Executor,
 ) -> np.ndarray | None:
-    """Multipliers of the knowledge whose opposites are derivatives, infinite where a row forces terms to be 0.
+    """Return multipliers of the knowledge that are minus derivatives, infinite for rows that force terms to be 0.
 
-    None if there are too many counts to tell.
+    Return None if there are too many counts to decide.
     """
     over = OverPartitions(executor)
     positive, negative = over.total(signs_of, parts) > 0
@@ -311,7 +311,7 @@ def _n_terms(point: PointPart) -> int:
 
 
 def _together(parts: Sequence[Part], points: Sequence[PointPart], shared: LinearForm) -> tuple[LinearForm, np.ndarray]:
-    """The rows of all partitions, and the counts, as of a problem in memory; what is nearly 0 counts as 0."""
+    """Return the rows and the counts of all partitions as a problem in memory; counts of nearly 0 are set to 0."""
     forms = [part.form.select(np.arange(part.form.n_published)) for part in parts]
     known = [part.form.known.distinct[:, part.form.known.of_term] for part in parts]
     n = sum(form.n_published for form in forms)
@@ -333,19 +333,19 @@ def _together(parts: Sequence[Part], points: Sequence[PointPart], shared: Linear
 
 
 def signs_of(part: Part) -> np.ndarray:
-    """How many positive, and negative, coefficients each row of knowledge has on classes of terms of a partition."""
+    """Return the numbers of positive and negative coefficients of each row of knowledge on classes of terms."""
     distinct = part.form.known.distinct
     rows, n = entry_rows(distinct), distinct.shape[0]
     return np.stack([np.bincount(rows, distinct.data > 0, n), np.bincount(rows, distinct.data < 0, n)])
 
 
 def difference(reduced_part: ReducedPart, point: PointPart, multipliers: np.ndarray) -> dict[str, float]:
-    """The largest difference between the logarithm of a count and what multipliers of the knowledge imply."""
+    """Return the largest difference between the logarithm of a count and its value according to the multipliers."""
     if not len(reduced_part.terms):
         return {"largest": 0.0}
     counts = point.counts[reduced_part.terms]
     if (counts < SMALL_COUNT).any():
-        return {"largest": np.inf}  # rows may force these to be 0
+        return {"largest": np.inf}  # rows may force these counts to be 0
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.abs(
             np.log(minimised(reduced_part, first_state(reduced_part), multipliers, TOLERANCE).counts) - np.log(counts)

@@ -1,4 +1,4 @@
-"""Presolve: fix terms, leave out rows and buckets, aggregate what is interchangeable."""
+"""Presolve: fix terms, remove rows and buckets, aggregate interchangeable terms."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import MOST_DENSE_WORK
 from .sparse import absolute, entry_rows, least_by_row, most_by_row
 
-#: Rows of a block in which redundant rows are looked for, which costs the cube of them.
+#: The largest number of rows of a block that is searched for redundant rows, at a cost cubic in their number.
 WIDEST_BLOCK = 64
-#: Rounds of bound propagation; to stop early is safe, as the bounds are then merely wider.
+#: Rounds of bound propagation; stopping early is safe, since the bounds are merely wider.
 PROPAGATION_ROUNDS = 30
-#: Records, or share of a term's upper bound: the least change of a bound, as rows can enlarge rounding errors.
+#: Records, or share of a term's upper bound: the least change of a bound, since rows can magnify rounding errors.
 LEAST_MOVE = 1e-7
-#: A row whose largest coefficient over the remaining terms is at least this is not scaled anew.
+#: A row whose largest coefficient over the remaining terms is at least this is not rescaled.
 IN_SCALE = 0.01
-#: Relative to its row: a smaller pivot is the rounding error of zero.
+#: Relative to the row: smaller pivots are rounding errors of zero.
 ZERO_PIVOT = 1e-9
 
-# Rows that cannot hold, refused by name.
+# Rows that cannot hold, and the error that names them.
 
 
 def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    """Raise if some row cannot hold, naming the first row of knowledge among them and its possible values."""
+    """Raise Infeasible if some row cannot hold, with the first such row of knowledge and its possible values."""
     if feasible.all():
         return
     bad = np.flatnonzero(~feasible)
@@ -45,7 +45,7 @@ def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, hi
     remedy = form.remedy(row)
     raise Infeasible(
         f"the knowledge contradicts the published data or itself: {form.name(row)!r} cannot hold; "
-        f"with everything else it lies between {least:.6g} and {most:.6g}. {remedy[0].upper()}{remedy[1:]}"
+        f"given everything else it lies between {least:.6g} and {most:.6g}. {remedy[0].upper()}{remedy[1:]}"
     )
 
 
@@ -53,14 +53,14 @@ def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, hi
 
 
 def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Bound every term, records: ``lower <= x <= upper`` for every x >= 0 that satisfies the rows as typed.
+    """Bound every term, in records: ``lower <= x <= upper`` for every x >= 0 that satisfies the rows as typed.
 
     Let L be the least activity of a row, its value with every term at the bound that makes it smallest. A term with
     coefficient a > 0 is then at most lower + (high - L) / a; likewise for the other side and the other sign. For rows
     of knowledge the slack is computed once for all terms with the same column.
 
-    The bounds are valid in spite of roundoff. All are multiples of a unit that is negligible, and yet so large that
-    sums of them are exact; they are rounded outwards, and the slack of each row is increased by a bound on its
+    The bounds are valid despite roundoff. All are multiples of a unit that is negligible, yet so large that sums of
+    them are exact; they are rounded outwards, and the slack of each row is increased by a bound on its
     rounding error.
     """
     propagation = Propagation(form, n_records, power_of_two_unit(largest_activity(form, n_records)), most)
@@ -76,7 +76,7 @@ def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = No
 
 
 class Propagation:
-    """One round after the other: from bounds on the terms to activity bounds of the rows, and back."""
+    """Rounds of bound propagation, from bounds on the terms to activity bounds of the rows, and back."""
 
     def __init__(self, form: LinearForm, n_records: float, unit: float, most: np.ndarray | None = None) -> None:
         self.form, self.unit = form, unit
@@ -92,7 +92,7 @@ class Propagation:
     def tightened(
         self, lower: np.ndarray, upper: np.ndarray, to_high: np.ndarray, to_low: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The bounds that the slack of every row implies."""
+        """Return the bounds that the slack of every row implies."""
         n, of_term, unit = self.form.n_published, self.form.known.of_term, self.unit
         rise, fall = self._least(to_high[:n], to_low[:n])
         by_class = self._least_of_class(to_high[n:], to_low[n:])
@@ -100,31 +100,31 @@ class Propagation:
         new_lower = np.floor((upper - np.minimum(fall, by_class[1][of_term])) / unit) * unit
         new_upper = np.where(upper - new_upper > self._least_move, new_upper, upper)
         new_lower = np.where(new_lower - lower > self._least_move, new_lower, lower)
-        # Roundoff must not make bounds cross. If they do cross, some row cannot hold and is found in the next round.
+        # Roundoff must not make bounds cross. If they do cross, some row cannot hold, and the next round finds it.
         return np.minimum(new_lower, new_upper), new_upper
 
 
 def slacks(form: LinearForm, low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By how much the value of each row may rise from its least, and fall from its largest activity, records."""
+    """Return how far each row may rise from its least, and fall from its largest activity, in records."""
     tolerance = FEASIBLE_MULTIPLE * form.tolerance
     require_feasible(form, (low <= form.high + tolerance) & (high >= form.low - tolerance), low, high)
     return np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
 
 
 def largest_activity(form: LinearForm, n_records: float) -> float:
-    """The largest value of a row, all coefficients taken for positive, within the first bounds; at least one record."""
+    """Return the largest value of a row with absolute coefficients within the first bounds; at least one record."""
     upper, known = _first_upper(form, n_records), form.known
     sums = absolute(form.published) @ upper, absolute(known.distinct) @ known.collect(upper)
     return max(float(n_records), 1.0, *(float(activity.max(initial=0.0)) for activity in sums))
 
 
 def power_of_two_unit(largest: float) -> float:
-    """A unit, records, of which sums up to the largest activity are exact."""
+    """Return a unit, in records, whose multiples have exact sums up to the largest activity."""
     return float(2.0 ** (np.ceil(np.log2(largest)) - 52))
 
 
 def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
-    """The upper bounds that single published rows imply, rounded outwards, and N."""
+    """Return the upper bounds that single published rows and N imply, rounded outwards."""
     upper = np.full(form.shape[1], float(n_records))
     if form.side_error[: form.n_published].any():
         form = replace(form, high=form.high + form.side_error)
@@ -132,10 +132,10 @@ def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
 
 
 def row_rounding(form: LinearForm, unit: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Bound the rounding error of every row's slack, records, as a function of the bounds on terms.
+    """Return a function from the bounds on terms to the rounding error of every row's slack, in records.
 
-    It is 0 where the sides are multiples of the unit and all coefficients are 1 or -1, whose sums are exact. With other
-    coefficients every product and every partial sum is rounded.
+    It is 0 if the sides are multiples of the unit and all coefficients are 1 or -1, since these sums are exact. With
+    other coefficients every product and every partial sum is rounded.
     """
     rounded = np.concatenate([_has_other_coefficients(form.published), _has_other_coefficients(form.known.distinct)])
     products = np.concatenate([np.diff(form.published.indptr), np.diff(form.known.distinct.indptr)])
@@ -160,13 +160,13 @@ def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
 
 
 class ActivityBounds:
-    """A function from lower and upper bounds on the terms to the least and the largest value of every row."""
+    """Function from lower and upper bounds on the terms to the least and the largest value of every row."""
 
     def __init__(self, form: LinearForm) -> None:
         self._known, self._published, self._distinct = form.known, _signs(form.published), _signs(form.known.distinct)
 
     def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the largest values, records, one per row each."""
+        """Return the least and the largest values, in records, one per row each."""
         below, above = self._known.collect(lower), self._known.collect(upper)
         least = _least(self._published, lower, upper), _least(self._distinct, below, above)
         most = _least(self._published, upper, lower), _least(self._distinct, above, below)
@@ -174,21 +174,21 @@ class ActivityBounds:
 
 
 def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array | None]:
-    """Split a matrix into its positive and its negative part, None if there is none."""
+    """Split a matrix into its positive and its negative part; the latter is None if it is empty."""
     if (matrix.data > 0).all():
         return matrix, None
     return sp.csr_array(matrix.maximum(0)), sp.csr_array(matrix.minimum(0))
 
 
 def _least(parts: tuple[sp.csr_array, sp.csr_array | None], lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """The least value of every row between these bounds; the largest, if the bounds change places."""
+    """Return the least value of every row within the bounds; with the bounds exchanged, the largest."""
     positive, negative = parts
     least = positive @ lower
     return least if negative is None else least + negative @ upper
 
 
 class LeastSlack:
-    """How far each column can rise and fall: the minimum over its rows of slack / |a|; infinite without rows."""
+    """Largest rise and fall of each column: the minimum over its rows of slack / |a|; infinite without rows."""
 
     def __init__(self, by_column: sp.csr_array, unit: float) -> None:
         a = by_column.data
@@ -197,7 +197,7 @@ class LeastSlack:
         self._divided = None if (self._size == 1).all() else self._size != 1
 
     def __call__(self, to_high: np.ndarray, to_low: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rise and the fall of each column, of what each row leaves to its high side, and to its low side."""
+        """Return the rise and fall of each column, given the distances of each row from its high and its low side."""
         row = self._by_column.indices
         up, down = to_high[row], to_low[row]
         if self._rises is not None:
@@ -205,7 +205,7 @@ class LeastSlack:
         return self._least(up), self._least(down)
 
     def _least(self, slack: np.ndarray) -> np.ndarray:
-        if self._divided is not None:  # quotients are rounded, and coefficients may be too
+        if self._divided is not None:  # quotients are rounded, and coefficients may be rounded
             with np.errstate(over="ignore"):  # a coefficient of 1e-300 implies no bound
                 slack = np.where(self._divided, slack / self._size * (1 + 8 * EPS) + self._unit, slack)
         return least_by_row(slack, self._by_column)
@@ -218,20 +218,20 @@ class LeastSlack:
 class Reduced:
     """A smaller problem, and the maps between its solution and that of the original problem."""
 
-    terms: np.ndarray  # one per original term: the terms that are left to solve for
-    rows: np.ndarray  # the original rows that are left; of a large problem those of a bucket next to each other
-    # What the rows and terms that are left were aggregated to; its form is the problem to solve.
+    terms: np.ndarray  # one per original term: whether it remains to be solved
+    rows: np.ndarray  # the remaining original rows; in a large problem, sorted by bucket
+    # The aggregation of the remaining rows and terms; its form is the problem to solve.
     aggregation: Aggregation
-    # One per original term: terms whose value presolve has determined: implied zeros, and further values that these
-    # imply.
+    # One per original term: whether presolve has determined its value: implied zeros, and further values implied by
+    # these.
     fixed: np.ndarray
-    counts: np.ndarray  # the solution of the original problem as far as presolve has determined it
+    counts: np.ndarray  # the solution of the original problem as far as it is determined by presolve
     multipliers: np.ndarray
-    restricted: LinearForm  # the problem over the terms that are left, with redundant rows and before aggregation
+    restricted: LinearForm  # the problem over the remaining terms, before aggregation, with redundant rows
     n_published: int  # the number of published rows of the original problem
-    # One per original term: a bound on the distance between the true value of a fixed term and its count, records.
+    # One per original term: a bound on the distance between a fixed term's true value and its count, in records.
     width: np.ndarray
-    scale: np.ndarray  # one per row that is left: what the row was divided by
+    scale: np.ndarray  # one per remaining row: its divisor
 
     @classmethod
     def identity(cls, form: LinearForm) -> Reduced:
@@ -245,13 +245,13 @@ class Reduced:
         )  # fmt: skip
 
     def with_penalties_of(self, original: LinearForm) -> Reduced:
-        """The same reduction where the original problem is this one, whose soft rows have other costs."""
+        """Return the reduction for an original problem that differs from this one in the costs of soft rows only."""
         penalties, n_hard = original.penalties, original.n_hard
         assert penalties is not None
         soft = self.rows >= n_hard
         selected = penalties.select(self.rows[soft] - n_hard).scaled(1 / self.scale[soft])
         form = replace(self.aggregation.form, penalties=selected if len(selected) else None)
-        # The multipliers of soft rows whose values are fixed are slopes of their costs; those of others come with the answer.
+        # The multipliers of soft rows with fixed values are slopes of their costs; the others come with the answer.
         multipliers = np.append(self.multipliers[:n_hard], settled_multipliers(original, original.matvec(self.counts)))
         return replace(self, aggregation=replace(self.aggregation, form=form), multipliers=multipliers)
 
@@ -262,37 +262,37 @@ class Reduced:
 
     @property
     def zeros(self) -> np.ndarray:
-        """Which original terms are fixed at zero."""
+        """Original terms that are fixed at zero."""
         return self.fixed & (self.counts == 0)
 
     @property
     def upper_bounds_of_zeros(self) -> np.ndarray:
-        """The proved upper bounds of the terms fixed at zero, records; infinite for all other terms."""
+        """Proved upper bounds of the terms fixed at zero, in records; infinite for all other terms."""
         return np.where(self.zeros, self.width, np.inf)
 
     @property
     def settled(self) -> Settled:
-        """The fixed terms, for the certificate."""
+        """Fixed terms, for the certificate."""
         return Settled(self.fixed, self.width)
 
     def settled_for(self, counts: np.ndarray) -> Settled:
-        """The fixed terms, for the certificate of other counts: their distance from `counts` is added to the widths."""
+        """Return the fixed terms for the certificate of other counts, with widths increased by their differences."""
         distance = np.abs(self.counts - np.maximum(counts, 0.0))
         return Settled(self.fixed, np.where(self.fixed, self.width + distance, 0.0))
 
     def start(self, multipliers: np.ndarray) -> np.ndarray:
-        """Multipliers of the reduced problem, from those of the original rows."""
+        """Return multipliers of the reduced problem, given those of the original rows."""
         return self.aggregation.aggregated_multipliers(multipliers[self.rows] * self.scale)
 
     def restore(self, counts: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Postsolve: counts and multipliers of the original problem, from those of the reduced problem."""
+        """Postsolve: return counts and multipliers of the original problem, given those of the reduced problem."""
         all_counts, all_multipliers = self.counts.copy(), self.multipliers.copy()
         all_counts[self.terms] = self.aggregation.counts(counts)
         all_multipliers[self.rows] = self.aggregation.multipliers(multipliers) / self.scale
         return all_counts, all_multipliers
 
     def proved_zeros(self, form: LinearForm, directions: Iterable[np.ndarray]) -> np.ndarray:
-        """The upper bounds, records, of terms that directions prove zero, each given those before; infinite elsewhere."""
+        """Return upper bounds, in records, of terms that successive directions prove zero; infinite for other terms."""
         fixed, width, bounds = self.fixed, self.width, np.full(len(self.fixed), np.inf)
         for proof in self.restore_directions(directions):
             upper = implied_upper_bounds(form, proof, fixed, self.counts, width)
@@ -301,7 +301,7 @@ class Reduced:
         return bounds
 
     def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
-        """Directions of the original problem's multipliers, from those of the reduced problem's."""
+        """Return directions of the original problem's multipliers, given those of the reduced problem's."""
         originals = []
         for direction in directions:
             restored = np.zeros(len(self.multipliers))
@@ -310,7 +310,7 @@ class Reduced:
         return originals
 
 
-# Redundant rows: the others imply them, so that they can be left out with the multiplier 0.
+# Redundant rows, which are implied by others, so that they can be removed with the multiplier 0.
 
 
 def redundant(form: LinearForm, n_records: float) -> np.ndarray:
@@ -318,13 +318,13 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
 
     These are
 
-    * inequalities that hold for all counts within the bounds that published rows imply; bounds that were derived from
-      an inequality itself would not prove it redundant,
-    * hard rows of knowledge that repeat an earlier one,
-    * published rows that depend linearly on earlier ones: one a bucket (Privacy-MaxEnt, Theorem 3), and more where
+    * inequalities that hold for all counts within the bounds that published rows imply; bounds derived from an
+      inequality itself would not prove it redundant,
+    * hard rows of knowledge that repeat an earlier row,
+    * published rows that depend linearly on earlier ones: one per bucket (Privacy-MaxEnt, Theorem 3), and more if
       terms have been fixed at zero.
 
-    Whether the sides of dependent rows are consistent is not checked here: the answer is checked against all rows.
+    The consistency of the sides of dependent rows is not checked here, since the answer is checked against all rows.
     """
     least, most = ActivityBounds(form)(np.zeros(form.shape[1]), np.minimum(form.upper_bound, n_records))
     is_redundant = ~form.is_equation & (least >= form.low) & (most <= form.high)
@@ -343,9 +343,9 @@ def dependent(form: LinearForm) -> np.ndarray:
 
 
 def last_of_bipartite(form: LinearForm) -> np.ndarray | None:
-    """Mark the last row of each bucket if every term has coefficient 1 in one row of either of two kinds, else None.
+    """Mark the last row of each bucket if every term has coefficient 1 in one row of each of two kinds; else None.
 
-    Terms are then the edges of a connected bipartite graph whose vertices are the rows: these have rank n - 1.
+    Terms are then the edges of a connected bipartite graph whose vertices are the rows, which have rank n - 1.
     """
     by_term, n = form.published_by_term, form.n_published
     if not n or not (np.diff(by_term.indptr) == 2).all() or not (by_term.data == 1).all():
@@ -357,14 +357,14 @@ def last_of_bipartite(form: LinearForm) -> np.ndarray | None:
         return None
     of_row = form.bucket[0]
     last = np.full(int(of_row.max()) + 1, -1)
-    last[of_row] = np.arange(n)  # the last one written
+    last[of_row] = np.arange(n)  # the last assignment remains
     is_last = np.zeros(n, dtype=bool)
     is_last[last[last >= 0]] = True
     return is_last
 
 
 def dependent_by_elimination(form: LinearForm) -> np.ndarray:
-    """The same for any published rows, by elimination on the Gram matrices of all buckets, if these are small."""
+    """Mark dependent published rows by elimination on the Gram matrices of all buckets, if these are small."""
     n, published = form.n_published, form.published
     none, (block, used) = np.zeros(n, dtype=bool), pd.factorize(form.bucket[0])
     size = np.bincount(block, minlength=len(used))
@@ -393,18 +393,18 @@ def repeated(form: LinearForm) -> np.ndarray:
     n, distinct = form.n_published, form.known.distinct
     hashes = distinct @ np.random.default_rng(1).uniform(1, 2, distinct.shape[1])
     keys = np.stack([form.high[n:], form.low[n:], hashes])
-    order = np.lexsort(keys)  # stable: of equal rows the first comes first
+    order = np.lexsort(keys)  # stable, so that the first of equal rows is first
     is_repeated = np.zeros(len(order), dtype=bool)
     is_repeated[order[1:]] = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
-    is_repeated[form.n_hard - n :] = False  # two soft rows that say the same cost twice as much
+    is_repeated[form.n_hard - n :] = False  # two equal soft rows have twice the cost
     return is_repeated
 
 
 def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool = False) -> Reduced:
-    """Fix implied terms, leave out buckets without knowledge and redundant rows, and aggregate interchangeable terms.
+    """Fix implied terms, remove buckets without knowledge and redundant rows, and aggregate interchangeable terms.
 
-    With `keep_small`, of a small problem only implied terms and buckets without knowledge are left out: Newton's method
-    solves it by one dense factor, which takes redundant rows as well.
+    With `keep_small`, only implied terms and buckets without knowledge are removed from a small problem: Newton's
+    method solves it by one dense factor, which permits redundant rows.
     """
     form, n_records, closed_form = problem.form, problem.n_records, problem.closed_form.counts
     n_rows, n_terms = form.shape
@@ -428,7 +428,7 @@ def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool
             form.n_published, width, scale,
         )  # fmt: skip
     needed = np.flatnonzero(~redundant(restricted, n_records))
-    # Rows are put in the order of their buckets' terms, for locality of memory; knowledge comes last.
+    # Rows are sorted by the positions of their buckets' terms, for locality of memory; knowledge comes last.
     place = rank_of_buckets(form)[form.bucket[0]]
     place = np.concatenate([place, np.full(n_rows - form.n_published, n_terms + 1)])
     needed = needed[np.argsort(place[involved][needed], kind="stable")]
@@ -444,15 +444,15 @@ def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool
 
 
 def settled_multipliers(form: LinearForm, value: np.ndarray) -> np.ndarray:
-    """The multipliers of soft rows, given the values of all rows."""
+    """Return the multipliers of soft rows, given the values of all rows."""
     assert form.penalties is not None
     return form.penalties.multiplier(*(side[form.n_hard :] for side in (form.low, form.high, value)))
 
 
 def relevant_terms(form: LinearForm, fixed: np.ndarray, closed_form: np.ndarray) -> np.ndarray:
-    """Mark the terms of buckets with knowledge or fixed terms, and those whose answer is not the closed form.
+    """Mark the terms of buckets with knowledge or fixed terms, and terms whose solution is not the closed form.
 
-    That is the answer for weights 1; it is NaN where there is none.
+    The closed form is the solution for weights 1; it is NaN if there is none.
     """
     bucket = form.bucket[1]
     relevant = form.known.touched | fixed | (form.weights != 1) | np.isnan(closed_form)
@@ -460,7 +460,7 @@ def relevant_terms(form: LinearForm, fixed: np.ndarray, closed_form: np.ndarray)
 
 
 def rank_of_buckets(form: LinearForm) -> np.ndarray:
-    """The place of each bucket in the order in which their terms begin; the last of all without terms."""
+    """Return the position of each bucket in the order of their first terms; buckets without terms come last."""
     of_row, bucket = form.bucket
     order = pd.unique(bucket)
     rank = np.full(int(max(bucket.max(initial=0), of_row.max(initial=0))) + 1, form.shape[1])
@@ -469,13 +469,13 @@ def rank_of_buckets(form: LinearForm) -> np.ndarray:
 
 
 def value_between(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values of fixed terms, integers where there are some between the bounds, and how far these can be off."""
+    """Return the values of fixed terms (integers if the bounds contain any), and bounds on their errors."""
     value = np.clip(np.rint((lower + upper) / 2), lower, upper)
     return value, np.maximum(upper - value, value - lower)
 
 
 def fix_implied(problem: Problem) -> Reduced:
-    """Only fix implied terms, as :func:`reduce` does; all rows and all other terms are left as they are."""
+    """Fix implied terms as :func:`reduce` does, but keep all rows and all other terms."""
     form = problem.form
     fixed, counts, width, _ = _implied_values(problem)
     determined, error = form.matvec(counts), form.absolute_matvec(width) if width.any() else 0.0
@@ -487,9 +487,9 @@ def fix_implied(problem: Problem) -> Reduced:
 def _implied_values(
     problem: Problem, most: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Which terms the rows fix, their counts, how far these can be off, and upper bounds of all terms."""
+    """Return which terms the rows fix, their counts, bounds on the errors of these, and upper bounds of all terms."""
     form, n_terms = problem.form, problem.form.shape[1]
-    if form.n_hard == form.n_published:  # without hard knowledge no term is fixed: the closed form has all values
+    if form.n_hard == form.n_published:  # without hard knowledge, the closed form has all values
         lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
     else:
         lower, upper = term_bounds(form.hard, problem.n_records, most)
@@ -508,13 +508,13 @@ def _fixed_terms(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.n
 
 
 def largest_coefficients(form: LinearForm, terms: np.ndarray) -> np.ndarray:
-    """The largest absolute coefficient of each row of knowledge over some terms, 0 where it has none."""
+    """Return the largest absolute coefficient of each row of knowledge over the given terms; 0 if there is none."""
     distinct, is_open = form.known.distinct, form.known.collect(terms) > 0
     return most_by_row(np.where(is_open[distinct.indices], np.abs(distinct.data), 0.0), distinct)
 
 
 def negligible(form: LinearForm, width: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """Mark the terms whose width counts for nothing in any row, relative to its largest coefficient of open terms."""
+    """Mark the terms whose width is negligible in all rows, relative to their largest coefficient of open terms."""
     distinct, size = form.known.distinct, np.abs(form.known.distinct.data)
     of_row = largest[entry_rows(distinct)]
     ratio = np.divide(size, of_row, out=np.ones(len(size)), where=of_row > 0)
@@ -524,11 +524,11 @@ def negligible(form: LinearForm, width: np.ndarray, largest: np.ndarray) -> np.n
 
 
 def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarray]:
-    """Scale rows of knowledge anew after terms have been removed; also return what each row was divided by.
+    """Rescale rows of knowledge after terms have been removed; also return the divisor of each row.
 
-    The magnitude of a row is the largest |a_j| u_j of its terms, u_j being their upper bounds, divided by their largest
-    u_j. Rows are divided by a power of two near it, which is exact; rows whose magnitude is at least
-    ``IN_SCALE`` are left as they are.
+    The magnitude of a row is the largest |a_j| u_j of its terms, where u_j are their upper bounds, divided by their
+    largest u_j. Rows are divided by a power of two near it, which is exact; rows whose magnitude is at least
+    ``IN_SCALE`` are not changed.
     """
     n, known, scale = form.n_published, form.known, np.ones(form.shape[0])
     distinct = known.distinct
@@ -553,7 +553,7 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
 def remaining(
     form: LinearForm, terms: np.ndarray, rows: np.ndarray, determined: np.ndarray, error: np.ndarray | None = None
 ) -> LinearForm:
-    """Restrict a problem to some rows and terms, the values of all other terms being given."""
+    """Restrict a problem to some rows and terms, given the values of all other terms."""
     if terms.all() and rows.all():
         return form
     smaller = form.select(rows)

@@ -1,11 +1,11 @@
-"""Directions of the multipliers that prove terms zero, for the implied zeros that bound propagation does not find.
+"""Directions of the multipliers that prove terms zero, for implied zeros that bound propagation does not find.
 
-A direction d with A'd <= 0 and d'(sides) >= 0 proves zero, in every x >= 0 with low <= A x <= high, the terms with
-(A'd)_j < 0 (see :mod:`.duality`, which verifies it). Newton's steps approach such directions, but not
-closely enough for a proof if thousands of terms are zero, some of them because others are. They are found by least
-squares (:func:`.explain.facial_reduction`), or here by a linear program, which finds all of them at once. Over
-all rows the program may take minutes where Newton's method takes seconds, so it is tried last; over the knowledge
-alone, whose independent components are about one sensitive value each, it takes seconds.
+A direction d with A'd <= 0 and d'(sides) >= 0 proves that, in every x >= 0 with low <= A x <= high, the terms with
+(A'd)_j < 0 are zero (see :mod:`.duality`, which verifies it). Newton's steps approach such directions, but not closely
+enough for a proof if thousands of terms are zero, some of them because others are. They are found by least squares
+(:func:`.explain.facial_reduction`), or here by a linear program, which finds all of them at once. Over all rows the
+program may take minutes where Newton's method takes seconds, so it is the last resort. Over the knowledge alone, whose
+independent components each involve one sensitive value, it takes seconds.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .linear import LinearProgram
 from .monitor import diagnosing
 from .sparse import components
 
-#: A direction that is so close to multiples of 1/2, 1/3, ... is rounded to them, so that its sums are exact.
+#: Directions this close to multiples of 1/2, 1/3, ... are rounded to them, so that their sums are exact.
 NEAR_FRACTION = 1e-6
-#: The largest denominator that is tried.
+#: The largest denominator tried.
 LARGEST_DENOMINATOR = 12
 
 
@@ -37,7 +37,7 @@ def support_proof(form: LinearForm) -> np.ndarray:
     n_rows, n_terms = form.shape
     exact = form.is_equation
     upper, lower = np.isfinite(form.high) & ~exact, np.isfinite(form.low) & ~exact
-    # A row with two different sides becomes two rows, as t is in both: A (u + v) >= low t, and A (u + v) <= high t.
+    # A row with two different sides becomes two rows, as both contain t: A (u + v) >= low t, and A (u + v) <= high t.
     rows = np.concatenate([np.flatnonzero(kind) for kind in (exact, upper, lower)])
     kind = np.repeat([0, 1, 2], [np.count_nonzero(exact), np.count_nonzero(upper), np.count_nonzero(lower)])
     side = np.where(kind == 1, form.high[rows], form.low[rows])
@@ -57,15 +57,15 @@ def support_proof(form: LinearForm) -> np.ndarray:
 
 
 def local_proofs(form: LinearForm) -> list[np.ndarray]:
-    """Find directions that prove terms zero by the knowledge alone, one for each independent component of it.
+    """Find directions that prove terms zero by the knowledge alone, one for each of its independent components.
 
     Two overlapping rows with the same value are an example: if P(s | Q) P(Q) = P(s | Q, R) P(Q, R), the terms of s with
-    Q and not R are zero.
+    Q but not R are zero.
     """
     known, n = form.known.distinct, form.n_published
     of_row, of_class = components(known)
     proofs = []
-    for component in np.flatnonzero(np.bincount(of_row) > 1):  # bound propagation has found what one row implies
+    for component in np.flatnonzero(np.bincount(of_row) > 1):  # bound propagation handles single rows
         rows, classes = np.flatnonzero(of_row == component), np.flatnonzero(of_class == component)
         sides = form.low[n + rows], form.high[n + rows]
         direction = np.zeros(form.shape[0])
@@ -75,9 +75,9 @@ def local_proofs(form: LinearForm) -> list[np.ndarray]:
 
 
 def rationalised(direction: np.ndarray) -> np.ndarray:
-    """Round a direction to integers over a common denominator, as most vertices are; unchanged if it is not near any.
+    """Round a direction to integers over a common denominator, as is exact for most vertices, or return it unchanged.
 
-    The direction is multiplied by that denominator, which proves the same.
+    The result is multiplied by that denominator, which does not change the proof.
     """
     for denominator in range(1, LARGEST_DENOMINATOR + 1):
         rounded = np.rint(direction * denominator)

@@ -3,18 +3,18 @@
 The Hessian of the dual function is H = A diag(x) A'. Published rows of different buckets share no term. With the
 published rows P first and the rows of knowledge K last,
 
-    H = [ D  B' ]     D = P diag(x) P', block-diagonal, a block per bucket (:mod:`.blocks`),
+    H = [ D  B' ]     D = P diag(x) P', block-diagonal, one block per bucket (:mod:`.blocks`),
         [ B  C  ]     B = K diag(x) P',  C = K diag(x) K',
-                      S = C - B D^-1 B', the Schur complement, one row for each row of knowledge.
+                      S = C - B D^-1 B', the Schur complement, with one row per row of knowledge.
 
 A soft row adds the second derivative of its conjugate to its diagonal element of C.
 
-A product with S takes a few passes over the terms; forming S costs up to hundreds of times as much. Conjugate gradients
-therefore solve S v = r without S, as long as that takes few products. When it takes too many, S is formed and factored.
-It then preconditions the systems at later x, until these take too many products in turn.
+A product with S takes a few passes over the terms; forming S costs up to hundreds of times as much. Conjugate
+gradients therefore solve S v = r without forming S, as long as few products suffice. Otherwise S is formed and
+factorised. It then preconditions the systems at later x, until these take too many products in turn.
 
-A problem that does not say which rows are published is searched for equations that fall into many small components once
-the longest rows are set aside. Where blocks are too large for dense factors, H is factored sparsely.
+If the published rows of a problem are not known, equations are searched that fall into many small components after the
+longest rows are set aside. If blocks are too large for dense factors, H is factorised sparsely.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from .columns import SharedColumns
 from .form import LinearForm
 from .sparse import components
 
-# Costs are in multiplications of a dense matrix product. Constants without a source were found by trial on Adult.
+# Costs are in multiplications of a dense matrix product. Constants without a source were tuned on Adult.
 
-#: Rows of knowledge up to which the Schur complement is formed (800 MB); beyond, its diagonal preconditions.
+#: The largest number of rows of knowledge for which the Schur complement is formed (800 MB), not just its diagonal.
 MOST_DENSE = 10_000
 
 # The Schur complement S = C - B D^-1 B' of the rows of knowledge, formed as a dense matrix.
 
-#: Forming S of k rows in dense squares costs k (k + this) multiplications per row of a block; measured in
+#: Forming S of k rows from dense squares costs k (k + this) multiplications per row of a block; measured in
 #: version 0.2.0.
 FORMING_OVERHEAD = 350
-#: Columns of S that are formed at a time, at least, from sparse products.
+#: The smallest number of columns of S that are formed at a time from sparse products.
 FEWEST_COLUMNS = 64
-#: What a pair of terms of one block costs in sparse products, for each other row of a block and each row of knowledge
-#: that a term is in on average; and what an entry of the distinct columns costs for each row, half of S being formed.
+#: Cost of a pair of terms of one block in sparse products, per other row of a block and average number of rows of
+#: knowledge of a term; and cost of an entry of the distinct columns per row, given that half of S is formed.
 PER_PAIR_OF_TERMS, PER_SPARSE_PRODUCT = 150.0, 25.0
-#: Such pairs, for each row of knowledge, up to which a matrix that has an entry for each is made: 0.6 MB per row.
+#: The largest number of such pairs per row of knowledge for which a matrix of all pairs is built: 0.6 MB per row.
 MOST_PAIRS_OF_TERMS = 50_000
 
 
@@ -58,8 +58,8 @@ def schur_complement(
 ) -> np.ndarray:
     """Form S over the active rows of knowledge.
 
-    `across` is P diag(x), shape (slots, classes), and `by_class` x, both summed over the terms with the same column of
-    K: B' is `across` times the distinct columns.
+    `across` is P diag(x), shape (slots, classes), and `by_class` is x, both summed over the terms with the same column
+    of K: B' is `across` times the distinct columns.
     """
     distinct = known.distinct[active] if len(active) < known.distinct.shape[0] else known.distinct
     is_sparse = cost_by_classes(inverse.blocks, distinct, across) < cost_by_blocks(inverse.blocks, len(active))
@@ -67,18 +67,18 @@ def schur_complement(
 
 
 def forming_cost(blocks: BucketBlocks, distinct: sp.csr_array, across: sp.csr_array) -> float:
-    """What forming S costs in the cheaper way."""
+    """Return the cost of forming S in the cheaper way."""
     return min(cost_by_classes(blocks, distinct, across), cost_by_blocks(blocks, distinct.shape[0]))
 
 
 def cost_by_blocks(blocks: BucketBlocks, k: int) -> float:
-    """What :func:`_by_blocks` costs for k rows of knowledge."""
+    """Return the cost of :func:`_by_blocks` for k rows of knowledge."""
     return float(blocks.n_slots) * k * (k + FORMING_OVERHEAD)
 
 
 def cost_by_classes(blocks: BucketBlocks, distinct: sp.csr_array, across: sp.csr_array) -> float:
-    """What :func:`_by_classes` costs: sparse products, which are bound by memory; infinite where G would be large."""
-    terms = np.diff(across.indptr)[blocks.slots[0]].sum(axis=1).astype(float)  # of every block
+    """Return the cost of :func:`_by_classes`, whose sparse products are memory-bound; infinite if G would be large."""
+    terms = np.diff(across.indptr)[blocks.slots[0]].sum(axis=1).astype(float)  # one per block
     k, classes = distinct.shape
     pairs = float(terms @ terms)
     if pairs > MOST_PAIRS_OF_TERMS * k:
@@ -90,10 +90,10 @@ def cost_by_classes(blocks: BucketBlocks, distinct: sp.csr_array, across: sp.csr
 def _by_classes(
     inverse: BucketInverse, distinct: sp.csr_array, across: sp.csr_array, by_class: np.ndarray
 ) -> np.ndarray:
-    """S = K G K', where G = X - X P' D^-1 P X with X = diag(x) is sparse, as it relates terms of one block only.
+    """Return S = K G K', where G = X - X P' D^-1 P X with X = diag(x) is sparse, relating terms of one block only.
 
-    G is summed over terms with the same column of K. Where blocks are small and rows of knowledge many, that takes a
-    small share of the time of :func:`_by_blocks`: of Adult with 200, 1,000 and 3,000 rows 1.0, 0.34 and 0.11.
+    G is summed over terms with the same column of K. With small blocks and many rows of knowledge, this takes a small
+    share of the time of :func:`_by_blocks`: on Adult with 200, 1,000 and 3,000 rows 1.0, 0.34 and 0.11.
     """
     root = inverse.root(across)
     middle = sp.csr_array(sp.diags_array(by_class) - sp.csr_array(root.T) @ root)
@@ -111,9 +111,9 @@ def _by_classes(
 def _by_blocks(
     inverse: BucketInverse, distinct: sp.csr_array, across: sp.csr_array, by_class: np.ndarray
 ) -> np.ndarray:
-    """S = C - B D^-1 B', where dense squares of L^-1 B' are subtracted from C, a batch of blocks at a time."""
+    """Return S = C - B D^-1 B', subtracting dense squares of L^-1 B' from C, one batch of blocks at a time."""
     blocks, k = inverse.blocks, distinct.shape[0]
-    if (blocks.n_slots + distinct.shape[1]) * k <= BATCH_DOUBLES:  # calls of SciPy cost more than the zeros
+    if (blocks.n_slots + distinct.shape[1]) * k <= BATCH_DOUBLES:  # calls of SciPy cost more than products with zeros
         columns = distinct.toarray().T
         schur = (columns.T * by_class) @ columns
         rows_of_slots = (across @ columns).__getitem__
@@ -127,7 +127,7 @@ def _by_blocks(
             return (across[slots] @ sparse_columns).toarray()
 
     single, width, n = blocks.n_single, blocks.n_others, blocks.n_blocks
-    # S is read and written once a batch, so that a batch has at least as many rows of blocks as S has rows.
+    # S is read and written once per batch, so that a batch has at least as many rows of blocks as S has rows.
     step = max(BATCH_DOUBLES // max((single + width) * k, 1), k // max(width, 1) + 1)
     slots, others = blocks.slots
     for low in range(0, n, step):
@@ -142,9 +142,9 @@ def _by_blocks(
     return schur
 
 
-# Preconditioned conjugate gradients, with the number of products that they took.
+# Preconditioned conjugate gradients, with the number of products used.
 
-#: Products after which conjugate gradients estimate how many more they need.
+#: Numbers of products after which conjugate gradients estimate how many more are needed.
 CHECKS = (16, 32, 64, 128, 256)
 
 
@@ -152,7 +152,7 @@ Product = Callable[[np.ndarray], np.ndarray]
 
 
 class LinearSolution(NamedTuple):
-    """A solution, the products that it took, and whether it met the tolerance."""
+    """A solution, the number of products used, and whether it met the tolerance."""
 
     solution: np.ndarray
     products: int
@@ -169,9 +169,9 @@ def conjugate_gradients(
 ) -> LinearSolution:
     """Solve a system with a positive definite matrix, given products with it and with an approximate inverse.
 
-    `tolerance` is that of the residual, relative to `right`, and `most` the largest number of products. The method
-    stops early if it estimates to need more than twice as many. SciPy's version reports neither the number of products
-    nor that rounding made the matrix indefinite.
+    `tolerance` is relative to `right`, and `most` the largest number of products. The method stops early if it
+    estimates to need more than twice as many. SciPy's version reports neither the number of products nor that rounding
+    made the matrix indefinite.
     """
     solution = np.zeros_like(right) if start is None else start.copy()
     residual = right.copy() if start is None else right - matrix(solution)
@@ -192,28 +192,28 @@ def conjugate_gradients(
             return LinearSolution(solution, used, True)
         z = precondition(residual)
         rz, before = residual @ z, rz
-        # The estimate: in the preconditioned norm each product reduces the residual by about the same factor.
+        # Estimate: in the preconditioned norm each product reduces the residual by about the same factor.
         if used in CHECKS and 0 < rz < rz_0 and used * np.log(first / goal) > most * np.log(rz_0 / rz):
             return LinearSolution(solution, used, False)
         direction = z + (rz / before) * direction
     return LinearSolution(solution, most, False)
 
 
-# The Schur complement of the rows of knowledge as a preconditioner, at other points than where it was formed.
+# The Schur complement of the rows of knowledge as a preconditioner at other points.
 
 
 class SchurComplement:
-    """S as formed at one x for some `active` rows of knowledge, ascending: it preconditions that of other x and rows."""
+    """S as formed at one x for some `active` rows of knowledge, ascending; a preconditioner for other x and rows."""
 
     def __init__(self, schur: np.ndarray, active: np.ndarray) -> None:
         self.schur, self.active = schur, active
         self._solve: Solve = np.copy
-        self._factored, self._ridge = np.empty(0, dtype=np.int64), -1.0  # the rows and the ridge of the last factor
+        self._factored, self._ridge = np.empty(0, dtype=np.int64), -1.0  # rows and ridge of the last factor
 
     def precondition(self, active: np.ndarray, scale: np.ndarray, ridge: float) -> Solve:
-        """Solve with S for the active rows that it was formed for, and divide by `scale`, the diagonal of C, for others.
+        """Return a solver with S for the active rows for which it was formed, and with the diagonal `scale` for others.
 
-        The diagonal of S is raised by `ridge`, relative to `scale`.
+        `ridge`, relative to `scale` (the diagonal of C), is added to the diagonal of S.
         """
         formed = np.isin(active, self.active, assume_unique=True)
         at = np.searchsorted(self.active, active[formed])
@@ -233,26 +233,26 @@ class SchurComplement:
         return both
 
 
-# The Schur complement of the knowledge at one x: solved by conjugate gradients, formed once these take too long.
+# The Schur complement of the knowledge at one x: conjugate gradients, and forming S if they take too long.
 
 
-#: Products with the Schur complement for one solution where it is not formed.
+#: The largest number of products with the Schur complement for one solution if it is not formed.
 MOST_PRODUCTS = 2_000
-#: The same right after it was formed, when few are needed.
+#: The largest number right after it was formed, when few are needed.
 MOST_AFTER_FORMING = 50
-#: Products that are always tried before the Schur complement is formed.
+#: The number of products that are always tried before the Schur complement is formed.
 LEAST_PRODUCTS = 16
-#: Share of the cost of forming the Schur complement that products may take before: it serves later systems, too.
+#: Share of the cost of forming the Schur complement that products may take before; it is also used by later systems.
 FORMING_SHARE = 0.04
-#: What one term costs in a product with S, which is bound by memory, what one entry of the distinct columns costs, and
-#: what one pair of rows of knowledge costs in a product with the preconditioner: as measured in 0.2.0.
+#: Cost of one term in a (memory-bound) product with S, of one entry of the distinct columns, and of one pair of rows of
+#: knowledge in a product with the preconditioner: as measured in 0.2.0.
 PER_TERM, PER_ENTRY, PER_PAIR = 150.0, 30.0, 5.0
 
 
 class Systems(ABC):
-    """What the systems at all x share: how often S has been multiplied with and formed, and S as formed last."""
+    """State shared by the systems at all x: how often S was multiplied with and formed, and the last S formed."""
 
-    forms_at_once = False  # whether S is formed at every x, as that takes no longer than a few products
+    forms_at_once = False  # whether S is formed at every x, if as fast as a few products
 
     def __init__(self, n_known: int) -> None:
         self.n_known = n_known
@@ -262,11 +262,11 @@ class Systems(ABC):
     @property
     @abstractmethod
     def affordable_products(self) -> int:
-        """How many products with S one solution may take before S is formed."""
+        """Return how many products with S one solution may take before S is formed."""
 
 
 class SchurFactor(ABC):
-    """Solves S v = r at one x; the diagonal is raised by a relative ridge, and by the curvature of soft rows.
+    """Solves S v = r at one x, with a relative ridge and the curvature of soft rows added to the diagonal.
 
     `squares` is the diagonal of C = K diag(x) K'.
     """
@@ -274,21 +274,21 @@ class SchurFactor(ABC):
     def __init__(self, systems: Systems, squares: np.ndarray, ridge: float, curvature: np.ndarray | None) -> None:
         self._systems, self._ridge, self.squares = systems, ridge, squares
         self._curvature = np.zeros(len(squares)) if curvature is None else curvature
-        self._formed: SchurComplement | None = None  # S at this x, where it is formed at every x
+        self._formed: SchurComplement | None = None  # S at this x, if it is formed at every x
 
     @abstractmethod
     def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """S v over the active rows."""
+        """Return S v over the active rows."""
 
     @abstractmethod
     def form_schur(self, active: np.ndarray) -> np.ndarray:
-        """S over the active rows."""
+        """Return S over the active rows."""
 
     def solve_schur(self, right: np.ndarray, active: np.ndarray, tolerance: float) -> np.ndarray:
-        """Solve S v = right; S is formed if that takes more products than are affordable."""
+        """Solve S v = right; form S if that takes more products than are affordable."""
         systems = self._systems
         curvature, squares = self._curvature[active], (self.squares + self._curvature)[active]
-        empty = squares == 0  # a row whose terms are all zero: its multiplier does not move
+        empty = squares == 0  # rows whose terms are all zero: their multipliers do not change
         right, scale = np.where(empty, 0.0, right), np.where(empty, 1.0, squares)
         raised = curvature + self._ridge * scale
 
@@ -312,7 +312,7 @@ class SchurFactor(ABC):
         return self._conjugate(product, right, precondition, tolerance, MOST_AFTER_FORMING, solution)[0]
 
     def _form(self, active: np.ndarray, curvature: np.ndarray) -> SchurComplement:
-        """S with the curvature of soft rows; it is counted."""
+        """Form S with the curvature of soft rows, and count it."""
         schur = self.form_schur(active)
         schur[np.diag_indices_from(schur)] += curvature
         self._systems.formed += 1
@@ -325,7 +325,7 @@ class SchurFactor(ABC):
         return solution, converged
 
 
-# The Newton system at one x: the blocks are factored, the knowledge is left to its Schur complement.
+# The Newton system at one x: the blocks are factorised, the knowledge is solved by its Schur complement.
 
 
 class BlockFactor(SchurFactor):
@@ -348,9 +348,9 @@ class BlockFactor(SchurFactor):
         return sp.csr_array((data, self._blocks.class_of_entry, rows.indptr), shape=shape)
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
-        """Block elimination: solve for the active rows of knowledge by S, then substitute back into the buckets.
+        """Solve by block elimination: the active rows of knowledge by S, followed by substitution into the buckets.
 
-        The direction of other rows of knowledge is 0; the tolerance is that of the rows of knowledge, relative.
+        The direction of other rows of knowledge is 0; the tolerance is relative, for the rows of knowledge.
         """
         buckets, n = self._blocks.bucket_blocks, self._blocks.n_published
         right = np.zeros(buckets.n_slots)
@@ -365,41 +365,41 @@ class BlockFactor(SchurFactor):
         return direction
 
     def of_buckets(self, right: np.ndarray) -> np.ndarray:
-        """D^-1 right, one number per slot of the blocks."""
+        """Return D^-1 right, one number per slot of the blocks."""
         return self._inverse.apply(right)
 
     def carried(self, of_buckets: np.ndarray) -> np.ndarray:
-        """B v for numbers of the buckets, one per slot: what these change in every row of knowledge."""
+        """Return B v for numbers of the buckets, one per slot: their effect on every row of knowledge."""
         return np.asarray(self._blocks.known.distinct @ (self._across.T @ of_buckets))
 
     def made_up(self, of_known: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """D^-1 B' v for numbers of the active rows of knowledge, by which the buckets make up for these."""
+        """Return D^-1 B' v for numbers of the active rows of knowledge, which the buckets compensate by it."""
         return self._inverse.apply(self._across @ self._by_columns(of_known, active))
 
     def schur_product(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """S v over the active rows."""
+        """Return S v over the active rows."""
         columns = self._by_columns(v, active)
         through_buckets = self._inverse.apply(self._across @ columns)
         of_class = self._by_class * columns - self._across.T @ through_buckets
         return np.asarray((self._blocks.known.distinct @ of_class)[active])
 
     def form_schur(self, active: np.ndarray) -> np.ndarray:
-        """S over the active rows."""
+        """Return S over the active rows."""
         return schur_complement(self._inverse, self._blocks.known, self._across, self._by_class, active)
 
     def _by_columns(self, v: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """K' v over the active rows, one number per class of columns."""
+        """Return K' v over the active rows, one number per class of columns."""
         multipliers = np.zeros(self._blocks.n_known)
         multipliers[active] = v
         return self._blocks.known.transposed @ multipliers
 
 
-#: Multiplications, some milliseconds: S is formed at every x where that takes no more.
+#: Multiplications, some milliseconds: S is formed at every x if that takes no more.
 QUICKLY_FORMED = 1e7
 
 
 class BlockSystem(Systems):
-    """Solves H d = g at any x; the block structure of the form is found once."""
+    """Solves H d = g at any x; the block structure of the form is computed once."""
 
     def __init__(self, form: LinearForm) -> None:
         super().__init__(form.shape[0] - form.n_published)
@@ -408,21 +408,21 @@ class BlockSystem(Systems):
         indices = self.bucket_blocks.rows.indices
         self.class_of_entry = self.known.of_term.astype(indices.dtype, copy=False)[indices]
         forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows)
-        forming += self.n_known**3 / 3  # of its Cholesky factor
+        forming += self.n_known**3 / 3  # for its Cholesky factor
         self.forms_at_once = 0 < self.n_known <= MOST_DENSE and forming <= QUICKLY_FORMED
 
     @cached_property
     def affordable_products(self) -> int:
-        """How many products with S one solution may take before S is formed: a share of what that costs."""
+        """Return how many products with S one solution may take before S is formed: a share of the cost of that."""
         k, terms = self.n_known, len(self.known.of_term)
         forming = forming_cost(self.bucket_blocks, self.known.distinct, self.bucket_blocks.rows) + k**3
         product = PER_TERM * terms + PER_ENTRY * self.known.distinct.nnz + PER_PAIR * k**2
         return int(np.clip(FORMING_SHARE * forming / product, LEAST_PRODUCTS, MOST_PRODUCTS))
 
     def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> BlockFactor:
-        """Factor the blocks at x, their diagonal raised by a relative ridge.
+        """Factorise the blocks at x, with a relative ridge on their diagonal.
 
-        One published row per bucket is redundant (Privacy-MaxEnt, Theorem 3), and rows of knowledge may be.
+        One published row per bucket is redundant (Privacy-MaxEnt, Theorem 3), and rows of knowledge may be redundant.
         """
         return BlockFactor(self, x, ridge, curvature)
 
@@ -439,13 +439,13 @@ class SparseSystem:
         self.schur: SchurComplement | None = None  # without a preconditioner
 
     def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> SparseFactor:
-        """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given."""
+        """Return the system at one x, with a relative ridge and the curvature of knowledge added to its diagonal."""
         return SparseFactor(self.matrix, self.n_published, x, ridge, curvature)
 
 
 @dataclass(frozen=True, eq=False)
 class SparseFactor:
-    """A diag(x) A' at one x; it is factored for the rows that are active."""
+    """A diag(x) A' at one x; it is factorised for the active rows."""
 
     matrix: sp.csr_array
     n_published: int
@@ -467,15 +467,15 @@ class SparseFactor:
 
 
 def ldl_factor(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
-    """The LDL' factor of a symmetric matrix whose diagonal is raised by a relative ridge."""
+    """Return the LDL' factor of a symmetric matrix with a relative ridge on its diagonal."""
     raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), SMALLEST_DIAGONAL))
     return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)
 
 
-# Newton systems of small problems: one dense factor of all rows, where a product costs less than a call of SciPy.
+# Newton systems of small problems: one dense factor of all rows, since a product costs less than a call of SciPy.
 
 
-#: Multiplications of rows x rows x terms, about a millisecond, up to which the system of all rows is formed.
+#: The largest product rows x rows x terms, about a millisecond, for which the system of all rows is formed.
 MOST_DENSE_WORK = 4_000_000
 #: Rounds of iterative refinement of one solution.
 MOST_REFINEMENTS = 10
@@ -491,7 +491,7 @@ class DenseSystem:
         self.schur: SchurComplement | None = None  # without a preconditioner
 
     def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> DenseFactor:
-        """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given."""
+        """Return the system at one x, with a relative ridge and the curvature of knowledge added to its diagonal."""
         hessian = (self.matrix * x) @ self.matrix.T
         if curvature is not None:
             np.einsum("ii->i", hessian)[self.n_published :] += curvature
@@ -499,11 +499,11 @@ class DenseSystem:
 
 
 class DenseFactor:
-    """A diag(x) A' at one x; it is factored for the rows that are active."""
+    """A diag(x) A' at one x; it is factorised for the active rows."""
 
     def __init__(self, hessian: np.ndarray, n_published: int, ridge: float) -> None:
         self._hessian, self._n_published, self._ridge = hessian, n_published, ridge
-        self._active: np.ndarray | None = None  # the rows that were factored last, and their factor
+        self._active: np.ndarray | None = None  # the last factorised rows; their factor is `_solve`
         self._system: np.ndarray = hessian
         self._solve: Solve = np.copy
 
@@ -516,7 +516,7 @@ class DenseFactor:
             self._active, self._system = active, chosen
             self._solve = regularized_cholesky(chosen, self._ridge * chosen.diagonal(), is_inverted=False)
         right, direction = gradient[rows], np.zeros(len(gradient))
-        # The ridge, which redundant rows need, moves the other directions as well: refined while that halves the rest.
+        # The ridge, needed by redundant rows, changes the other directions, too: refine while that halves the residual.
         solution = self._solve(right)
         rest = right - self._system @ solution
         for _ in range(MOST_REFINEMENTS):
@@ -533,7 +533,7 @@ class DenseFactor:
 
 
 class Factor(Protocol):
-    """A diag(x) A' at one x, factored."""
+    """The factorised A diag(x) A' at one x."""
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
         """Solve for the published rows and the active rows of knowledge; the direction of the others is 0."""
@@ -541,27 +541,27 @@ class Factor(Protocol):
 
 
 class System(Protocol):
-    """Solves A diag(x) A' d = gradient for any x; counts products with S, 0 where the system is solved directly."""
+    """Solves A diag(x) A' d = gradient for any x; counts products with S, which are 0 for direct methods."""
 
     products: int
     schur: SchurComplement | None
 
     def at(self, x: Any, ridge: float, curvature: np.ndarray | None = None) -> Factor:
-        """The system at one x, its diagonal raised by a relative ridge and, of knowledge, by the curvature given.
+        """Return the system at one x, with a relative ridge and the curvature of knowledge added to its diagonal.
 
-        x is what :meth:`.dual.Dual.weights` gives, an array unless the problem is in partitions.
+        x is the result of :meth:`.dual.Dual.weights`, which is an array unless the problem is in partitions.
         """
         ...
 
 
-#: Multiplications that factoring the blocks may take, about ten seconds; beyond, a sparse factor is computed.
+#: Multiplications for factorising the blocks, about ten seconds, above which a sparse factor is computed instead.
 MOST_MULTIPLICATIONS = 2e10
-#: Entries of all blocks (800 MB) beyond which a sparse factor is computed, too.
+#: Entries of all blocks (800 MB) above which a sparse factor is computed, too.
 MOST_ENTRIES = 1e8
 
 
 def newton_system(form: LinearForm) -> System:
-    """A dense factor where the problem is small, a sparse one where blocks are large, else block elimination."""
+    """Return a dense factor for a small problem, a sparse one for large blocks, else block elimination."""
     if form.shape[0] ** 2 * max(form.shape[1], 1) <= MOST_DENSE_WORK:
         return DenseSystem(form)
     blocks = BlockSystem(form)
@@ -570,22 +570,22 @@ def newton_system(form: LinearForm) -> System:
     return blocks if is_small else SparseSystem(form)
 
 
-# The block structure of a problem that names no buckets.
+# The block structure of a problem without buckets.
 
-#: Rows that one block may have: factoring a block costs the cube of its rows.
+#: The largest number of rows of a block, since factorising a block costs the cube of its rows.
 WIDEST = 48
-#: Rows below which one dense factor is as fast as blocks.
+#: The number of rows below which one dense factor is as fast as blocks.
 FEWEST = 100
-#: Entries of a row: while blocks are too wide, rows with more entries than the first are set aside, then than the next.
+#: Lengths of rows: while blocks are too wide, rows with more entries than the next of these are set aside.
 LENGTHS = (1024, 256, 128, 64, 32, 24, 16, 12, 8, 6, 5, 4, 3, 2, 1)
 
 
 def detect_blocks(form: LinearForm) -> tuple[LinearForm, np.ndarray]:
-    """Put equations first that form a block-diagonal matrix, and take them for the published rows.
+    """Move equations that form a block-diagonal matrix to the front, and treat them as the published rows.
 
-    Published inequalities are moved behind the published equations: whether one is active changes during a solve, so
-    that it cannot be eliminated once and for all. Where no blocks are found the form is returned unchanged. Also gives
-    the original row at each position.
+    Published inequalities are placed after the published equations, since an inequality may become active or inactive
+    during a solve and can therefore not be eliminated permanently. If no blocks are found the form is returned
+    unchanged. Also return the original row at each position.
     """
     every = np.arange(form.shape[0])
     published = every < form.n_published

@@ -1,4 +1,4 @@
-"""One solve: the sequence of attempts, the choice of the best answer, and the reason if none is certified."""
+"""One solve: the sequence of attempts, the choice of the best answer, and the error if none is certified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .explain import failure
 from .form import LinearForm, Problem
 from .monitor import Monitor, within
 
-#: Conic solvers that come with the package, for convex constraints that problems of rows do not settle.
+#: Conic solvers of the package, for convex constraints that cannot be solved by problems of rows.
 CONIC = ("CLARABEL", "SCS")
 
 
@@ -40,7 +40,7 @@ def solve(
     require_supported(backend, problem.form, bool(problem.convex))
     if problem.convex and polish:
         raise SolverError(
-            "polish=True goes on from an answer to linear rows, and the model holds a convex constraint; leave it out, "
+            "polish=True continues from an answer to linear rows, but the model contains a convex constraint; omit it, "
             "or solve the model by DUAL_NEWTON from the start"
         )
     backend.check(options)
@@ -67,7 +67,7 @@ def solve(
 
 
 def _judged(problem: Problem, request: Request, tried: list[Attempt], allow_inaccurate: bool) -> Solution:
-    """The best of all attempts, if it is certified; why there is none, if not."""
+    """Return the best of all attempts if it is certified; otherwise raise the error that explains it."""
     best, monitor = min(tried, key=lambda attempt: attempt.bound), request.monitor
     answer, certificate = best.solution.answer, best.solution.certificate
     monitor.say(f"{answer.status} in {answer.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
@@ -76,7 +76,7 @@ def _judged(problem: Problem, request: Request, tried: list[Attempt], allow_inac
         try:
             with within(monitor.seconds_left):
                 failed = failure(problem, name, best.solved, certificate, monitor.stopped)
-        except NotDecided:  # the time was over while a contradiction was looked for
+        except NotDecided:  # the time limit was reached during the search for a contradiction
             failed = failure(problem, name, best.solved, certificate, monitor.stopped or "by its time limit")
         if not allow_inaccurate or isinstance(failed, Infeasible):
             raise failed
@@ -84,11 +84,11 @@ def _judged(problem: Problem, request: Request, tried: list[Attempt], allow_inac
 
 
 def require_monitored(backend: Backend, monitor: Monitor) -> None:
-    """Refuse a time limit, or a callback, that a backend would not heed, naming the backends that do."""
+    """Raise SolverError, with alternatives, if a backend does not support the given time limit or callback."""
     if np.isfinite(monitor.time_limit) and not getattr(backend, "takes_time_limit", False):
-        capability, lacks = "takes_time_limit", "cannot be given a time limit; leave time_limit out"
+        capability, lacks = "takes_time_limit", "cannot be given a time limit; omit time_limit"
     elif monitor.callback is not None and not getattr(backend, "takes_callback", False):
-        capability, lacks = "takes_callback", "does not tell its iterations while it runs; leave callback out"
+        capability, lacks = "takes_callback", "does not report its iterations while it runs; omit callback"
     else:
         return
     others = [other.name for other in registered() if getattr(other, capability) and other.installed]
@@ -96,10 +96,10 @@ def require_monitored(backend: Backend, monitor: Monitor) -> None:
 
 
 def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> Solution:
-    """Solve a problem with convex constraints by problems of rows; if that is not certified, by conic solvers."""
+    """Solve a problem with convex constraints by problems of rows or, if that is not certified, by conic solvers."""
     solutions, refused = [], None
     if not request.presolve:
-        request.monitor.say("presolve=False is without effect: problems of rows in place of constraints are presolved")
+        request.monitor.say("presolve=False has no effect: problems of rows in place of constraints are presolved")
     try:
         solutions.append(solve_convex(problem, request))
     except Infeasible:
@@ -129,17 +129,17 @@ def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> S
 
 
 def _require_consistent(problem: Problem, request: Request) -> None:
-    """Raise if the constraints contradict each other: that a conic solver says so is no proof."""
+    """Raise Infeasible if the constraints provably contradict each other; a conic solver's status is not a proof."""
     with suppress(SolverError), within(request.monitor.seconds_left):
         solve_convex(problem, replace(request, backend=NEWTON, options={}, monitor=request.monitor.quietly()))
 
 
 def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
-    """Refuse a problem with constraints that a backend does not support, naming the backends that do."""
+    """Raise SolverError, with alternatives, if a backend does not support the constraints of a problem."""
     inequalities = np.flatnonzero(~form.is_equation)
     n_soft = form.shape[0] - form.n_hard
     if convex and not backend.takes_convex:
-        capability, takes, holds = "takes_convex", "linear rows", "a convex constraint of your own"
+        capability, takes, holds = "takes_convex", "linear rows", "a user-defined convex constraint"
     elif len(inequalities) and not backend.takes_inequalities:
         capability, takes = "takes_inequalities", "equations"
         holds = f"{len(inequalities)} inequalities, {form.name(int(inequalities[0]))!r} among them"
@@ -149,4 +149,4 @@ def require_supported(backend: Backend, form: LinearForm, convex: bool) -> None:
     else:
         return
     others = [other.name for other in registered() if getattr(other, capability) and other.installed]
-    raise SolverError(f"{backend.name} takes {takes} only, and the model holds {holds}; choose one of {others}")
+    raise SolverError(f"{backend.name} supports {takes} only, but the model contains {holds}; choose one of {others}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-# Connected components of a system: rows and terms are linked by the non-zero coefficients.
+# Connected components of a system: rows and terms are linked by the nonzero coefficients.
 
 
 def components(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
@@ -17,7 +17,7 @@ def components(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     if not links.data.all():
         links = matrix.copy()
         links.eliminate_zeros()
-    # Nodes are the rows and, after them, the terms; SciPy treats the graph as undirected.
+    # Nodes are the rows, followed by the terms; SciPy treats the graph as undirected.
     starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz, dtype=links.indptr.dtype)])
     size = n_rows + n_terms
     graph = sp.csr_array((links.data, links.indices + n_rows, starts), shape=(size, size))
@@ -35,7 +35,7 @@ UNIT = 2.0**-20
 def split_exactly(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Split x into multiples of :data:`UNIT`, whose sums are exact, and remainders of at most half a unit.
 
-    The sums of the remainders are small and so is their roundoff.
+    The sums of the remainders are small, and so is their roundoff.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         multiples = np.rint(x / UNIT) * UNIT
@@ -43,19 +43,19 @@ def split_exactly(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exact_matvec(matrix: sp.csr_array, x: np.ndarray) -> np.ndarray:
-    """Compute A x without the roundoff of long sums, where all coefficients are 1 or -1."""
+    """Compute A x without the roundoff of long sums, if all coefficients are 1 or -1."""
     multiples, rest = split_exactly(x)
     with np.errstate(over="ignore", invalid="ignore"):
         return matrix @ multiples + matrix @ rest
 
 
 def absolute(matrix: sp.csr_array) -> sp.csr_array:
-    """The absolute values of all coefficients; the matrix itself where none is negative."""
+    """Return the absolute values of all coefficients, or the matrix itself if none is negative."""
     return abs(matrix) if (matrix.data < 0).any() else matrix
 
 
 def canonical(matrix: sp.csr_array) -> sp.csr_array:
-    """The matrix with ascending columns in every row, each once, and without zeros; itself if it is so already."""
+    """Return the matrix with sorted, unique columns in every row and without zeros, or itself if it is so already."""
     if matrix.has_canonical_format and matrix.data.all():
         return matrix
     matrix = matrix.copy()
@@ -65,7 +65,7 @@ def canonical(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def compact(matrix: sp.csr_array) -> sp.csr_array:
-    """The same matrix with 32-bit indices if these suffice: SciPy keeps what it is given, and NumPy counts by 64."""
+    """Return the matrix with 32-bit indices if these suffice; SciPy keeps the given type, and NumPy counts in 64."""
     if (
         matrix.indices.dtype == matrix.indptr.dtype == np.int32
         or max(*matrix.shape, matrix.nnz) > np.iinfo(np.int32).max
@@ -76,14 +76,14 @@ def compact(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def condensed(matrix: sp.csr_array) -> sp.csr_array:
-    """The same matrix, to be kept: with 32-bit indices, and one number in place of coefficients that are all the same.
+    """Return the matrix for storage: with 32-bit indices, and a single number if all coefficients are equal.
 
-    SciPy writes them out for as long as it computes with them. They cannot be written to.
+    SciPy expands the coefficients temporarily for computations. They are read-only.
     """
     matrix = compact(matrix)
     if matrix.nnz < 2 or matrix.data.strides == (0,) or not (matrix.data == matrix.data[0]).all():
         return matrix
-    if not matrix.has_canonical_format:  # SciPy would write to it later
+    if not matrix.has_canonical_format:  # otherwise SciPy would write to it later
         return matrix
     matrix = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
     matrix.data = np.broadcast_to(matrix.data[0].copy(), matrix.nnz)
@@ -91,7 +91,7 @@ def condensed(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def stacked(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
-    """Matrices one below the other; SciPy's vstack takes several times as long for small ones."""
+    """Stack matrices vertically; SciPy's vstack takes several times as long for small ones."""
     if len(matrices) == 1:
         return matrices[0]
     starts = np.cumsum([0, *(len(matrix.indices) for matrix in matrices)])
@@ -101,7 +101,7 @@ def stacked(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
 
 
 def with_ones_of(matrix: sp.csr_array, other: sp.csr_array) -> sp.csr_array:
-    """The matrix with the coefficients of another one in place of its own, if all are 1: they are held once then."""
+    """Return the matrix with the coefficients of another one if all are 1, so that they are stored only once."""
     enough = matrix.nnz <= other.nnz and matrix.data is not other.data
     if enough and (matrix.data == 1).all() and (other.data[: matrix.nnz] == 1).all():
         matrix.data = other.data[: matrix.nnz]
@@ -112,9 +112,9 @@ _ones = np.ones(1)
 
 
 def with_shared_ones(matrix: sp.csr_array) -> sp.csr_array:
-    """The matrix; if all coefficients are 1, they are a part of one array, which all such matrices of a process share.
+    """Return the matrix; if all coefficients are 1, they are a view of one array shared by the whole process.
 
-    They cannot be written to.
+    They are read-only.
     """
     global _ones
     if not (matrix.data == 1).all():
@@ -128,17 +128,17 @@ def with_shared_ones(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def entry_rows(matrix: sp.csr_array) -> np.ndarray:
-    """The row index of every stored entry."""
+    """Return the row index of every stored entry."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def least_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """The minimum over the entries of each row of numbers given one an entry; infinite for an empty row."""
+    """Return the minimum over the entries of each row, given one number per entry; infinite for an empty row."""
     return _by_row(np.minimum, of_entry, matrix, np.inf)
 
 
 def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """The maximum over the entries of each row of numbers given one an entry; 0 for an empty row."""
+    """Return the maximum over the entries of each row, given one number per entry; 0 for an empty row."""
     return _by_row(np.maximum, of_entry, matrix, 0.0)
 
 
@@ -153,7 +153,7 @@ def _by_row(extreme: np.ufunc, of_entry: np.ndarray, matrix: sp.csr_array, of_no
 
 
 def with_entries_in(matrix: sp.csr_array, columns: np.ndarray) -> sp.csr_array:
-    """The matrix, of the same shape, with the entries in the marked columns alone."""
+    """Return the matrix, of the same shape, with only the entries in the marked columns."""
     kept = columns[matrix.indices]
     ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
     return sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)

@@ -1,12 +1,12 @@
-"""Eliminate large coefficients of rows of knowledge by subtracting multiples of published equations.
+"""Elimination of large coefficients from rows of knowledge by subtracting multiples of published equations.
 
 Two examples of rows in which a large coefficient hides the others:
 
 * c P(Flu | male) + P(any disease) = 1 + 0.2 c. As published, P(any disease) = 1, so that the row states
-  P(Flu | male) = 0.2; but if c is small, its largest coefficients belong to a sum that is known already.
+  P(Flu | male) = 0.2; but if c is small, its largest coefficients belong to a sum that is already known.
 * A sum of incomes over some people of a bucket in which one income is 10^10. If it is among them, the number x of these
-  people with that income is 1 up to about 10^-5. What else the row states is about the other incomes and 1 - x, and is
-  lost in roundoff beside 10^10 x.
+  people with that income is 1 up to about 10^-5. The other information of the row concerns the other incomes and 1 - x,
+  and is lost in the roundoff of 10^10 x.
 
 Multiples of published equations are subtracted in rational arithmetic, and every coefficient is rounded once.
 """
@@ -33,26 +33,26 @@ from .sparse import canonical, entry_rows, least_by_row, most_by_row
 HIDING_RATIO = 100.0
 #: An equation is subtracted if it reduces the largest possible contribution of one term to this share.
 LEAST_REDUCTION = 0.25
-#: By what factor a point that nearly satisfies the published rows may exceed the bounds that they imply.
+#: The largest factor by which a point that nearly satisfies the published rows may exceed the bounds that they imply.
 EXCESS = 2.0
 
-# One row in rational arithmetic: as typed, and after multiples of equations are subtracted from it.
+# One row in rational arithmetic: as typed, and after multiples of equations have been subtracted.
 
 
 @dataclass(frozen=True, eq=False)
 class RationalRow:
-    """``low <= sum over i of values[value_index[i]] * x[terms[i]] <= high`` over the counts x."""
+    """A row ``low <= sum over i of values[value_index[i]] * x[terms[i]] <= high`` over the counts x."""
 
     terms: np.ndarray  # the terms with a coefficient, ascending
-    value_index: np.ndarray  # one per term: the position of each term's coefficient in `values`
+    value_index: np.ndarray  # one per term: the position of its coefficient in `values`
     values: list[Fraction]  # the distinct coefficients
-    low: Fraction | None  # the sides, records; None where there is none
+    low: Fraction | None  # the lower side, in records; None if missing
     high: Fraction | None
-    constant: Fraction = Fraction(0)  # the constant that has been subtracted from both sides, records
+    constant: Fraction = Fraction(0)  # the constant subtracted from both sides so far, in records
 
     @classmethod
     def from_origin(cls, origin: RowOrigin, row: int, n_records: float) -> RationalRow:
-        """Convert a row over probabilities, as typed, to counts; every double is the rational number that it is."""
+        """Convert a row over probabilities, as typed, to counts; every double is taken as an exact rational number."""
         typed = origin.coefficients(row)
         terms = np.concatenate([np.empty(0, dtype=np.int64), *(at for _, at in typed)])
         value_index = np.repeat(np.arange(len(typed)), [len(at) for _, at in typed])
@@ -61,7 +61,7 @@ class RationalRow:
         return cls(terms[order], value_index[order], [a for a, _ in typed], low, high)
 
     def coefficient(self, term: int) -> Fraction:
-        """The coefficient of a term, 0 if it has none."""
+        """Return the coefficient of a term, 0 if it has none."""
         i = int(np.searchsorted(self.terms, term))
         return self.values[self.value_index[i]] if i < len(self.terms) and self.terms[i] == term else Fraction(0)
 
@@ -76,7 +76,7 @@ class RationalRow:
         kept[place[: len(self.terms)]] = self.value_index + 1
         of_equation = np.array([number[a] for a in multiples], dtype=np.int64)
         subtracted[place[len(self.terms) :]] = of_equation[entry_rows(equations)]
-        # A term's new coefficient depends on the pair (its own coefficient, the multiple) only.
+        # A term's new coefficient depends only on the pair (its own coefficient, the multiple).
         pairs, value_index = np.unique(kept * len(distinct) + subtracted, return_inverse=True)
         before = [Fraction(0), *self.values]
         values = [before[pair // len(distinct)] - distinct[pair % len(distinct)] for pair in pairs.tolist()]
@@ -95,37 +95,37 @@ class RationalRow:
 
     @property
     def coefficients(self) -> np.ndarray:
-        """The coefficients of :attr:`terms` as doubles, each rounded once."""
+        """Coefficients of :attr:`terms` as doubles, each rounded once."""
         return np.array([float(a) for a in self.values], dtype=float)[self.value_index]
 
     @property
     def sides(self) -> tuple[float, float]:
-        """The sides as doubles, each rounded once; infinite where there is none."""
+        """Sides as doubles, each rounded once; infinite if missing."""
         return -math.inf if self.low is None else float(self.low), math.inf if self.high is None else float(self.high)
 
     @property
     def rounding_error(self) -> tuple[np.ndarray, float]:
-        """The absolute rounding error of each of :attr:`coefficients`, and the larger one of :attr:`sides`."""
+        """Absolute rounding error of each of :attr:`coefficients`, and the larger one of :attr:`sides`."""
         errors = np.array([float(abs(Fraction(float(a)) - a)) for a in self.values], dtype=float)[self.value_index]
         sides = [side for side in (self.low, self.high) if side is not None]
         return errors, float(max((abs(Fraction(float(side)) - side) for side in sides), default=0))
 
 
-# Pivots: the published equation that is subtracted from a row, and the term whose coefficient this eliminates.
+# Pivots: the published equation that is subtracted from a row, and the term whose coefficient it eliminates.
 
 
 class Equations(NamedTuple):
-    """A block of published rows with coefficients 1, of which no two have a term in common."""
+    """A block of published rows with coefficients 1, no two of which have a term in common."""
 
     first: int  # the number of the first of these rows among all rows
     matrix: sp.csr_array  # shape (rows, terms)
-    # One per term: the row of the block that has the term, if it is an equation with an exact integer side; -1
-    # otherwise.
+    # One per term: the row of the block with the term, if it is an equation with an exact integer side; otherwise
+    # -1.
     of_term: np.ndarray
 
 
 class Pivots(NamedTuple):
-    """For pairs of a row and an equation, the term whose coefficient in the row is eliminated by the equation."""
+    """For pairs of a row and an equation, the term of the row that the equation eliminates."""
 
     row: np.ndarray  # one per pair
     equation: np.ndarray
@@ -133,13 +133,13 @@ class Pivots(NamedTuple):
     equations: Equations
 
     def multiples(self, rows: sp.csr_array) -> sp.csr_array:
-        """The multiple of each equation that is subtracted from each row: the coefficient of the pivot term."""
+        """Return the multiple of each equation to subtract from each row: the coefficient of the pivot term."""
         a = _entries_at(rows, self.row, self.term)
         return sp.csr_array((a, (self.row, self.equation)), shape=(rows.shape[0], self.equations.matrix.shape[0]))
 
 
 def equation_blocks(form: LinearForm) -> list[Equations]:
-    """Find the blocks of hard constraints with coefficients 1 whose rows have no term in common."""
+    """Return the blocks of hard constraints with coefficients 1 whose rows have no term in common."""
     blocks = []
     ends = np.empty(0, dtype=int) if form.origin is None else form.origin.starts
     for start, end in itertools.pairwise(ends[ends <= form.n_facts].tolist()):
@@ -154,14 +154,14 @@ def equation_blocks(form: LinearForm) -> list[Equations]:
 
 
 def pivots(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -> Pivots:
-    """Choose pivots for the pairs of a row and an equation where elimination reduces the largest contribution.
+    """Choose pivots for the pairs of a row and an equation if elimination reduces the largest contribution.
 
     The contribution of a term to a row is |coefficient| times the term's upper bound. The largest one over the terms of
     the equation must fall to the share ``LEAST_REDUCTION`` or less.
     """
     pairs = largest_terms(rows, equations, upper)
     most = LEAST_REDUCTION * pairs.contribution
-    # What is left of the common terms is known without a product of matrices, and is too much for most rows.
+    # The remainder of the common terms needs no matrix product, and is too large for most rows.
     possible = np.flatnonzero(_left_of_common(rows, pairs, upper) <= most)
     row, equation = np.divmod(pairs.pair[possible], equations.matrix.shape[0])
     tried = Pivots(row, equation, rows.indices[pairs.entry[possible]], equations)
@@ -180,8 +180,8 @@ class Pairs(NamedTuple):
     """Pairs of a row and an equation with a common term."""
 
     pair: np.ndarray  # row number times the number of equations, plus the equation's number
-    # One per pair: the entry of the rows to eliminate: among those whose contribution is near the largest, the one
-    # with the least coefficient, so that subtracting this multiple adds little to the other terms.
+    # One per pair: the entry of the row to eliminate: among those whose contribution is near the largest, the one
+    # with the smallest coefficient, so that subtracting this multiple adds little to the other terms.
     entry: np.ndarray
     # One per pair: the largest |coefficient| times upper bound over the common terms, records.
     contribution: np.ndarray
@@ -203,12 +203,12 @@ def largest_terms(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -
     np.minimum.at(least, at[near], sizes[near])
     chosen = near[sizes[near] == least[at[near]]][::-1]
     entry = np.zeros(len(pairs), dtype=np.int64)
-    entry[at[chosen]] = inside[chosen]  # the first of several
+    entry[at[chosen]] = inside[chosen]  # keeps the first of several
     return Pairs(pairs, entry, largest, inside, at)
 
 
 def _left_of_common(rows: sp.csr_array, pairs: Pairs, upper: np.ndarray) -> np.ndarray:
-    """The largest |coefficient| times upper bound that elimination leaves of the common terms of each pair, records."""
+    """Return the largest |coefficient| times upper bound after elimination, over common terms of each pair; records."""
     remainder = np.abs(rows.data[pairs.common] - rows.data[pairs.entry][pairs.of_common])
     largest = np.zeros(len(pairs.pair))
     np.maximum.at(largest, pairs.of_common, remainder * upper[rows.indices[pairs.common]])
@@ -216,8 +216,8 @@ def _left_of_common(rows: sp.csr_array, pairs: Pairs, upper: np.ndarray) -> np.n
 
 
 def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ones of some integers from 0 to n - 1, ascending, and the place of each among them."""
-    if n > len(values):  # a table would be larger than what is sorted
+    """Return the distinct values of integers from 0 to n - 1, ascending, and the position of each integer in them."""
+    if n > len(values):  # a table would be larger than the sorted array
         return np.unique(values, return_inverse=True)
     occurs = np.zeros(n, dtype=bool)
     occurs[values] = True
@@ -225,7 +225,7 @@ def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """The entries in some places, by binary search: a place is looked up among all entries of a row otherwise."""
+    """Return the entries at given positions by binary search; SciPy searches all entries of a row."""
     matrix = canonical(matrix)
     width = np.int64(matrix.shape[1])
     places, keys = entry_rows(matrix) * width + matrix.indices, row * width + column
@@ -233,7 +233,7 @@ def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np
     return np.where(places[at] == keys, matrix.data[at], 0.0) if len(places) else np.zeros(len(keys))
 
 
-# Subtract multiples of equations from rows in rational arithmetic, from the rows as typed, and round once.
+# Subtraction of multiples of equations from the rows as typed, in rational arithmetic with one rounding.
 
 
 def rewritten(
@@ -244,9 +244,9 @@ def rewritten(
     steps: Sequence[Pivots],
     upper: np.ndarray,
 ) -> LinearForm:
-    """Apply the pivots to some rows, one step after the other, and scale these rows anew.
+    """Apply the pivots to some rows, one step after the other, and rescale these rows.
 
-    A row stays as it is if its new coefficients exceed the range of doubles.
+    A row is not changed if its new coefficients exceed the range of doubles.
     """
     new = {
         name: getattr(form, name).copy()
@@ -261,10 +261,8 @@ def rewritten(
         row = int(rows[i])
         first = RationalRow.from_origin(origin, row, n_records)
         combination, equations = _eliminated(first, i, steps, form.low)
-        magnitude = _row_magnitude(combination, upper) or n_records / float(
-            form.scale[row]
-        )  # no terms: keep the scale it had
-        scale = Fraction(2) ** -math.floor(math.log2(magnitude))  # a power of two divides without rounding
+        magnitude = _row_magnitude(combination, upper) or n_records / float(form.scale[row])  # no terms: keep its scale
+        scale = Fraction(2) ** -math.floor(math.log2(magnitude))  # division by a power of two is exact
         combination = combination.scaled(scale)
         try:
             (low, high), (error, error_of_sides) = combination.sides, combination.rounding_error
@@ -313,7 +311,7 @@ def _eliminated(
 
 
 def _row_magnitude(row: RationalRow, upper: np.ndarray) -> float:
-    """The largest |a_j| u_j of a row divided by its largest u_j, the upper bounds of its terms; 0 without terms."""
+    """Return the largest |a_j| u_j of a row divided by its largest u_j, where u_j are upper bounds; 0 without terms."""
     sizes = np.abs(row.coefficients)
     most = upper[row.terms]
     largest = float(np.max(most, where=sizes > 0, initial=0.0))
@@ -321,7 +319,7 @@ def _row_magnitude(row: RationalRow, upper: np.ndarray) -> float:
 
 
 def _with_rows(matrix: sp.csr_array, replaced: dict[int, tuple[np.ndarray, np.ndarray]]) -> sp.csr_array:
-    """Replace some rows of a matrix, each by its terms and their coefficients."""
+    """Replace some rows of a matrix, given the terms and coefficients of each."""
     kept = np.ones(matrix.shape[0])
     kept[list(replaced)] = 0.0
     row = np.repeat(list(replaced), [len(terms) for terms, _ in replaced.values()])
@@ -335,7 +333,7 @@ def _with_rows(matrix: sp.csr_array, replaced: dict[int, tuple[np.ndarray, np.nd
 
 
 def substituted(form: LinearForm, n_records: int) -> LinearForm:
-    """Rewrite the rows of knowledge in which large coefficients hide others; the feasible set is the same."""
+    """Rewrite the rows of knowledge in which large coefficients hide others; the feasible set does not change."""
     uneven = _uneven(form)
     if not len(uneven):
         return form
@@ -343,10 +341,10 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
     try:
         upper = _bounds(form, n_records, uneven, blocks)
     except Infeasible:
-        return form  # a solve will find the contradiction, and explain it
+        return form  # the solve will find and explain the contradiction
     rows = remainder = form.rows(uneven)
     steps: list[Pivots] = []
-    for _ in range(2):  # twice, as one block may leave coefficients that an earlier one eliminates
+    for _ in range(2):  # twice, since an earlier block may eliminate coefficients left by a later one
         for equations in blocks:
             step = pivots(remainder, equations, upper)
             if len(step.row):
@@ -360,7 +358,7 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
 
 
 def _uneven(form: LinearForm) -> np.ndarray:
-    """The hard rows of knowledge whose coefficients differ in absolute value, as stored or as typed."""
+    """Return the hard rows of knowledge whose coefficients differ in absolute value, as stored or as typed."""
     known, n = form.known.distinct, form.n_published
     sizes = np.abs(known.data)
     is_uneven = np.zeros(form.shape[0], dtype=bool)
@@ -373,10 +371,10 @@ def _uneven(form: LinearForm) -> np.ndarray:
 
 
 def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequence[Equations]) -> np.ndarray:
-    """Bound every term from above, by the rows as they are and by the rows after each block's large pivots.
+    """Bound every term from above, by the rows as they are and after elimination of each block's large pivots.
 
-    A row may imply no bound before elimination, and a tight one after: that one of some people in a bucket has the
-    income 10^10 implies no bound for any of them, but that none of the other people of the bucket has it.
+    A row may imply no bound before elimination, and a tight one after: if one of some people in a bucket has the
+    income 10^10, the row bounds none of them, but implies that none of the other people of the bucket has it.
     """
     upper, rows = term_bounds(form.hard, n_records)[1], form.rows(uneven)
     sizes = np.abs(rows.data)
@@ -405,7 +403,7 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
 
 
 def _magnitude(rows: sp.csr_array, upper: np.ndarray | None) -> np.ndarray:
-    """The largest |a_j| u_j of each row divided by its largest u_j, the upper bounds of its terms (1 if not given)."""
+    """Return the largest |a_j| u_j of each row divided by its largest u_j, where u_j are upper bounds (default 1)."""
     records = np.ones(rows.nnz) if upper is None else upper[rows.indices]
     activity, most = most_by_row(np.abs(rows.data) * records, rows), most_by_row(records, rows)
     return np.divide(activity, most, out=np.zeros(len(most)), where=most > 0)
