@@ -133,7 +133,7 @@ class Aggregation:
 
     @classmethod
     def identity(cls, form: LinearForm) -> Aggregation:
-        """Aggregate nothing."""
+        """Return the aggregation that changes nothing."""
         n_rows, n_terms = form.shape
         return cls(
             form,

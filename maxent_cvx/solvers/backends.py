@@ -305,15 +305,15 @@ def least_violation(
     counts = cp.multiply(unit, cp.Variable(len(unit), nonneg=True))
     kept = [block[2] for block in constraints(form, counts)]
     # Compared by identity, since == of CVXPY's objects is another constraint.
-    others = [one for one in convex.constraints if not any(one is other for other in relaxed)]
-    kept += [one.tree_copy({id(convex.variable): counts}) for one in others]
-    values = [cp.max(one.expr.tree_copy({id(convex.variable): counts})) for one in relaxed]
+    others = [constraint for constraint in convex.constraints if not any(constraint is other for other in relaxed)]
+    kept += [constraint.tree_copy({id(convex.variable): counts}) for constraint in others]
+    values = [cp.max(constraint.expr.tree_copy({id(convex.variable): counts})) for constraint in relaxed]
     largest = cp.Variable()
     limits = [value <= largest for value in values]
     problem = cp.Problem(cp.Minimize(largest), kept + limits)
     if solve_by_clarabel(problem, seconds) != "optimal":
         return np.nan, None, []
-    return float(problem.value), np.asarray(counts.value), [float(one.dual_value) for one in limits]
+    return float(problem.value), np.asarray(counts.value), [float(limit.dual_value) for limit in limits]
 
 
 def solve_by_clarabel(problem: cp.Problem, seconds: float) -> str:

@@ -214,18 +214,18 @@ class ConvexTerms(NamedTuple):
         """
         near, of_term, backward = block.near, block.component, 0.0
         of_group = np.unique(block.groups.of_term, return_inverse=True)[1]
-        for one in self.exceeded(near) if self.exceeded else ():
+        for violated in self.exceeded(near) if self.exceeded else ():
             # The cuts are those of a constraint that is relaxed by the violation at x''.
-            slack[one.rows] += price[one.rows] * one.violation
-            backward = max(backward, one.backward, CURVATURE)
-            gaps = gaps.joined(of_term[one.terms])
-        for allowance in (one for one in self.allowances if one.multiplier > 0):
+            slack[violated.rows] += price[violated.rows] * violated.violation
+            backward = max(backward, violated.backward, CURVATURE)
+            gaps = gaps.joined(of_term[violated.terms])
+        for allowance in (each for each in self.allowances if each.multiplier > 0):
             slack_of_budget, beyond = allowance.left(near, off, allowance.met(is_exact), is_movable=is_movable)
             components = of_term[allowance.terms]
             gap[components[0]] += slack_of_budget
             backward = max(backward, beyond)
             gaps = gaps.joined(components)
-        for allowance in (one for one in self.allowances if one.multiplier == 0):
+        for allowance in (each for each in self.allowances if each.multiplier == 0):
             met = allowance.met(is_exact)
             # The largest distance from x'' to the exact solution without the constraint, by Pinsker's inequality.
             reach = np.sqrt(gaps.of_groups(slack, gap) * gaps.table["records"] / 2)[of_group]
@@ -483,7 +483,7 @@ class Certificate(ReprMixin):
         return f"<Certificate: {self}>"
 
     def to_dict(self) -> dict[str, float]:
-        """The fields as a dictionary.
+        """Return the fields as a dictionary.
 
         Returns
         -------

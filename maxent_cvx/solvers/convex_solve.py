@@ -105,7 +105,7 @@ class Step:
         return [cut for cut in self.cuts if self.m[self.extension.added["cut", cut]].any()]
 
     def projected(self) -> np.ndarray:
-        """The point near x that satisfies the hard rows up to their last places; x if there is none.
+        """Return the point near x that satisfies the hard rows up to their last places; x if there is none.
 
         Rows at the kinks of their costs are satisfied, too, because costs at kinks are known only up to rounding.
         """
@@ -369,7 +369,7 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         # Budgets that oppose each other converge slowly if solved in turn; tangents solve them simultaneously.
         names = {budget.name for budget in free}
         with suppress(SolverError, Infeasible):
-            all_others = [(name, one) for name, one in convex.by_name if name not in names]
+            all_others = [(name, constraint) for name, constraint in convex.by_name if name not in names]
             solution = _solved(Lagrangian(problem, request, [], free, all_others))
             if solution.certificate.bound <= PRECISE:
                 return solution

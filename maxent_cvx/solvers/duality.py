@@ -151,7 +151,7 @@ class Consequence(NamedTuple):
     def added(consequences: Sequence[Consequence]) -> Consequence:
         """Sum the consequences of partitions; the sums are rounded once more."""
         risen, beta, error = (math.fsum(numbers) for numbers in zip(*consequences, strict=True))
-        return Consequence(risen, beta, error + EPS * sum(abs(one.beta) + one.risen for one in consequences))
+        return Consequence(risen, beta, error + EPS * sum(abs(each.beta) + each.risen for each in consequences))
 
     @property
     def excess(self) -> float:

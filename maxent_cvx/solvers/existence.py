@@ -873,4 +873,4 @@ def _not_implied(
 
 def _added_residues(shares: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
     """Sum the residues of partitions, modulo each prime."""
-    return [sum(some) % prime for prime, *some in zip(PRIMES, *shares, strict=True)]
+    return [sum(addends) % prime for prime, *addends in zip(PRIMES, *shares, strict=True)]

@@ -249,7 +249,7 @@ class Polyhedron:
         return cls(terms, questions.of_row[rows], questions.of_term[terms], Minima(smaller))
 
     def component(self, number: int) -> LinearForm:
-        """One component."""
+        """Return the rows and terms of one component."""
         return self.form.select(self.of_row == number).select_terms(np.flatnonzero(self.of_term == number))
 
     def feasible_optimum(self, cost: np.ndarray) -> tuple[Polyhedron, Optimum]:

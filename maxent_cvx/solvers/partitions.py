@@ -120,7 +120,8 @@ def added(shares: Sequence[Any]) -> Any:
         return reduce(add, shares)
     names = {name: [share[name] for share in shares] for name in shares[0]}
     return {
-        name: np.maximum.reduce(some) if name.startswith("largest") else added(some) for name, some in names.items()
+        name: np.maximum.reduce(values) if name.startswith("largest") else added(values)
+        for name, values in names.items()
     }
 
 

@@ -235,7 +235,7 @@ class Reduced:
 
     @classmethod
     def identity(cls, form: LinearForm) -> Reduced:
-        """Reduce nothing."""
+        """Return the reduction that changes nothing."""
         n_rows, n_terms = form.shape
         every_term, every_row = np.ones(n_terms, dtype=bool), np.arange(n_rows)
         no_widths, no_scale = np.zeros(n_terms), np.ones(n_rows)

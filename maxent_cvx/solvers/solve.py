@@ -107,7 +107,7 @@ def _by_rows(problem: Problem, request: Request, *, allow_inaccurate: bool) -> S
     except SolverError as error:
         refused = error
     if not solutions or not solutions[0].certificate.holds:
-        for backend in (one for one in registered() if one.takes_convex and one.installed and one.name in CONIC):
+        for backend in (each for each in registered() if each.takes_convex and each.installed and each.name in CONIC):
             try:
                 for other in attempts(problem, replace(request, backend=backend, options={})):
                     solutions.append(other.solution)

@@ -164,7 +164,7 @@ def test_wrong_answers():
         (replace(right, status="done"), "'done'"),
         (replace(right, counts=np.ones((4, 1))), r"counts of shape \(4, 1\)"),
         (replace(right, counts=np.ones(4, dtype=int)), "counts of shape .* type int64"),
-        (replace(right, counts=np.full(9, np.nan)), "no numbers"),
+        (replace(right, counts=np.full(9, np.nan)), "not finite numbers"),
         (replace(right, multipliers=np.ones(3)), r"multipliers of shape \(3,\)"),
         (replace(right, iterations=None), "iterations"),
         (replace(right, solve_seconds=None), "solve_seconds"),

@@ -227,12 +227,12 @@ class SolutionDerivatives:
         with refusing():
             of_entries = self._sensitivity.solve(of_z) @ self._right  # the system is symmetric
         columns, by_id = self._program.param_id_to_col, self._program.id_to_param
-        found = {
+        gradient_of = {
             p.id: of_entries[columns[p.id] : columns[p.id] + p.size].reshape(p.shape, order="F") for p in by_id.values()
         }
-        found = _through(reversed(self._chain.reductions), "param_backward", found)
+        gradient_of = _through(reversed(self._chain.reductions), "param_backward", gradient_of)
         for parameter in self._parameters:
-            parameter.gradient = found[parameter.id]  # type: ignore[assignment]
+            parameter.gradient = gradient_of[parameter.id]  # type: ignore[assignment]
 
     def jacobian(self, variable: cp.Variable, parameter: cp.Parameter) -> np.ndarray:
         """Return all derivatives of a variable's entries with respect to a parameter's entries.

@@ -337,7 +337,7 @@ def solve_mixed(
 
 
 class _PrimalDual:
-    """The iterations."""
+    """Mehrotra's predictor-corrector iterations."""
 
     def __init__(self, program: MixedProgram, shift: np.ndarray, tolerance: float) -> None:
         self.program, self.shift, self.sides = program, shift, np.abs(program.right)

@@ -118,7 +118,7 @@ class ConeProgram:
         return values[first::3], values[first + 1 :: 3], values[first + 2 :: 3]
 
     def value(self, z: np.ndarray) -> float:
-        """The objective."""
+        """Return the objective at z."""
         return float(self.c @ z) + (0.0 if self.P is None else float(z @ (self.P @ z)) / 2)
 
     @cached_property

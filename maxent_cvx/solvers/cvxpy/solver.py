@@ -140,11 +140,11 @@ class DualNewton(ConicSolver):
         return f"<DualNewton: {self.name()}, a solver for CVXPY>"
 
     def name(self) -> str:
-        """The solver's name."""
+        """Return the solver's name."""
         return BACKEND.name
 
     def supports_quad_obj(self) -> bool:
-        """Whether quadratic objectives are supported natively: yes."""
+        """Return True: quadratic objectives are supported natively."""
         return True
 
     def import_solver(self) -> None:
