@@ -118,13 +118,13 @@ def _negative(e: Any, rest: Any) -> Iterator[Any]:
         case "min" if inner.get_data()[0] is None:
             yield from _pieces(-inner.args[0], rest)
         case "multiply" | "MulExpression" | "DivExpression":
-            yield from _multiple(inner, rest, sign=-1.0)
+            yield from _multiple(inner, rest)
         case _:
             raise _NotPolyhedral
 
 
-def _multiple(e: Any, rest: Any, sign: float = 1.0) -> Iterator[Any]:
-    """Divide by a constant factor, which the rest is divided by instead."""
+def _multiple(e: Any, rest: Any) -> Iterator[Any]:
+    """A factor stays on the pieces: they can be summed, and their sides are in the unit as typed."""
     if type(e).__name__ == "DivExpression":
         by, inner = 1 / np.asarray(e.args[1].value, dtype=float), e.args[0]
     else:
@@ -132,12 +132,13 @@ def _multiple(e: Any, rest: Any, sign: float = 1.0) -> Iterator[Any]:
         by, inner = np.asarray(e.args[at].value, dtype=float), e.args[1 - at]
     if by.size != 1:
         raise _NotPolyhedral
-    if by.item() == 0:  # nothing is left of the expression; as many pieces as with another factor
-        for piece in _pieces(inner if inner.is_convex() else -inner, -1.0):
-            yield 0 * piece + rest
-        return
-    factor = sign * by.item()
-    yield from _pieces(inner, rest / factor) if factor > 0 else _pieces(-inner, rest / -factor)
+    factor, curved = abs(by.item()), inner if inner.is_convex() else -inner  # the product is convex
+    if factor and _has_power(curved):  # whose root needs the constant
+        for piece in _pieces(curved, rest / factor):
+            yield factor * piece
+    else:
+        for piece in _pieces(curved, 0.0):
+            yield factor * piece + rest
 
 
 def _largest(e: Any, rest: Any) -> Iterator[Any]:
@@ -160,13 +161,17 @@ def _absolute(e: Any, rest: Any) -> Iterator[Any]:
 
 def _power(e: Any, rest: Any) -> Iterator[Any]:
     """|x|^p <= c is |x| <= c^(1/p) for even p, if the rest is a constant."""
+    import cvxpy as cp
+
     p = float(e.p.value if hasattr(e.p, "value") else e.p)
     if p not in (2.0, 4.0) or not e.args[0].is_affine() or (hasattr(rest, "is_constant") and not rest.is_constant()):
         raise _NotPolyhedral
     constant = -np.asarray(rest.value if hasattr(rest, "value") else rest, dtype=float)
     root = np.sign(constant) * np.abs(constant) ** (1 / p)  # of a negative constant: pieces that nothing satisfies
-    yield e.args[0] - root
-    yield -e.args[0] - root
+    # Times the slope of the power at the root, so that prices are of the side as typed.
+    slope = np.where(root > 0, p * np.abs(root) ** (p - 1), 1.0)
+    yield cp.multiply(slope, e.args[0] - root)
+    yield cp.multiply(slope, -e.args[0] - root)
 
 
 def _sum_of_absolute(e: Any, rest: Any) -> Iterator[Any]:

@@ -72,6 +72,24 @@ def test_prices_of_each_entry(view):
     assert np.isclose((wider.solve().entropy - post.entropy) / 1e-6, prices["price"].sum(), rtol=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("of", "slope"),
+    [
+        (lambda p: 2 * cp.abs(p), 2),
+        (lambda p: cp.square(p), 0.2),
+        (lambda p: 3 * cp.square(p) / 2, 0.3),
+        (lambda p: -cp.minimum(-5 * p, 0), 5),
+        (lambda p: cp.power(p, 4) / 3, 0.004 / 3),
+    ],
+    ids=["multiple", "square", "multiple of a square", "minimum", "fourth power"],
+)
+def test_prices_of_convex_statements_read_as_rows(view, of, slope):
+    """They are of the side as typed, not of its root or quotient: dH / dp = ln((1 - p) / 2p) / 2 for P(x | a) <= p = 0.1."""
+    side = of(cp.Constant(0.1)).value
+    model = mx.MaxEnt(view).add(lambda space: of(space.prob("x", given={"g": "a"})) <= side)
+    assert np.isclose(model.solve().prices()["price"].sum(), math.log(0.9 / 0.2) / 2 / slope)
+
+
 @pytest.mark.parametrize(("of", "price"), [(cp.sum_squares, math.inf), (cp.norm1, math.nan), (cp.norm2, math.nan)])
 def test_prices_where_nothing_is_left(view, of, price):
     """Where the left side must be 0, a square has an infinite price, and that of a norm is said to be unknown."""
