@@ -178,14 +178,14 @@ def _sum_of_absolute(e: Any, rest: Any) -> Iterator[Any]:
     """|a| + |b| + ... of few numbers: one affine constraint for each choice of signs."""
     import cvxpy as cp
 
-    inner = e.args[0]
-    if type(e).__name__ == "Sum":
+    kind, inner = type(e).__name__, e.args[0]
+    if inner.size == 1:
+        yield from _pieces(inner, rest) if kind == "Sum" else _absolute(e, rest)
+        return
+    if kind == "Sum":
         if type(inner).__name__ != "abs":
             raise _NotPolyhedral
         inner = inner.args[0]
-    elif inner.size == 1:
-        yield from _absolute(e, rest)
-        return
     if e.size != 1 or inner.size > math.log2(MOST_PIECES) / 2 or not inner.is_affine():
         raise _NotPolyhedral
     signs = np.stack(np.meshgrid(*[[-1.0, 1.0]] * inner.size), axis=-1).reshape(-1, inner.size)

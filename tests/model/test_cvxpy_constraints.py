@@ -300,6 +300,7 @@ PIECES: dict[str, Callable[[cp.Variable], Any]] = {
     "largest": lambda x: cp.max(M @ x) - 1,
     "maximum": lambda x: cp.maximum(x[0], 2 * x[1], 0.3) - x[2],
     "largest norm": lambda x: cp.norm_inf(M @ x - 1) - 0.5,
+    "sum of one": lambda x: cp.sum(cp.norm_inf(M @ x - 1)) - 0.5,
     "least": lambda x: 0.2 - cp.min(x),
     "minimum": lambda x: 0.2 - cp.minimum(x[0], x[1]),
     "multiple": lambda x: 3 * cp.abs(x[0] - 1) / 2 - 1,
