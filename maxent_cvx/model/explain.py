@@ -40,6 +40,7 @@ from ..solvers.linear import elastic_relaxation, never_filled, settle_integers
 from ..solvers.monitor import check_time
 from ..solvers.presolve import remaining
 from ..sources.base import ConstraintGroup, StoredSource
+from ..sources.cvxpy_constraints import number_on_left
 from ..sources.invariants import PriorZeros
 from ..sources.statements import Event, Statement, conditions
 from ..terms.people import OTHERS
@@ -489,7 +490,7 @@ def entry_names(name: str, size: int) -> list[str]:
 
 def _convex_prices(name: str, constraint: Any, multipliers: np.ndarray) -> pd.DataFrame:
     """The prices of the entries of a convex constraint; in ``entropy >= h``, the side as typed is the left one."""
-    side, sign = (">=", -1.0) if _is_above(constraint) else ("<=", 1.0)
+    side, sign = (">=", -1.0) if number_on_left(constraint) else ("<=", 1.0)
     binding = ~(multipliers <= ROUNDED)  # NaN is one that was not determined
     index = pd.Index(entry_names(name, len(multipliers)), name="statement", dtype=object)
     price = np.where(binding, sign * multipliers, 0.0)
@@ -750,23 +751,18 @@ def _with_rows(group: ConstraintGroup, rows: tuple[Rows, ...], convex: tuple[Any
     return ConstraintGroup(statement, rows, convex)
 
 
-def _is_above(constraint: Any) -> bool:
-    """Whether the constraint is that a concave expression is at least a number."""
-    return constraint.args[0].is_constant() and not constraint.args[1].is_constant()
-
-
 def _looser(constraint: Any, move: np.ndarray) -> Any:
     """The same constraint with its right-hand side as typed moved."""
     if not move.any():
         return constraint
     left, right = constraint.args
     by = float(move[0]) if len(move) == 1 else move.reshape(constraint.expr.shape, order="F")
-    return left - by <= right if _is_above(constraint) else left <= right + by
+    return left - by <= right if number_on_left(constraint) else left <= right + by
 
 
 def _changed_convex(name: str, constraint: Any, move: np.ndarray) -> pd.DataFrame:
     """List the entries of a constraint that moved; where neither side is a number, the left one less the right one."""
-    is_above = _is_above(constraint)
+    is_above = number_on_left(constraint)
     side = constraint.args[0] if is_above else constraint.args[1]
     typed, infinite = np.zeros(len(move)), np.full(len(move), np.inf)
     if side.is_constant():

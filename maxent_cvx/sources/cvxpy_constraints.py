@@ -254,7 +254,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
         raise StatementError(f"{label!r} is a {kind} constraint; compare a convex expression with a number instead")
     if pieces is None:
         return _without_zero_references(constraint, space, label)
-    blocks = [linearise(piece, space.counts, np.zeros(len(space))) for piece in pieces]
+    blocks = [linearise(_orientation(constraint) * piece, space.counts, np.zeros(len(space))) for piece in pieces]
     matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
     constant = np.concatenate([block[1] for block in blocks])
     return None, Rows(matrix * space.n_records, *_sides(constraint, constant), label)
@@ -307,7 +307,8 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
 
     def at_values(rows: Rows) -> Rows:
         if keeps_matrix:
-            low, high = _sides(constraint, value_at(constraint.expr, space.counts, np.zeros(len(space))))
+            constant = value_at(constraint.expr, space.counts, np.zeros(len(space)))
+            low, high = _sides(constraint, _orientation(constraint) * constant)
             return replace(rows, low=low, high=high)
         _, now = read_constraint(constraint, space, rows.label)
         if now is None:
@@ -331,6 +332,16 @@ def _check_finite(constraint: Any, label: str) -> None:
             )
 
 
+def number_on_left(constraint: Any) -> bool:
+    """Whether it is ``c <= x``, which CVXPY makes of ``x >= c``: its price is that of c as the low side."""
+    return len(constraint.args) == 2 and constraint.args[0].is_constant() and not constraint.args[1].is_constant()
+
+
+def _orientation(constraint: Any) -> float:
+    """What its expression, the left side less the right one, is multiplied with: the row is of the side with terms."""
+    return -1.0 if number_on_left(constraint) else 1.0
+
+
 def _sides(constraint: Any, constant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sides of A x, where a constraint is of A x + constant."""
     import cvxpy as cp
@@ -339,7 +350,9 @@ def _sides(constraint: Any, constant: np.ndarray) -> tuple[np.ndarray, np.ndarra
     nothing = np.full(len(constant), np.inf)
     if isinstance(constraint, cp.constraints.Equality | cp.constraints.Zero):
         return -constant, -constant
-    return (-constant, nothing) if isinstance(constraint, cp.constraints.NonNeg) else (-nothing, -constant)
+    if isinstance(constraint, cp.constraints.NonNeg) or number_on_left(constraint):
+        return -constant, nothing
+    return -nothing, -constant
 
 
 # Rows stated in CVXPY.
@@ -361,7 +374,7 @@ def stated(rows: Rows, space: Space, block: int, written: Any, side: Any, unit: 
 
     if written is not None:
         is_affine = written.size == len(rows) and written.expr.is_affine()
-        sign = 1.0 if isinstance(written, cp.constraints.NonNeg) else -1.0
+        sign = _orientation(written) * (1.0 if isinstance(written, cp.constraints.NonNeg) else -1.0)
         return [Piece(written, block, np.arange(len(rows)) if is_affine else None, sign)]
     low, high = rows.low * unit, rows.high * unit
     if unit != 1:

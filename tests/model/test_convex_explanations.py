@@ -90,6 +90,27 @@ def test_prices_of_convex_statements_read_as_rows(view, of, slope):
     assert np.isclose(model.solve().prices()["price"].sum(), math.log(0.9 / 0.2) / 2 / slope)
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (lambda p: p >= 0.5, P("x", given={"g": "a"}) >= 0.5),
+        (lambda p: cp.Constant(0.5) == p, P("x", given={"g": "a"}) == 0.5),
+        (lambda p: p <= 0.2, P("x", given={"g": "a"}) <= 0.2),
+        (lambda p: cp.minimum(p, 2 * p) >= 0.5, P("x", given={"g": "a"}) >= 0.5),
+    ],
+    ids=["at least", "number first", "at most", "minimum"],
+)
+def test_prices_of_constraints_of_cvxpy_have_the_sign_of_the_typed_side(view, typed, said):
+    """CVXPY makes ``c <= x`` of ``x >= c``; dH / dc is that of the statement, also from the dual values of a solver."""
+    model = mx.MaxEnt(view).add(lambda space: typed(space.prob("x", given={"g": "a"})))
+    expected = mx.MaxEnt(view).add(said).solve().prices()
+    model.problem.solve("CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    for post in (model.solve(), model.read(model.problem)):
+        price = post.prices().iloc[0]
+        assert price["side"] == expected["side"].item()
+        assert np.isclose(price["price"], expected["price"].item(), atol=1e-5)
+
+
 @pytest.mark.parametrize(("of", "price"), [(cp.sum_squares, math.inf), (cp.norm1, math.nan), (cp.norm2, math.nan)])
 def test_prices_where_nothing_is_left(view, of, price):
     """Where the left side must be 0, a square has an infinite price, and that of a norm is said to be unknown."""
