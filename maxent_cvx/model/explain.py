@@ -743,10 +743,12 @@ def _widened(
 
 def _with_rows(group: ConstraintGroup, rows: tuple[Rows, ...], convex: tuple[Any, ...]) -> ConstraintGroup:
     """The group with other sides; a statement remains one, and its row is called by the new text."""
-    if not isinstance(group.source, Statement):
-        return ConstraintGroup(StoredSource.of(group.source, rows), rows, convex)
-    statement = Statement(group.source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
-    if rows[0].label == group.source.label:
+    source, typed = group.source, [(rows.low.item(), rows.high.item()) for rows in group.rows if len(rows) == 1]
+    # The row of a mean of people whose number is unknown has other sides than the statement.
+    if not isinstance(source, Statement) or typed != [(source.low, source.high)]:
+        return ConstraintGroup(StoredSource.of(source, rows), rows, convex)
+    statement = Statement(source.terms, float(rows[0].low[0]), float(rows[0].high[0]))
+    if rows[0].label == source.label:
         rows = (replace(rows[0], label=statement.label),)
     return ConstraintGroup(statement, rows, convex)
 

@@ -230,16 +230,17 @@ class Statement(Source):
         if len(self.terms) > 1 or self.penalty is not None:
             ratios[0].exact(space)  # raises: a quotient alone and hard is linear, after multiplication by P(given)
         (event,), ((_, a),) = ratios, self.terms
-        if self.low == self.high:
-            of_zero = [(*event.less(Fraction(self.low) / Fraction(a), space), Fraction(1))]
-            yield self._row(space, self.label, of_zero, 0.0, 0.0)
-            return
-        for is_low, side in ((True, self.low), (False, self.high)):
+        sides = ((True, self.low), (False, self.high))[: 1 if self.low == self.high else 2]
+        for is_low, side in sides:
             if math.isfinite(side):
-                label = (replace(self, high=math.inf) if is_low else replace(self, low=-math.inf)).label
-                of_zero = [(*event.less(Fraction(side) / Fraction(a), space), Fraction(1))]
-                ends = (0.0, math.inf) if is_low == (a > 0) else (-math.inf, 0.0)
-                yield self._row(space, label, of_zero, *ends)
+                value = Fraction(side) / Fraction(a)
+                relation = "=" if len(sides) == 1 else ">=" if is_low == (a > 0) else "<="
+                ends = -math.inf if relation == "<=" else 0.0, math.inf if relation == ">=" else 0.0
+                # By its own text, as its side, its price and by how much it is missed are not those of the mean.
+                label = (
+                    f"({combination([(event, 1.0)], -float(value))}) P({event.people or 'in the release'}) {relation} 0"
+                )
+                yield self._row(space, label, [(*event.less(value, space), Fraction(1))], *ends)
 
     def _row(self, space: Space, label: str, events: list[Exact], low: float, high: float) -> Rows:
         """Add up coefficients as rational numbers and round once: what cancels is gone, and nothing else is rounded."""
@@ -998,9 +999,14 @@ class ExpectedNumber(Event):
         numbers = [x for _, x in self.numbers]
         return min(numbers), max(numbers)
 
+    @property
+    def people(self) -> str:
+        """Whose mean it is: conditions, or names; empty for everybody in the release."""
+        return conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
+
     def __str__(self) -> str:
-        condition = conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
-        return f"E({format_value(self.attribute)} | {condition})" if condition else f"E({format_value(self.attribute)})"
+        condition = f" | {self.people}" if self.people else ""
+        return f"E({format_value(self.attribute)}{condition})"
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Coefficients on p in rational numbers: for every term its place among the different ones."""
