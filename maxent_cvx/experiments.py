@@ -106,7 +106,7 @@ class _Result(NamedTuple):
 
 
 def compare_solvers(
-    models: MaxEnt | Mapping[str, MaxEnt],
+    models: MaxEnt | Mapping[str, MaxEnt] | Sequence[MaxEnt],
     solvers: str | object | Iterable[str | object] | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     time_limit: float | None = None,
@@ -118,8 +118,8 @@ def compare_solvers(
 
     Parameters
     ----------
-    models : MaxEnt, or dict of str to MaxEnt
-        The model, which is not changed; or several models by name.
+    models : MaxEnt, dict of str to MaxEnt, or list of MaxEnt
+        The model, which is not changed; or several models by name, or by number from 0.
     solvers : iterable of str or object, optional
         Names that :func:`maxent_cvx.solvers.available` lists, or backends as :func:`maxent_cvx.solvers.register` takes
         them, registered or not; by default all registered solvers that are installed. A name may be followed by further
@@ -173,7 +173,9 @@ def compare_solvers(
     >>> mx.compare_solvers(several, ["DUAL_NEWTON", "DUAL_LBFGS"], time_limit=60)["certified"].to_list()
     [True, True, True, True]
     """
-    named: Mapping[Any, MaxEnt] = models if isinstance(models, Mapping) else {None: models}
+    several = isinstance(models, Mapping | list | tuple)
+    by_name = dict(enumerate(models)) if isinstance(models, list | tuple) else models
+    named: Mapping[Any, Any] = by_name if isinstance(by_name, Mapping) else {None: by_name}
     if not named:
         raise StatementError("at least one model is needed to compare solvers: {name: model}")
     for name, model in named.items():
@@ -193,7 +195,6 @@ def compare_solvers(
         answers[name][label] = _answer(named[name], backends[label], given, limit)
     tables = {name: _table(answers[name]) for name in named}
     references = {name: table.attrs.pop("reference") for name, table in tables.items()}
-    several = isinstance(models, Mapping)
     result = SolverTable(pd.concat(tables, names=["model"]) if several else tables[None])
     result.attrs["reference"] = references if several else references[None]
     return result

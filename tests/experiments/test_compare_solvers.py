@@ -214,6 +214,9 @@ def test_several_models(models):
         alone = mx.compare_solvers(model, TWO)
         assert table.attrs["reference"][name] == alone.attrs["reference"]
         pd.testing.assert_frame_equal(table.loc[name][timeless], alone[timeless])
+    listed = mx.compare_solvers(list(models.values()), TWO)
+    assert listed.index.to_list() == [(number, solver) for number in (0, 1) for solver in TWO]
+    assert np.array_equal(listed["objective"], table["objective"])
 
 
 def test_a_time_limit_each(models):
