@@ -6,6 +6,7 @@ import copy
 import itertools
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from io import BytesIO
@@ -16,7 +17,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._utils.errors import DuplicateLabel, SolverError, StatementError, TableError, join_names, short_repr
+from .._utils.errors import (
+    DuplicateLabel,
+    Inaccurate,
+    NotDecided,
+    SolverError,
+    StatementError,
+    TableError,
+    join_names,
+    short_repr,
+)
 from .._utils.files import path_of, write_beside
 from .._utils.progress import progress_bar
 from .._utils.validation import (
@@ -726,8 +736,8 @@ class MaxEnt:
         Returns
         -------
         Posterior
-            Its multipliers are CVXPY's dual values; where these are too rough for a certificate, the distance from
-            the answer of the default solver bounds the error.
+            Its multipliers are CVXPY's dual values; where these are too rough for a certificate, they are those of the
+            default solver, and the distance from its answer bounds the error.
 
         Raises
         ------
@@ -751,8 +761,26 @@ class MaxEnt:
         """
         check_bool(allow_inaccurate, "allow_inaccurate")
         model = model_of_problem(self, self._base.program, problem).at_rest()
-        solution = read_solution(model, problem, allow_inaccurate)
-        return Posterior.of(self.space, solution, model.form, model)
+        solution = read_solution(model, problem)
+        post = Posterior.of(self.space, solution, model.form, model)
+        if not post.certificate.holds:  # dual values can be much less precise than the counts; soft rows have none
+            with suppress(Inaccurate, NotDecided):  # the default solver has no certified answer, either
+                solved = model.solve()
+                certificate = certify_by(model, np.asarray(model.space.counts.value), solved)
+                if certificate.bound < post.certificate.bound:
+                    post = replace(
+                        post,
+                        certificate=certificate,
+                        multipliers=solved.multipliers,
+                        convex_multipliers=solved.convex_multipliers,
+                    )
+        if not post.certificate.holds and not allow_inaccurate:
+            raise Inaccurate(
+                f"the solution of the problem is not certified: {post.certificate}; solve it with stricter tolerances, as in "
+                "problem.solve('CLARABEL', tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12), or pass "
+                "allow_inaccurate=True"
+            )
+        return post
 
     def solve(
         self,

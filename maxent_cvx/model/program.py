@@ -17,13 +17,12 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.errors import Inaccurate, NotDecided, SolverError, StatementError, join_names, pluralize, short_repr
+from .._utils.errors import SolverError, StatementError, join_names, pluralize, short_repr
 from .._utils.formatting import escaped
 from ..solvers.answer import Answer, Status
 from ..solvers.attempts import certificate_of, presolved
@@ -142,8 +141,8 @@ def _kept_costs(program: Program, problem: cp.Problem) -> set[str]:
     return kept
 
 
-def read_solution(model: MaxEnt, problem: cp.Problem, allow_inaccurate: bool) -> Solution:
-    """The solution of a solved program of a model, certified by its dual values."""
+def read_solution(model: MaxEnt, problem: cp.Problem) -> Solution:
+    """The solution of a solved program of a model, with the certificate of its dual values."""
     counts = model.space.counts.value
     status = STATUS.get(str(problem.status), Status.FAILED)
     if counts is None or status is Status.INFEASIBLE:
@@ -166,17 +165,7 @@ def read_solution(model: MaxEnt, problem: cp.Problem, allow_inaccurate: bool) ->
         convex=multipliers_at(convex, x) if (convex := model.posed.convex) else {},
     )
     settled = presolved(model.posed).settled_for(x)
-    certificate = certificate_of(model.posed, settled, answer)
-    if not certificate.holds:  # dual values can be much less precise than the counts
-        with suppress(Inaccurate, NotDecided):  # the default solver has no certified answer, either
-            certificate = min(certificate, model.certify(x), key=lambda one: one.bound)
-    if not certificate.holds and not allow_inaccurate:
-        raise Inaccurate(
-            f"the solution of the problem is not certified: {certificate}; solve it with stricter tolerances, as in "
-            "problem.solve('CLARABEL', tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12), or pass "
-            "allow_inaccurate=True"
-        )
-    return Solution(answer, certificate, name)
+    return Solution(answer, certificate_of(model.posed, settled, answer), name)
 
 
 def _multipliers(model: MaxEnt, counts: np.ndarray) -> np.ndarray:

@@ -195,6 +195,15 @@ def test_prices_of_a_rough_answer(release):
     np.testing.assert_allclose(rough["price"].sort_index(), exact["price"].sort_index(), atol=1e-4)
 
 
+def test_prices_of_soft_statements_that_are_met(release):
+    """A weight leaves the price of a statement that is met between its slopes; CVXPY has no dual value of a cost."""
+    model = MaxEnt(release).add(FLU.softly(0.4, weight=50))
+    model.problem.solve("CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    hard = MaxEnt(release).add(FLU == 0.4).solve().prices()["price"].item()  # met by the hard statement's multiplier
+    for post in (model.solve(), model.read(model.problem)):
+        assert post.prices()["price"].item() == pytest.approx(hard, abs=1e-6)
+
+
 def test_in_words_and_formulas(release):
     """Every source is in the printed program, also as HTML, and in its formulas."""
     model = MaxEnt(release).add(FLU == 0.4, P("HIV").softly(0.2, sd=0.1), lambda space: cp.norm2(space.p) <= 0.3)
