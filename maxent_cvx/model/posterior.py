@@ -426,7 +426,8 @@ class Posterior:
             the objective per record, the entropy less the costs divided by N; the price of a soft statement is the
             slope of its cost at the answer, divided by N. A convex statement has a price for each entry of its left
             side: >= 0 of ``expression <= c``, and <= 0 of ``entropy >= h``. The price is infinite if a sum of squares
-            or a divergence must be 0, and NaN if a norm must be.
+            or a divergence must be 0, and NaN if a norm must be. A ratio, ``a / b >= c``, and a mean of people whose
+            number is unknown are listed as the linear rows that they are, such as ``a >= c b``, with the prices of these.
 
         Raises
         ------
