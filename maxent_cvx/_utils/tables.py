@@ -419,13 +419,15 @@ class Choice:
             return np.asarray(known.isin(chosen))
         if self.interval in known:  # the values of a generalised attribute are intervals
             return np.asarray(known == self.interval)
-        if not pd.api.types.is_numeric_dtype(known):
-            raise StatementError(
-                f"{attribute!r} is not numeric, so {self.interval} selects nothing; list values: {join_names(known)}"
-            )
         low, high = self.interval.left, self.interval.right
-        above = known >= low if self.interval.closed_left else known > low
-        below = known <= high if self.interval.closed_right else known < high
+        try:
+            above = known >= low if self.interval.closed_left else known > low
+            below = known <= high if self.interval.closed_right else known < high
+        except TypeError as error:  # texts, or dates among numbers
+            raise StatementError(
+                f"the values of {attribute!r} cannot be compared with the ends of {self.interval}; list values: "
+                f"{join_names(known)}"
+            ) from error
         if not (inside := np.asarray(above & below)).any():
             raise StatementError(
                 f"no published value of {attribute!r} lies in {self.interval}; "

@@ -209,3 +209,28 @@ def test_a_relative_risk(release, low, high):
     for post in posts:
         assert low - 1e-9 <= post.prob(FLU) / post.prob(WOMEN) <= high + 1e-9
     np.testing.assert_allclose(posts[0].counts, posts[2].counts)
+
+
+@pytest.mark.parametrize(
+    ("values", "interval"),
+    [
+        (pd.to_datetime(["2020-01-01", "2020-02-29", "2021-01-01"]), ("2020-02-29", "2020-12-31")),
+        (pd.to_datetime(["2020-01-01", "2020-02-29", "2021-01-01"], utc=True), ("2020-02-29T00Z", "2020-12-31T00Z")),
+    ],
+    ids=["dates", "with time zone"],
+)
+def test_an_interval_of_dates_contains_its_dates(values, interval):
+    table = pd.DataFrame({"Born": values, "Disease": ["Flu", "HIV", "Flu"], "Ward": 1})
+    model = MaxEnt(mx.Release.from_buckets(table, qi="Born", sa="Disease", bucket="Ward"))
+    within = pd.Interval(*map(pd.Timestamp, interval), closed="both")
+    post = model.add(P("Flu", given={"Born": within}) == 1).solve()
+    assert post.conditional()["Flu"].tolist() == pytest.approx([0.5, 1, 0.5])
+
+
+@pytest.mark.parametrize("column", [[1, 2], ["a", "b"]], ids=["numbers", "texts"])
+def test_an_interval_of_dates_among_other_values_is_refused(column):
+    table = pd.DataFrame({"Q": column, "Disease": ["Flu", "HIV"], "Ward": 1})
+    model = MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="Disease", bucket="Ward"))
+    dates = pd.Interval(pd.Timestamp("2020-01-01"), pd.Timestamp("2020-12-31"))
+    with pytest.raises(StatementError):
+        model.add(P("Flu", given={"Q": dates}) == 0.5)
