@@ -1086,7 +1086,7 @@ def _doubts(
                     name=name,
                 )
                 yield unique, False
-        elif rule.intervals is None and texts:
+        elif rule.intervals is None and close is None and texts:
             numerical = Message(
                 "{n:,} of {total:,} values of {name!r} look like numbers, dates or ranges, such as {example}, but are treated "
                 "as unrelated labels, so close values count as different. Convert them to numbers or dates, or set the "

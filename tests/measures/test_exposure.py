@@ -587,6 +587,14 @@ def test_several_attributes_with_a_number():
         exposed(post, within=500)
 
 
+def test_distant_numbers_of_several_attributes_are_numbers():
+    """No two numbers are within a twentieth of their range, so that equality of combinations is what intervals are."""
+    table = pd.DataFrame({"Q": list("aabb") * 3, "S": [10, 20, 30, 40] * 3, "T": [1, 3, 2, 4] * 3, "Ward": 1})
+    for sensitive in ("S", ["S", "T"]):
+        release = mx.Release.from_buckets(table, qi="Q", sa=sensitive, bucket="Ward")
+        assert not exposed(mx.MaxEnt(release).solve()).undecided
+
+
 @pytest.mark.parametrize("within", [None, 500])
 @pytest.mark.parametrize("baseline", [None, "overall"])
 def test_in_partitions_of_exposure_numbers(within, baseline):
