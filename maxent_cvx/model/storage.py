@@ -172,7 +172,12 @@ def to_arrow(column: pd.Series) -> tuple[Any, dict[str, Any]]:
     try:
         array = pa.Array.from_pandas(column)
     except (pa.ArrowException, ArithmeticError, AttributeError, TypeError, ValueError) as error:
-        raise _refusal(column, str(column.name)) from error
+        # Numbers beside texts, as beside OUTSIDE: all are written as texts, and the numbers once more.
+        others = pd.Series([label for label in pd.unique(column) if not isinstance(label, str)])
+        texts = column.astype(str)
+        if len(others) in (0, column.nunique()) or texts.nunique() < column.nunique():
+            raise _refusal(column, str(column.name)) from error
+        return pa.Array.from_pandas(texts), {"others": pack(pd.DataFrame({"value": others}), str(column.name))}
     if isinstance(dtype, pd.StringDtype):
         return array, {"text": dtype.storage, "missing": str(dtype.na_value)}
     return array, {"arrow": True} if isinstance(dtype, pd.ArrowDtype) else {"dtype": str(dtype)}
@@ -187,6 +192,9 @@ def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
         categories = index_of(unpack(kind["categories"])["value"])
         codes = categories.get_indexer(pd.Index(column.astype(categories.dtype)))
         return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=kind["ordered"]))
+    if "others" in kind:
+        others = {str(label): label for label in unpack(kind["others"])["value"]}
+        return pd.Series([others.get(text, text) for text in column], dtype=object)
     dtype: Any
     if "text" in kind:
         try:

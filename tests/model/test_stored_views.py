@@ -241,3 +241,15 @@ def test_wrong_tables(kind):
     ):
         with pytest.raises(mx.MaxEntError):
             type(view).from_frames(wrong)
+
+
+@pytest.mark.parametrize("values", [[10, 20, 10], [0.5, 0.1, 2.0], [True, False, True]], ids=["int", "float", "bool"])
+def test_values_of_a_population_that_are_no_texts(values, tmp_path):
+    """Beside the text that stands for people who are not in the release, also in the labels of rows."""
+    records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "S": values})
+    view = mx.Release.from_generalized(records, qi="Age", sa="S", population=pd.DataFrame({"Age": [21, 22, 25, 31]}))
+    assert_same(view, saved(view, tmp_path))
+    model = mx.MaxEnt(view).add(lambda space: space.conditional("S", given="Age") <= 0.9, label="unsure")
+    model.save(tmp_path / "model.parquet")
+    again = mx.MaxEnt.load(tmp_path / "model.parquet")
+    assert again.solve().joint().equals(model.solve().joint())
