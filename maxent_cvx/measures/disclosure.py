@@ -196,6 +196,9 @@ def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
     inside = 1 - conditional[OUTSIDE].to_numpy()
     possible = inside > NEGLIGIBLE
     table = conditional.drop(columns=OUTSIDE)[possible]
+    values: Any = table.columns  # numbers and ordered categories again: measures of distance go by their types
+    is_category = isinstance(values, pd.CategoricalIndex)
+    table.columns = values.remove_categories([OUTSIDE]) if is_category else values.infer_objects()
     return table.div(inside[possible], axis=0), people[possible]
 
 

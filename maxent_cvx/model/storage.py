@@ -166,7 +166,9 @@ def to_arrow(column: pd.Series) -> tuple[Any, dict[str, Any]]:
     if isinstance(dtype, pd.CategoricalDtype):  # Arrow loses the order of some categories
         values = pd.Series(dtype.categories.take(column.cat.codes.to_numpy()), name=column.name)
         categories = pack(pd.DataFrame({"value": dtype.categories}), str(column.name))
-        return to_arrow(values)[0], {"categories": categories, "ordered": bool(dtype.ordered)}
+        array, kind = to_arrow(values)
+        beside = {name: kind[name] for name in ("others",) if name in kind}
+        return array, {"categories": categories, "ordered": bool(dtype.ordered), **beside}
     if isinstance(dtype, pd.SparseDtype):
         raise TableError(f"column {column.name!r} is sparse; make it dense with .sparse.to_dense() before saving")
     try:
@@ -177,7 +179,8 @@ def to_arrow(column: pd.Series) -> tuple[Any, dict[str, Any]]:
         texts = column.astype(str)
         if len(others) in (0, column.nunique()) or texts.nunique() < column.nunique():
             raise _refusal(column, str(column.name)) from error
-        return pa.Array.from_pandas(texts), {"others": pack(pd.DataFrame({"value": others}), str(column.name))}
+        numbers = pack(pd.DataFrame({"value": others}), str(column.name))
+        return pa.Array.from_pandas(texts), {"dtype": "object", "others": numbers}
     if isinstance(dtype, pd.StringDtype):
         return array, {"text": dtype.storage, "missing": str(dtype.na_value)}
     return array, {"arrow": True} if isinstance(dtype, pd.ArrowDtype) else {"dtype": str(dtype)}
@@ -188,13 +191,13 @@ def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
     if "arrow" in kind:
         return pd.Series(pd.arrays.ArrowExtensionArray(array))
     column: pd.Series = array.to_pandas()
+    if "others" in kind:
+        others = {str(label): label for label in unpack(kind["others"])["value"]}
+        column = pd.Series([others.get(text, text) for text in column], dtype=object)
     if "categories" in kind:
         categories = index_of(unpack(kind["categories"])["value"])
         codes = categories.get_indexer(pd.Index(column.astype(categories.dtype)))
         return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=kind["ordered"]))
-    if "others" in kind:
-        others = {str(label): label for label in unpack(kind["others"])["value"]}
-        return pd.Series([others.get(text, text) for text in column], dtype=object)
     dtype: Any
     if "text" in kind:
         try:

@@ -141,3 +141,22 @@ def test_pycanon():
 def test_l_out_of_range(release, l):
     with pytest.raises(mx.StatementError):
         disclosure(mx.MaxEnt(release).solve(), l=l)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[10, 11, 40, 41, 12, 90], pd.Categorical(list("aabcde"), categories=list("abcde"), ordered=True)],
+    ids=["numbers", "ordered"],
+)
+def test_people_outside_leave_values_their_order(values):
+    """Somebody of the population whom no group covers changes no measure of the people in the release."""
+    records = pd.DataFrame({"Age": ["[20, 29]"] * 3 + ["[30, 39]"] * 3, "S": values})
+    people = pd.DataFrame({"Age": [20, 21, 22, 30, 31, 32]})
+    found = []
+    for population in (people, pd.concat([people, pd.DataFrame({"Age": [50]})])):
+        view = mx.Release.from_generalized(records, qi="Age", sa="S", population=population)
+        post = mx.MaxEnt(view).solve()
+        exposed = mx.measures.exposed(post, 0.6, baseline="overall")
+        t = mx.measures.leakage("overall", post)["value"]["t"]
+        found.append([*disclosure(post)["t"], t, exposed.people, exposed.within])
+    assert found[0] == pytest.approx(found[1])

@@ -243,7 +243,11 @@ def test_wrong_tables(kind):
             type(view).from_frames(wrong)
 
 
-@pytest.mark.parametrize("values", [[10, 20, 10], [0.5, 0.1, 2.0], [True, False, True]], ids=["int", "float", "bool"])
+@pytest.mark.parametrize(
+    "values",
+    [[10, 20, 10], [0.5, 0.1, 2.0], [True, False, True], pd.Categorical([3, 1, 3])],
+    ids=["int", "float", "bool", "category"],
+)
 def test_values_of_a_population_that_are_no_texts(values, tmp_path):
     """Beside the text that stands for people who are not in the release, also in the labels of rows."""
     records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "S": values})
