@@ -514,7 +514,8 @@ class BucketInvariants(PublishedCounts):
         in_qb = np.log(release.n_qb.data / among[release.n_qb.nonzero()[0]])
         multipliers = np.concatenate([in_qb + 1, in_sb])
         q, s, b = (space.codes[axis] for axis in ("q", "s", "bucket"))
-        counts = np.asarray(release.n_qb[q, b]).ravel() * np.asarray(release.n_sb[s, b]).ravel() / n_b[b]
+        of_q, of_s = (np.asarray(table[axis, b]).ravel() for table, axis in ((release.n_qb, q), (release.n_sb, s)))
+        counts = of_q.astype(float) * of_s / n_b[b]  # the product of two counts may be above 2^63
         return np.where(release.with_counterfeits[b], np.nan, counts * space.weights / among[q]), multipliers
 
     def _bounds_of_each(

@@ -123,3 +123,11 @@ def test_unused_categories_do_not_exist(hospital):
     hospital["Degree"] = pd.Categorical(hospital["Degree"], categories=order, ordered=True)
     release = Release.from_buckets(hospital, **ROLES | {"qi": "Degree"})
     assert list(release.quasi_identifiers) == [(degree,) for degree in order[1:]]
+
+
+@pytest.mark.parametrize("n", [2**20, 2**33, 2**40])
+def test_a_bucket_of_billions(n):
+    """P(s | q) = n(s, b) / n(b), also where the product of two counts has more than 64 bits."""
+    frame = pd.DataFrame({"Q": ["a", "a", "b"], "S": ["x", "y", "x"], "K": 1, "n": [n, 1, n]})
+    post = MaxEnt(Release.from_buckets(frame, qi="Q", sa="S", bucket="K", count="n")).solve()
+    assert post.conditional()["y"].to_list() == pytest.approx([1 / (2 * n + 1)] * 2, rel=1e-9)
