@@ -396,7 +396,11 @@ class PublishOptions(TableOptions):
     support: Any = in_mining("P", "least share of all records that a rule is true of", type=float)
     confidence: Any = in_mining("P", "least share of the records that it applies to", type=float)
     attributes: int | None = in_mining("N", "number of QI attributes in a rule (any)", type=int)
-    threshold: float | None = in_search("P", "the threshold of exposure (0.8)", type=share)
+    threshold: float | None = in_search(
+        "P",
+        "the threshold of exposure (0.8); values that at least this share of all people have do not count",
+        type=share,
+    )
     loss: str | None = in_search(
         None,
         "how the loss of a release is measured (ncp)",

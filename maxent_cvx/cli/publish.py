@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from .inputs import (
     statements_of,
     values_as_printed,
 )
-from .options import PublishOptions, format_arguments, format_list, with_dataset_defaults
+from .options import PublishOptions, format_arguments, format_list, table_arguments, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
 
@@ -110,12 +111,12 @@ def _search(records: Records, options: PublishOptions, files: list[str]) -> None
             f"Who knows exact quasi-identifiers and {known}: at most P = {best['largest']:.4g} of a value that counts"
         )
     if found.release.generalized:
-        _write_groups(found.release, records, files[0], threshold)
+        _write_groups(found.release, records, options, files[0], threshold)
     else:
         _write_tables(found.release, records, options, files[1:], threshold=threshold)
 
 
-def _write_groups(release: Release, records: Records, path: str, threshold: float) -> None:
+def _write_groups(release: Release, records: Records, options: PublishOptions, path: str, threshold: float) -> None:
     """Write generalized records, group by group; all people of a group have the same cells."""
     cells, in_group = sp.csc_array(release.n_qb).indices, sp.csc_array(release.n_sb)
     groups = np.repeat(np.arange(len(release.buckets)), np.diff(in_group.indptr))
@@ -126,7 +127,13 @@ def _write_groups(release: Release, records: Records, path: str, threshold: floa
     print(f"{len(table)} records in {len(release.buckets)} groups")
     _print_exposure(MaxEnt(release), threshold=threshold)
     more = [] if threshold == THRESHOLD else ["--threshold", f"{threshold:g}"]
+    if known := _known(options):  # statements are about exact values, which generalized cells do not have
+        are_all = Path(options.table).exists() and table_arguments(options) == format_arguments(options)
+        hierarchies = [text for pair in options.hierarchy for text in ("--hierarchy", "=".join(pair))]
+        more += ["--population", options.table if are_all else "FILE", *hierarchies, *known]
     _print_command([path], ["--generalized", *_roles(records), *more])
+    if known and not are_all:
+        print("FILE has the exact quasi-identifiers of these records, a row for each person")
 
 
 def _similar_linkage(records: Records, options: PublishOptions, files: list[str]) -> None:
@@ -244,7 +251,7 @@ def _write_tables(
         tables, more = files[:2], [argument for path in files[2:] for argument in ("--sa-table", path)] + more
     else:
         tables, more = files[:1], ["--sa-table", files[1], *more]
-    _print_command(tables, [*more, *_roles(records), "--bucket", release.bucket])
+    _print_command(tables, [*more, *_roles(records), "--bucket", release.bucket, *_known(options)])
 
 
 def _print_exposure(
@@ -256,6 +263,11 @@ def _print_exposure(
 
 def _roles(records: Records) -> list[str]:
     return [*(["--qi", format_list(records.qi)] if records.qi else []), "--sa", format_list(records.sa)]
+
+
+def _known(options: PublishOptions) -> list[str]:
+    known = [text for statement in options.know for text in ("--know", statement)]
+    return [*known, *([] if options.knowledge is None else ["--knowledge", options.knowledge])]
 
 
 def _print_command(tables: list[str], more: list[str]) -> None:
