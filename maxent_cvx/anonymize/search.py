@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 #: What can be searched, and by what losses releases are compared.
 METHODS, LOSSES = ("full-domain", "mondrian", "anatomy"), ("ncp", "discernibility", "classification", "queries")
-#: Widths of the finest ranges that are made for numbers: about so many of them, of 1, 2 or 5 times a power of ten.
+#: About so many ranges are made for numbers at first, of 1, 2 or 5 times a power of ten.
 RANGES = 32
 #: With more nodes of the lattice, a safe one is first looked for from the most general one on.
 MOST_NODES = 100_000
@@ -164,7 +164,7 @@ def search(
     hierarchies : dict, optional
         For an attribute its hierarchy: ``{value: [level 1, level 2, ...]}``, a table with values in the first column and
         their generalisations in the others, or the name of a hierarchy file of ARX. Attributes without one get ranges
-        that nest (numbers), months, years and decades (dates), or "*".
+        that nest (numbers: of 5, 10, 20, 40, for example), months, years and decades (dates), or "*".
     threshold, baseline
         As in :func:`maxent_cvx.measures.exposed`.
     knowledge : list, or str for one statement
@@ -342,30 +342,40 @@ def _made_levels(column: pd.Series) -> pd.DataFrame:
         levels += [times.strftime("%Y-%m").to_numpy(object), times.strftime("%Y").to_numpy(object)]
         levels += [np.array([f"{year // 10 * 10}s" for year in years], dtype=object)]
     elif has_scale(values) and np.isfinite(values.to_numpy(float)).all() and len(values) > 2:
-        numbers = values.to_numpy(float)
-        width = _round_width((numbers.max() - numbers.min()) / RANGES)
-        if are_whole := bool((numbers == np.floor(numbers)).all()):
-            width = max(width, 1.0)
-        while True:
-            low = np.floor(numbers / width)
-            if low.max() == low.min():
-                break
-            if len(np.unique(low)) < len(values):
-                ends = [(left * width, (left + 1) * width) for left in low]
-                if are_whole:
-                    ends = [(int(left), int(right)) for left, right in ends]
-                levels.append(np.array([pd.Interval(*both, "left") for both in ends], dtype=object))
-            width *= 2
-            if -width < numbers.min() < 0 <= numbers.max() < width:  # the ranges beside 0 are never joined
-                break
+        levels += _ranges(values.to_numpy(float))
     levels.append(np.full(len(values), "*", dtype=object))
     return pd.DataFrame(dict(enumerate(levels)))
 
 
-def _round_width(width: float) -> float:
-    """A width of 1, 2 or 5 times a power of ten, not below the given one."""
-    power = 10.0 ** np.floor(np.log10(width))
-    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-12)))
+def _ranges(numbers: np.ndarray) -> list[np.ndarray]:
+    """Ranges that nest, about RANGES of them at first: of 5, 10, 20, 40 years, for example."""
+    spread = float(numbers.max() - numbers.min())
+    power = 10.0 ** np.floor(np.log10(spread / RANGES))
+    width = float(next(step * power for step in (1, 2, 5, 10) if step * power >= spread / RANGES * (1 - 1e-12)))
+    if are_whole := bool((numbers == np.floor(numbers)).all()):
+        width = max(width, 1.0)
+    digits = -int(np.floor(np.log10(width) + 1e-9))
+    # 1 and 2 widen to 5 and 10, if that leaves several tens (20-29, 30-39, ...); then, and for few numbers, widths double.
+    leading = round(width * 10.0**digits)
+    factor = 5 if leading < 5 and spread >= 20 * 10.0**-digits else 2
+
+    def ends(place: np.ndarray) -> np.ndarray:
+        return np.round(place * width, max(digits, 0))
+
+    low = np.floor(numbers / width)
+    low += (numbers >= ends(low + 1)).astype(int) - (numbers < ends(low))  # 0.3 / 0.1 is less than 3
+    levels = []
+    while low.max() > low.min():
+        if len(np.unique(low)) < len(numbers):
+            pairs = zip(ends(low).tolist(), ends(low + 1).tolist(), strict=True)
+            kind = int if are_whole else float
+            levels.append(
+                np.array([pd.Interval(kind(left), kind(right), "left") for left, right in pairs], dtype=object)
+            )
+        if -width < numbers.min() < 0 <= numbers.max() < width:  # the ranges beside 0 are never joined
+            break
+        low, width, factor = low // factor, width * factor, 2
+    return levels
 
 
 # ---------------------------------------------------------------------------------------- whether a release exposes anybody

@@ -132,6 +132,25 @@ def test_made_hierarchies_nest(values):
     assert set(levels[0]) == set(values)
 
 
+@pytest.mark.parametrize(
+    ("oldest", "widths"), [(60, [2, 10, 20, 40]), (45, [5, 10, 20, 40]), (90, [5, 10, 20, 40, 80])]
+)
+def test_ages_are_joined_in_tens_and_twenties(oldest, widths):
+    levels = _made_levels(pd.Series(range(18, oldest + 1)))
+    assert [cell.length for cell in levels.iloc[0, 1:-1]] == widths
+    assert all(age in cell for _, (age, *cells) in levels.iterrows() for cell in cells[:-1])
+
+
+@pytest.mark.parametrize("step", [0.1, 0.03, 1e-9])
+def test_ranges_of_fractions_contain_their_numbers(step):
+    """Although 0.3 / 0.1 is less than 3; ends are the decimals that somebody would write."""
+    levels = _made_levels(pd.Series(np.round(np.arange(40) * step, 12)))
+    for _, (number, *cells) in levels.iterrows():
+        for cell in cells[:-1]:
+            assert number in cell
+            assert max(len(str(end)) for end in (cell.left, cell.right)) <= 7
+
+
 def test_hierarchies_of_arx(tmp_path):
     """A file of ARX is the same as a dictionary and as a table."""
     path = tmp_path / "age.csv"
