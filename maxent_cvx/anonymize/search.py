@@ -4,12 +4,14 @@ Full-domain generalisation gives every attribute one level of its hierarchy; the
 lattice. A release is safe if no sensitive value is inferred with the threshold's probability, by the rule of
 :func:`maxent_cvx.measures.exposed`. What makes the search exact:
 
-* NCP without suppression is a sum over attributes, so that all nodes are sorted by it without grouping any record. The
-  first safe node is the best one. With suppression it is a lower bound, and the search ends where that reaches the best loss.
+* Nodes are taken in the order of a lower bound on their loss, and the search ends where that reaches the best loss. NCP
+  without suppression is a sum over attributes, which needs no grouping of records. By discernibility and classification a
+  node loses at least what a finer one does without suppression.
 * Without knowledge and suppression a node that is not safe rules out every finer one: the groups of the finer node are
-  parts of its groups, and a share of a group is a mean of those of its parts.
+  parts of its groups, and a share of a group is a mean of those of its parts. So the first safe node of a path to the
+  most general one is found by bisection, as in Flash.
 
-With knowledge neither the probabilities nor the promise are monotone; every node that could be better is solved.
+With knowledge or suppression the promise is not monotone; every node that could be better is judged.
 """
 
 from __future__ import annotations
@@ -166,7 +168,8 @@ def search(
         their generalisations in the others, or the name of a hierarchy file of ARX. Attributes without one get ranges
         that nest (numbers: of 5, 10, 20, 40, for example), months, years and decades (dates), or "*".
     threshold, baseline
-        As in :func:`maxent_cvx.measures.exposed`.
+        As in :func:`maxent_cvx.measures.exposed`. The default counts every value; ``maxent-cvx publish --method search``
+        has the baseline "overall", by which a value does not count that the threshold's share of all people have.
     knowledge : list, or str for one statement
         What the adversary is assumed to know, as :meth:`maxent_cvx.MaxEnt.add` takes it.
     loss : {"ncp", "discernibility", "classification", "queries"}
@@ -202,7 +205,7 @@ def search(
 
     Notes
     -----
-    El Emam et al. (2009) and Prasser et al. (Flash, 2012) search such lattices for k-anonymity and similar promises about
+    El Emam et al. (2009) and Kohlmayer et al. (Flash, 2012) search such lattices for k-anonymity and similar promises about
     groups; here the promise is about what is inferred. Xu et al. (2006) define NCP; Bayardo and Agrawal (2005)
     discernibility; Iyengar (2002) classification.
 
@@ -519,28 +522,51 @@ class Best:
     def full_domain(self) -> None:
         """The lattice of levels, in the order of a lower bound on the loss."""
         heights = [len(attribute.codes) for attribute in self.attributes]
+        exact, top = (0,) * len(heights), tuple(height - 1 for height in heights)
         ncp = [
             [float(a.ncp(level).mean()) for level in range(h)] for a, h in zip(self.attributes, heights, strict=True)
         ]
-        prunes = self.judge.rule is not None and self.suppression == 0
-        unsafe = np.empty((0, len(heights)), dtype=np.int64)  # each makes all finer nodes unsafe
+        is_monotone = self.judge.rule is not None and self.suppression == 0
+        judged: dict[tuple[int, ...], tuple[bool, float]] = {}
+        unsafe = safe = np.empty((0, len(heights)), dtype=np.int64)
 
         def bound(node: tuple[int, ...]) -> float:
             return sum(of_level[level] for of_level, level in zip(ncp, node, strict=True)) / len(node)
 
+        def known(node: tuple[int, ...]) -> bool | None:
+            """Whether a node is safe, if a coarser one that is not, or a finer one that is and loses no more, says so."""
+            if (unsafe >= node).all(axis=1).any():
+                return False
+            return True if self.loss_name != "queries" and (safe <= node).all(axis=1).any() else None
+
         def is_safe(node: tuple[int, ...]) -> bool:
-            nonlocal unsafe
-            judged = self._judge_node(np.array(node), bound(node))
-            if not judged and prunes:
-                unsafe = np.vstack([unsafe, node])
-            return bool(judged)
+            nonlocal unsafe, safe
+            if is_monotone and (answer := known(node)) is not None:
+                return answer
+            if node not in judged:
+                judged[node] = self._judge_node(np.array(node), bound(node))
+                if is_monotone and judged[node][0]:
+                    safe = np.vstack([safe, node])
+                elif is_monotone:
+                    unsafe = np.vstack([unsafe, node])
+            return judged[node][0]
 
         def moved(node: tuple[int, ...], at: int, by: int) -> tuple[int, ...]:
             return (*node[:at], node[at] + by, *node[at + 1 :])
 
-        if math.prod(heights) > MOST_NODES:  # which may take too long: find a release from the top before
-            node = tuple(height - 1 for height in heights)
-            open_to = set(range(len(node))) if not self.is_over and is_safe(node) else set()
+        def up_from(node: tuple[int, ...]) -> list[tuple[int, ...]]:
+            """A path to the most general node, by the steps of least NCP."""
+            path = [node]
+            while path[-1] != top:
+                steps = [moved(path[-1], at, 1) for at in range(len(top)) if path[-1][at] < top[at]]
+                path.append(min(steps, key=bound))
+            return path
+
+        if is_monotone:
+            if self.is_over or not is_safe(top):
+                return  # then no other node is safe
+        elif math.prod(heights) > MOST_NODES:  # which may take too long: find a release from the top before
+            node, open_to = top, set(range(len(top))) if not self.is_over and is_safe(top) else set()
             while open_to:
                 for at in sorted(open_to):
                     if node[at] and not self.is_over and is_safe(finer := moved(node, at, -1)):
@@ -548,24 +574,35 @@ class Best:
                     else:
                         open_to.discard(at)
         # Every node is listed by one that is a level below it, in the last attribute that is not exact.
-        queue = [(bound(exact := (0,) * len(heights)), exact)]
+        queue = [(0.0, exact)]
         while queue:
             least, node = heapq.heappop(queue)
-            if (self.loss_name == "ncp" and least >= self.loss) or self.is_over:
+            if least >= self.loss or self.is_over:
                 return
-            last = max((at for at, level in enumerate(node) if level), default=0)
-            for at in range(last, len(node)):
-                if node[at] + 1 < heights[at]:
-                    heapq.heappush(queue, (bound(coarser := moved(node, at, 1)), coarser))
-            if not (unsafe >= node).all(axis=1).any():
-                is_safe(node)
+            # On a path to the top, nodes are unsafe up to some node, and safe from there on.
+            path = up_from(node) if is_monotone and known(node) is None else [node]
+            first, last = 0, len(path) - 1
+            while first < last and not self.is_over:
+                middle = (first + last) // 2
+                first, last = (first, middle) if is_safe(path[middle]) else (middle + 1, last)
+            if not self.is_over:
+                is_safe(path[first])
+            if node in judged:
+                least = max(least, judged[node][1])
+            start = max((at for at, level in enumerate(node) if level), default=0)
+            for at in range(start, len(node)):
+                if node[at] < top[at]:
+                    coarser = moved(node, at, 1)
+                    heapq.heappush(queue, (bound(coarser) if self.loss_name == "ncp" else least, coarser))
 
-    def _judge_node(self, node: np.ndarray, ncp: float) -> bool | None:
-        """Judge one node of the lattice; False if its groups are not safe, without suppression."""
+    def _judge_node(self, node: np.ndarray, ncp: float) -> tuple[bool, float]:
+        """Judge one node of the lattice: whether it is safe, and what it and all coarser nodes lose at least."""
         attributes, judge = self.attributes, self.judge
         columns = [a.codes[level] for a, level in zip(attributes, node, strict=True)]
         group = group_codes(columns, [len(a.nodes[level]) for a, level in zip(attributes, node, strict=True)])
-        counts, kept = judge.counts(group), np.ones(len(group), dtype=bool)
+        counts, kept, least = judge.counts(group), np.ones(len(group), dtype=bool), 0.0
+        if self.loss_name != "queries":  # a record that is left out never loses less
+            least = self._loss(ncp, counts.sum(axis=1), counts.max(axis=1))
         if judge.rule is not None:
             largest = judge.largest(counts)
             reaches = judge.rule.reaches(largest)
@@ -582,7 +619,7 @@ class Best:
             return _generalized(pd.DataFrame(cells, self.data.frame.index)[kept], self.data)
 
         n_suppressed = int((~kept).sum())
-        if n_suppressed:
+        if n_suppressed and self.loss_name == "ncp":
             cells = np.mean([a.ncp(level) for a, level in zip(attributes, node, strict=True)], axis=0)
             ncp = float(np.where(kept, cells, 1.0).mean())
         loss = np.nan
@@ -593,14 +630,14 @@ class Best:
             # Shares of all people are others without the records that are left out.
             is_safe = exposed(MaxEnt(published()).solve(), judge.threshold, baseline=judge.baseline).people == 0
         self._add("full-domain", str(levels), loss, surest, is_safe, published, levels, n_suppressed)
-        return is_safe
+        return is_safe, least
 
     def _loss(
         self,
         ncp: float,
         sizes: np.ndarray,
         most_frequent: np.ndarray,
-        published: Callable[[], Release],
+        published: Callable[[], Release] | None = None,
         kept: np.ndarray | None = None,
     ) -> float:
         """The loss of groups of these sizes, by how many records of each have its most frequent value."""
@@ -612,6 +649,7 @@ class Best:
             return float((sizes.astype(float) ** 2).sum() + n * lost) / n**2
         if self.loss_name == "classification":
             return float(n - most_frequent.sum()) / n
+        assert published is not None
         table = self.data.frame if kept is None else self.data.frame[kept]
         return float(query_error(published(), table)["error"].mean()) * (n - lost) / n + lost / n
 
@@ -642,10 +680,18 @@ class Best:
                     f"no safe release was found among {pluralize(len(self.candidates), 'release')} judged; give more time "
                     "(time_limit; --time-limit), or choose a larger threshold"
                 )
-            raise TableError(
-                f"no release of those searched exposes nobody at P >= {self.judge.threshold:g}; choose a larger threshold or "
-                "coarser hierarchies, or let records be left out (suppression; --suppress)"
-            )
+            judge, share = self.judge, np.bincount(self.judge.s) / len(self.data)
+            none_is_safe = f"no release of those searched exposes nobody at P >= {judge.threshold:g}"
+            if judge.baseline is None and share.max() >= judge.threshold:
+                raise TableError(
+                    f"{none_is_safe}: P({judge.values[int(share.argmax())]}) = {share.max():.4g} in the whole table; choose a "
+                    'larger threshold, or baseline="overall", by which values that are so frequent do not count'
+                )
+            if any(method == "full-domain" for method, *_ in self.candidates):
+                remedies = "coarser hierarchies, or let records be left out (suppression; --suppress)"
+            else:
+                remedies = "search other methods too (methods; --methods)"
+            raise TableError(f"{none_is_safe}; choose a larger threshold or {remedies}")
         method, levels, suppressed = self.about
         candidates = pd.DataFrame(self.candidates, columns=["method", "parameters", "loss", "largest", "safe"])
         return Search(
