@@ -268,6 +268,7 @@ class Attribute:
     codes: list[np.ndarray]  # of each level, the number of the node of every record
     nodes: list[np.ndarray]  # of each level, what is published
     below: list[np.ndarray]  # of each level, the number of leaves below every node
+    hierarchy: pd.DataFrame | None  # the levels that were given, if any
 
     @classmethod
     def of(cls, column: pd.Series, hierarchy: object) -> Attribute:
@@ -294,7 +295,7 @@ class Attribute:
                 raise TableError(f"the levels of the hierarchy of {column.name!r} do not nest: a node has two parents")
         nodes = [pd.Series(leaves, dtype=object).to_numpy(), *(node for _, node in factors[1:])]
         codes, below = [code[place] for code, _ in factors], [np.bincount(code) for code, _ in factors]
-        return cls(str(column.name), leaves, codes, nodes, below)
+        return cls(str(column.name), leaves, codes, nodes, below, None if hierarchy is None else levels)
 
     def ncp(self, level: int) -> np.ndarray:
         """NCP of the cell of every record at a level."""
@@ -651,7 +652,8 @@ class Best:
             return float(n - most_frequent.sum()) / n
         assert published is not None
         table = self.data.frame if kept is None else self.data.frame[kept]
-        return float(query_error(published(), table)["error"].mean()) * (n - lost) / n + lost / n
+        given = {a.name: a.hierarchy for a in self.attributes if a.hierarchy is not None}
+        return float(query_error(published(), table, hierarchies=given)["error"].mean()) * (n - lost) / n + lost / n
 
     def _add(
         self,
