@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from tests.benchmarks import harvest, honesty, phases, sixty
+from tests.benchmarks import harvest, honesty, phases, search_beside_arx, sixty
 from tests.benchmarks.models import larger_adult
 from tests.benchmarks.peers.comparing import OURS
 
@@ -98,3 +98,20 @@ def test_larger_tables_resemble_adult():
     assert ((share - drawn).abs() < 5 * (share * (1 - share) / len(table)) ** 0.5).all()
     qi = list(mx.datasets.ADULT_QI)
     assert len(table.drop_duplicates(qi)) > len(adult.drop_duplicates(qi))
+
+
+def test_search_beside_arx(tmp_path, capsys):
+    """Losses are those of the definitions; answers that lose more, or are not safe, are no better than ours."""
+    adult = mx.datasets.load_adult().rename(columns={"salary": "salary-class"}).astype(str)
+    for name in [*search_beside_arx.DEMOGRAPHIC, "salary-class"]:
+        lines = [f"{value};*\n" for value in adult[name].unique()]
+        (tmp_path / f"adult_hierarchy_{name}.csv").write_text("".join(lines), encoding="utf-8")
+    assert search_beside_arx.main([str(tmp_path), "--tasks", "--first", "1"]) is None
+    assert capsys.readouterr().out == f"0|age,sex,race|occupation|{1 / 3}|0.0|discernibility\n"
+    answers = tmp_path / "answers.txt"
+    for levels, same, larger in [("1,1,0", 1, 0), ("1,1,1", 0, 1), ("0,0,0", 0, 1)]:
+        answers.write_text(f"0|{levels}|0|0|8|0.1\n", encoding="utf-8")
+        table = search_beside_arx.main([str(tmp_path), "--answers", str(answers), "--first", "1"])
+        assert table[["wrong", "ours larger", "ARX's larger", "same node"]].to_numpy().tolist() == [
+            [0, 0, larger, same]
+        ]
