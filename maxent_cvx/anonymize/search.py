@@ -462,6 +462,7 @@ class Best:
     until: float
     bar: Any = None
     loss: float = np.inf
+    ncp: float = np.inf  # of the best release; of two with equal losses the one with less NCP is better
     release: Callable[[], Release] | None = None
     about: tuple[str, dict[str, int], int] = ("", {}, 0)  # the method, the levels, and the suppressed records
     is_complete: bool = True  # whether everything with less loss was judged
@@ -493,7 +494,7 @@ class Best:
             sizes, most_frequent = np.asarray(release.n_qb.sum(axis=0)), release.n_sb.max(axis=0).toarray()
             loss = self._loss(0.0, sizes, most_frequent, published)
             largest, is_safe = self.judge.of_release(release)
-            self._add("anatomy", f"l={l}, exempt={exempt}", loss, largest, is_safe, published)
+            self._add("anatomy", f"l={l}, exempt={exempt}", loss, 0.0, largest, is_safe, published)
 
     def mondrian(self) -> None:
         """Mondrian's groups that keep the promise when they are cut, and those of k records."""
@@ -516,7 +517,7 @@ class Best:
             loss = self._loss(ncp, *self.judge.sizes(group), published)
             largest, is_safe = self.judge.of_groups(group)
             text = ", ".join(f"{name}={value}" for name, value in setting.items())
-            self._add("mondrian", text, loss, largest, is_safe, published)
+            self._add("mondrian", text, loss, ncp, largest, is_safe, published)
             if is_safe and "safe" not in setting:
                 return  # larger groups lose more, as a rule
 
@@ -575,10 +576,10 @@ class Best:
                     else:
                         open_to.discard(at)
         # Every node is listed by one that is a level below it, in the last attribute that is not exact.
-        queue = [(0.0, exact)]
+        queue = [(0.0, 0.0, exact)]
         while queue:
-            least, node = heapq.heappop(queue)
-            if least >= self.loss or self.is_over:
+            least, least_ncp, node = heapq.heappop(queue)
+            if (least, least_ncp) >= (self.loss, self.ncp) or self.is_over:
                 return
             # On a path to the top, nodes are unsafe up to some node, and safe from there on.
             path = up_from(node) if is_monotone and known(node) is None else [node]
@@ -594,7 +595,8 @@ class Best:
             for at in range(start, len(node)):
                 if node[at] < top[at]:
                     coarser = moved(node, at, 1)
-                    heapq.heappush(queue, (bound(coarser) if self.loss_name == "ncp" else least, coarser))
+                    more = bound(coarser)
+                    heapq.heappush(queue, (more if self.loss_name == "ncp" else least, more, coarser))
 
     def _judge_node(self, node: np.ndarray, ncp: float) -> tuple[bool, float]:
         """Judge one node of the lattice: whether it is safe, and what it and all coarser nodes lose at least."""
@@ -620,17 +622,17 @@ class Best:
             return _generalized(pd.DataFrame(cells, self.data.frame.index)[kept], self.data)
 
         n_suppressed = int((~kept).sum())
-        if n_suppressed and self.loss_name == "ncp":
+        if n_suppressed:
             cells = np.mean([a.ncp(level) for a, level in zip(attributes, node, strict=True)], axis=0)
             ncp = float(np.where(kept, cells, 1.0).mean())
         loss = np.nan
         if is_safe or self.loss_name != "queries":  # random queries are slow to answer
             loss = self._loss(ncp, counts.sum(axis=1), counts.max(axis=1), published, kept)
         levels = {a.name: int(level) for a, level in zip(attributes, node, strict=True)}
-        if n_suppressed and is_safe and loss < self.loss and judge.baseline is not None:
+        if n_suppressed and is_safe and loss <= self.loss and judge.baseline is not None:
             # Shares of all people are others without the records that are left out.
             is_safe = exposed(MaxEnt(published()).solve(), judge.threshold, baseline=judge.baseline).people == 0
-        self._add("full-domain", str(levels), loss, surest, is_safe, published, levels, n_suppressed)
+        self._add("full-domain", str(levels), loss, ncp, surest, is_safe, published, levels, n_suppressed)
         return is_safe, least
 
     def _loss(
@@ -660,6 +662,7 @@ class Best:
         method: str,
         parameters: str,
         loss: float,
+        ncp: float,
         largest: float,
         is_safe: bool,
         release: Callable[[], Release],
@@ -669,8 +672,8 @@ class Best:
         """Note a release, and keep it if it is the best one so far."""
         self.candidates.append((method, parameters, loss, largest, is_safe))
         self.is_complete &= not np.isnan(largest)
-        if is_safe and loss < self.loss:
-            self.loss, self.release, self.about = loss, release, (method, levels or {}, suppressed)
+        if is_safe and (loss, ncp) < (self.loss, self.ncp):
+            self.loss, self.ncp, self.release, self.about = loss, ncp, release, (method, levels or {}, suppressed)
         self.bar.update()
         self.bar.set_postfix_str("none is safe so far" if self.release is None else f"least loss {self.loss:.4g}")
 

@@ -215,6 +215,15 @@ def test_hierarchies_of_arx(tmp_path):
     assert losses[0] == losses[1] == losses[2]
 
 
+@pytest.mark.parametrize("suppression", [0.0, 0.1])
+def test_of_equal_losses_the_finer_release_is_better(suppression):
+    """Three records are outside the majorities, in two groups and in one."""
+    table = pd.DataFrame({"A": list("ppppqqqq"), "S": list("xxxyxxyy")})
+    settings = {"threshold": 0.9, "loss": "classification", "methods": ["full-domain"], "suppression": suppression}
+    found = mx.anonymize.search(table, "A", "S", **settings, progress=False)
+    assert (found.loss, found.levels, found.optimal) == (3 / 8, {"A": 0}, True)
+
+
 @pytest.mark.parametrize("method", ["full-domain", "mondrian"])
 def test_queries_are_answered_from_nodes_of_a_hierarchy(method):
     """Nodes with names lose what the same ranges lose."""
