@@ -26,6 +26,8 @@ from .state import Answer, Assumptions, NoAnswer, State, answered, assumptions_o
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from .widgets import Page
+
 #: The colours of P = 0, 0.5 and 1, red, green, blue; those between are mixed of them.
 COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
 #: From this P on white letters are read more easily than dark ones: the contrast of either is above 4 there.
@@ -215,7 +217,7 @@ class Explorer:
 
     def __init__(self, exploration: Exploration) -> None:
         self._exploration = exploration
-        self._page: Any = None
+        self._page: Page | None = None
 
     @property
     def code(self) -> str:
@@ -242,13 +244,17 @@ class Explorer:
         ImportError
             If ipywidgets or anywidget is not installed.
         """
+        return self._made().box
+
+    def _made(self) -> Page:
+        """The page, made when it is first asked for."""
         if missing := [name for name in NEEDED if find_spec(name) is None]:
             raise ImportError(f"the sliders need {' and '.join(missing)}: {INSTALL}")
         if self._page is None:
             from .widgets import Page  # ipywidgets is an extra, and nothing else needs it
 
             self._page = Page(self._exploration)
-        return self._page.box
+        return self._page
 
     def figure(self) -> Figure:
         """Plot the current posterior, with the verdict below it; displayed where sliders are not available.
@@ -291,19 +297,19 @@ class Explorer:
         sentences = [sentence for sentence in (head, *items, note) if sentence]
         return picture(self._exploration.answer, sentences, self._exploration.max_rows)
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The page where widgets are shown; a picture, and words, where they are not."""
-        bundle: dict[str, Any] = {"text/plain": repr(self)}
+        bundle: dict[str, Any] = {}
+        metadata: dict[str, Any] = {}
         if any(find_spec(name) is None for name in NEEDED):
             note = f"To install the sliders: {INSTALL}"
         else:
             note = "This is a static picture; the sliders need a running notebook"
-            bundle |= self.widget._repr_mimebundle_()
-            bundle["text/plain"] = repr(self)
+            bundle, metadata = self._made().bundle()
         picture = BytesIO()
         self._drawn(note).savefig(picture, format="png", dpi=90)
-        bundle["image/png"] = b64encode(picture.getvalue()).decode()
-        return bundle
+        bundle |= {"text/plain": repr(self), "image/png": b64encode(picture.getvalue()).decode()}
+        return bundle, metadata
 
     def __repr__(self) -> str:
         head, items = self._exploration.sentences

@@ -1,5 +1,6 @@
-// Text that a screen reader reads when it changes; a note appears if the next answer takes long.
-const PATIENCE = 400; // milliseconds until the note appears
+// Text that a screen reader reads when it changes; notes appear if the next answer takes long, or never begins.
+const PATIENCE = 400; // milliseconds until "Computing ..." appears
+const SILENCE = 5000; // milliseconds after a control was moved until the kernel is said to be silent
 
 function render({ model, el }) {
   const words = document.createElement("div");
@@ -7,7 +8,7 @@ function render({ model, el }) {
   words.setAttribute("role", "status");
   words.setAttribute("aria-live", "polite");
   el.append(words);
-  let timer;
+  let timer, unanswered;
   const show = () => {
     words.innerHTML = model.get("html");
     words.classList.toggle("maxent-alarm", model.get("alarm"));
@@ -18,10 +19,28 @@ function render({ model, el }) {
     words.setAttribute("aria-busy", model.get("busy"));
     if (model.get("busy")) timer = setTimeout(() => words.classList.add("maxent-busy"), PATIENCE);
   };
+  // A saved page has sliders and no kernel: without the note, its numbers would seem to be those of the sliders as moved.
+  const moved = (event) => {
+    if (unanswered || !el.closest(".maxent-explorer")?.contains(event.target)) return;
+    unanswered = setTimeout(() => words.classList.add("maxent-silent"), SILENCE);
+    model.send("moved"); // the kernel sends it back
+  };
+  const answered = () => {
+    clearTimeout(unanswered);
+    unanswered = undefined;
+    words.classList.remove("maxent-silent");
+  };
   for (const trait of ["html", "alarm"]) model.on(`change:${trait}`, show);
   model.on("change:busy", wait);
+  model.on("msg:custom", answered);
+  document.addEventListener("input", moved);
   show();
   wait();
+  return () => {
+    clearTimeout(timer);
+    clearTimeout(unanswered);
+    document.removeEventListener("input", moved);
+  };
 }
 
 export default { render };

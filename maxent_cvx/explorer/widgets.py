@@ -172,6 +172,7 @@ class Page:
         self.exploration = exploration
         self.controls = Controls(exploration.assumptions, self.go)
         self.words, self.code = LiveText(), CopiedCode()
+        self.words.on_msg(lambda words, content, _: words.send(content))  # there is a kernel
         self.picture = ipywidgets.HTML()
         wide = ipywidgets.Layout(flex="1 1 420px", min_width="320px", overflow="auto")
         right = ipywidgets.VBox([self.words, self.picture, self.code], layout=wide)
@@ -180,6 +181,18 @@ class Page:
         )
         self.box.add_class("maxent-explorer")
         self.show()
+
+    def bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a frontend needs to show the box, and its metadata.
+
+        Both are anywidget's, with the box in place of the words: the boxes of ipywidgets 7 write no bundle, and the
+        metadata tell Colab which manager loads anywidget.
+        """
+        shown = self.words._repr_mimebundle_()
+        assert shown is not None  # None is for widgets without a view
+        data, metadata = shown
+        data["application/vnd.jupyter.widget-view+json"]["model_id"] = self.box.model_id
+        return data, metadata
 
     def go(self, state: State) -> None:
         """Follow the controls."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from base64 import b64decode
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from support.stored_views import KINDS
 HOSPITAL = mx.datasets.load_hospital()
 
 RELEASE = mx.Release.from_buckets(HOSPITAL, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 FLU, NONE = "P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0"
 
@@ -45,7 +48,7 @@ def test_without_widgets_it_is_a_picture(monkeypatch):
     """Where ipywidgets is not installed a picture is shown, text says what to install, and nothing is imported."""
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     explorer = made()
-    bundle = explorer._repr_mimebundle_()
+    bundle = explorer._repr_mimebundle_()[0]
     assert set(bundle) == {"text/plain", "image/png"}
     assert b64decode(bundle["image/png"]).startswith(b"\x89PNG")
     assert "pip install" in bundle["text/plain"]
@@ -71,8 +74,19 @@ print(repr(explorer), "ipywidgets" in sys.modules, "matplotlib" in sys.modules)
 
 def test_a_notebook_gets_the_page_and_the_picture(page):
     """A frontend that has widgets shows them; one that has none takes the picture from the same output."""
-    bundle = page[0]._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "image/png", "application/vnd.jupyter.widget-view+json"}
+    bundle = page[0]._repr_mimebundle_()[0]
+    assert set(bundle) == {"text/plain", "image/png", VIEW}
+    assert bundle[VIEW]["model_id"] == page[0].widget.model_id
+
+
+def test_colab_is_told_which_manager_loads_the_widgets(page, monkeypatch):
+    """Colab loads anywidget only by a manager that the metadata of the output name."""
+    output = SimpleNamespace(
+        enable_custom_widget_manager=lambda: None, _widgets=SimpleNamespace(_installed_url="https://manager")
+    )
+    monkeypatch.setitem(sys.modules, "google.colab.output", output)
+    metadata = page[0]._repr_mimebundle_()[1]
+    assert metadata[VIEW]["colab"]["custom_widget_manager"]["url"] == "https://manager"
 
 
 def test_sliders_move_the_model(page):

@@ -6,11 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from maxent_cvx import explorer
 from support.browser import opened
 from support.voila import served
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "explorer" / "hospital.ipynb"
 VALUE = "value of P(Flu | Gender=male)"
+#: A page of one slider and the words, whose model hears nothing until `answer` is called.
+SAVED = """async (script) => {
+    const { default: text } = await import("data:text/javascript," + encodeURIComponent(script));
+    document.body.innerHTML = '<div class="maxent-explorer"><input type="range"><div id="words"></div></div>';
+    const listeners = {};
+    const model = { get: () => "", send: () => {}, on: (event, listener) => { listeners[event] = listener; } };
+    text.render({ model, el: document.getElementById("words") });
+    window.answer = () => listeners["msg:custom"]();
+}"""
 
 
 def is_local(address):
@@ -80,3 +90,19 @@ def test_every_control_has_a_name(page):
         controls = page.get_by_role(role).all()
         assert controls
         assert all(control.evaluate("it => (it.labels?.[0] ?? it).textContent.trim()") for control in controls)
+
+
+def test_a_page_without_a_kernel_says_so(page):
+    """Where nothing answers a slider that was moved, the page says that its numbers have not followed."""
+    script = Path(explorer.__file__).with_name("live_text.js").read_text(encoding="utf-8")
+    saved = page.context.browser.new_page()
+    saved.clock.install()
+    saved.evaluate(SAVED, script)
+    saved.locator("input").fill("5")
+    silent = saved.locator(".maxent-silent")
+    assert silent.count() == 0
+    saved.clock.fast_forward(60_000)
+    assert silent.count() == 1
+    saved.evaluate("answer()")
+    assert silent.count() == 0
+    saved.close()
