@@ -1,10 +1,15 @@
 // A slider that is the browser's own, so that keyboards move it and screen readers know its name.
+const KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
+
 function render({ model, el }) {
   const label = document.createElement("label");
   label.className = "maxent-slider";
   const caption = document.createElement("span");
   const input = document.createElement("input");
   input.type = "range";
+  // JupyterLab would move its panels and cells by these keys.
+  input.dataset.lmSuppressShortcuts = "true";
+  input.addEventListener("keydown", (event) => KEYS.has(event.key) && event.stopPropagation());
   const number = document.createElement("span"); // for eyes: <output> would be read aloud beside the slider itself
   number.className = "maxent-number";
   number.setAttribute("aria-hidden", "true");

@@ -60,6 +60,16 @@ def test_numbers_follow_a_slider(page):
     assert page.faults == []
 
 
+def test_the_page_around_a_slider_does_not_hear_its_keys(page):
+    """JupyterLab, which widens its panels by arrow keys that it hears, hears none of a slider."""
+    page.evaluate("heard = []; document.addEventListener('keydown', (event) => heard.push(event.key))")
+    for key in ("ArrowRight", "ArrowLeft", "Home", "Tab"):
+        page.get_by_role("slider", name="vagueness of P(Flu | Gender=male)").press(key)
+    assert page.evaluate("heard") == ["Tab"]
+    page.get_by_role("button", name="Reset").click()
+    page.locator(".maxent-code", has_text="0.25 <= P(Flu | Gender=male) <= 0.35").wait_for()
+
+
 def test_contradictions_are_said_in_words(page):
     """Beyond what is published allows, the page says so and names the statement; the last picture stays, greyed."""
     keys(page, page.get_by_role("slider", name=VALUE), "End", 1)
