@@ -210,7 +210,7 @@ class Reader:
         """``number | [number ["*"]] (probability | mean | count)``."""
         factor = self.take(NUMBER)
         if factor is None or self.take(TIMES) or self.sees(OPEN):
-            opened = self.need(OPEN, "a number, P(, E( or #(")
+            opened = self.need(OPEN, "a number, or a probability such as P(Flu | Gender=male),")
             return float(factor or 1) * {"#": self.count, "P": self.probability}.get(opened[0], self.mean)()
         return Probability({}, float(factor))
 
@@ -391,16 +391,24 @@ LINES: dict[str, tuple[str, ...]] = {
     r"\blogit\b|\blog\b|\bln\b|\bexp\b": (f"{MEN} / (1 - {MEN}) == math.exp(-0.5)",),
     r"\^|\*\*|\bsquared?\b": ('lambda space: cp.square(space.prob("Flu", given={"Gender": "male"})) <= 0.5',),
     r"\)\s*\*\s*[PE#]|\bindependent\b": (f"{MEN} == {WOMEN}",),
-    r"\bif\b|\bthen\b|->|\bimplies\b": ('mx.worlds.linkage(release, people=people, knowledge=["Ann=HIV -> Bob=HIV"])',),
-    r"^\s*\w+ (has|had|is|does)\b": ('P("Flu", who="Ann") == 1',),
+    r"=.*(\bthen\b|->|\bimplies\b)": ('mx.worlds.linkage(release, people=people, knowledge=["Ann=HIV -> Bob=HIV"])',),
+    r"^\s*\w+ (has|had|is|does)\b": ('"#(Flu: Ann) = 1"',),
     r"\bcount\b|#\([^:]*\)": ('P("Flu") == 3 / release.n_records', 'mx.Count("Flu", who=["Ann", "Bob"]) == 1'),
 }  # fmt: skip
 PATTERNS = [(re.compile(pattern, re.IGNORECASE), lines) for pattern, lines in LINES.items()]
 
 
-def lines_of_python(text: str) -> tuple[str, ...]:
-    """What to write in Python, for example, instead of a text that cannot be read; nothing if no pattern is in it."""
-    return next((lines for pattern, lines in PATTERNS if pattern.search(text)), ())
+#: What a statement looks like, for a text that is none and has no pattern.
+LOOKS_LIKE = 'a statement looks like "P(Flu | Gender=male) = 0.3", which says that 30% of the men have the flu'
+
+
+def advice_on(text: str) -> str:
+    """What to write, for example, instead of a text that cannot be read; nothing for a statement with a slip."""
+    for pattern, lines in PATTERNS:
+        if pattern.search(text):
+            where = "write" if QUOTED.match(lines[0]) else "in Python"
+            return f"{where}, for example: {' or '.join(lines)}"
+    return "" if OPEN.search(text) else LOOKS_LIKE
 
 
 def read_statement(text: str) -> Statement | RatioStatement:
@@ -413,7 +421,7 @@ def read_statement(text: str) -> Statement | RatioStatement:
     Raises
     ------
     StatementError
-        If it cannot be parsed; the message contains the position, and the line of Python for what has no notation.
+        If it cannot be parsed; the message contains the position, and what to write instead.
 
     Examples
     --------
@@ -435,9 +443,9 @@ def read_statement(text: str) -> Statement | RatioStatement:
     try:
         return Reader(text).statement()
     except StatementError as error:
-        if not (lines := lines_of_python(text)):
+        if not (advice := advice_on(text)):
             raise
-        raise StatementError(f"{error}; in Python, for example: {' or '.join(lines)}") from None
+        raise StatementError(f"{error}; {advice}") from None
 
 
 def read_probability(text: str) -> Probability:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import cvxpy as cp
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import Count, E, P, RepeatedStatement, StatementError
-from maxent_cvx.sources.parser import LINES, read_knowledge, read_statement, without_comments
+from maxent_cvx.sources.parser import LINES, LOOKS_LIKE, read_knowledge, read_statement, without_comments
 from support.helpers import refused
 
 names = st.text(st.sampled_from("ab Pin=or|,():'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
@@ -217,11 +218,20 @@ WITHOUT_NOTATION = [
 
 
 def test_what_has_no_notation():
-    """The error has a line of Python that says it."""
+    """The error has a line that says it, of Python where there is no notation."""
     for text in WITHOUT_NOTATION:
         with pytest.raises(StatementError) as caught:
             read_statement(text)
         assert any(line in str(caught.value) for lines in LINES.values() for line in lines), text
+
+
+def test_statements_in_plain_words():
+    """Who writes a sentence is shown a statement, which the notation has, and no Python."""
+    assert read_statement(re.search('"(.*)"', LOOKS_LIKE)[1]) == (P("Flu", given={"Gender": "male"}) == 0.3)
+    for text in ("flu if male", "Flu", "male implies flu", "everybody"):
+        with pytest.raises(StatementError) as caught:
+            read_statement(text)
+        assert LOOKS_LIKE in str(caught.value), text
 
 
 @pytest.mark.parametrize("line", [line for lines in LINES.values() for line in lines])
