@@ -20,6 +20,7 @@ import codecs
 import csv
 import io
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -60,11 +61,26 @@ NUMBERS = {
 #: How dates are written, and values that are looked at first. Years of two digits are the last ones that are not in the future.
 DATE_FORMS, FIRST_DATES = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y年%m月%d日", "%Y-%m", "%m/%Y",
-    "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y",
+    "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y",
     "%d.%m.%y", "%y.%m.%d", "%d/%m/%y", "%m/%d/%y", "%y/%m/%d", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d",
     "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S",
     "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S.%fZ", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S",
 ), 100  # fmt: skip
+#: English, German and French names of the months and their abbreviations, and dates with such a name.
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan januar jänner janvier janv", "february feb februar feber février févr fév", "march mar märz mrz mars",
+            "april apr avril avr", "may mai", "june jun juni juin", "july jul juli juillet juil", "august aug août",
+            "september sep sept septembre", "october oct oktober okt octobre", "november nov novembre",
+            "december dec dezember dez décembre déc",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+DAY_OF_MONTH = re.compile(r"([0-9]{1,2})(?:\.|er)? ?([^\W\d_]+)\.? ([0-9]{4})")
 #: What a missing cell of numbers may be written as; pandas reads these.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
 #: How columns without a name are called.
@@ -439,11 +455,25 @@ def are_ambiguous_dates(column: pd.Series) -> bool:
     return len(_readings_as_dates(column)) > 1
 
 
+def _with_number(text: str) -> str:
+    """Write a date with the name of a month by its number; other texts stay as they are.
+
+    >>> _with_number("3. März 2020"), _with_number("1er août 2020"), _with_number("3 marzo 2020")
+    ('2020-3-3', '2020-8-1', '3 marzo 2020')
+    """
+    match = DAY_OF_MONTH.fullmatch(unicodedata.normalize("NFC", text))
+    month = MONTHS.get(match[2].lower()) if match else None
+    return f"{match[3]}-{month}-{match[1]}" if match and month else text
+
+
 def _readings_as_dates(column: pd.Series) -> list[pd.Series]:
     """The dates that all texts of a column can be."""
     texts, forms, readings = column.dropna(), [*DATE_FORMS], list[pd.Series]()
     if pd.api.types.infer_dtype(texts) != "string":
         return []
+    if any(_with_number(text) != text for text in texts.head(1)):
+        column = column.map(_with_number, na_action="ignore")
+        texts = column.dropna()
     # Most columns are no dates, which their first values show.
     for some in (texts.head(1), texts.head(FIRST_DATES), texts):
         forms = [form for form in forms if pd.to_datetime(some, format=form, errors="coerce").notna().all()]
