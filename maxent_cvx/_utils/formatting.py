@@ -14,6 +14,8 @@ from .errors import visible
 
 #: A number without a sign. Each text matches in one way only, so that long texts are matched in linear time.
 NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+#: Characters of a label in a sentence or in a cell of a table.
+LONGEST_LABEL = 48
 #: A name or value that needs no quotes.
 PLAIN = r"[^\s,|()=:'\"#\\]+"
 
@@ -41,6 +43,27 @@ def format_value(value: object) -> str:
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def shortened(text: str, longest: int = LONGEST_LABEL) -> str:
+    """Write a long text by its beginning and its end, which often distinguishes two names.
+
+    >>> shortened("the first of two long names", 20)
+    'the first of…names'
+    """
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 3
+    return f"{text[: longest - 1 - end].rstrip()}…{text[-end:].lstrip()}"
+
+
+def rounded(number: float, digits: int = 3) -> str:
+    """Write a number with some significant digits as people do, without a power of ten up to a million million.
+
+    >>> rounded(1534.2), rounded(0.0312), rounded(12.0)
+    ('1,530', '0.0312', '12')
+    """
+    return f"{float(f'{number:.{digits}g}'):,.12g}"
 
 
 def format_number(value: float) -> str:
@@ -118,7 +141,9 @@ class TablePreview:
     def html(self) -> str:
         """Return the first rows as HTML, with the total number of rows below them if there are more."""
         total = len(self.table) if self.total is None else self.total
-        first = self.table.head(MOST_ROWS).map(_cut)
+        first = self.table.head(MOST_ROWS).map(
+            lambda cell: shortened(cell, MOST_CHARACTERS) if isinstance(cell, str) else cell
+        )
         written = first.to_html(
             border=0,
             max_cols=MOST_COLUMNS,
@@ -129,20 +154,15 @@ class TablePreview:
         return isolated(written, "<bdi>", "</bdi>") + below
 
 
-def _cut(cell: object) -> object:
-    """Return the cell, shortened if it is a long text."""
-    return f"{cell[:MOST_CHARACTERS]}..." if isinstance(cell, str) and len(cell) > MOST_CHARACTERS else cell
-
-
-def as_label(value: object) -> str:
+def as_label(value: object, longest: int | None = None) -> str:
     r"""Return a label (or several) for a sentence: control characters are escaped, right-to-left text is isolated.
 
     >>> print(as_label("Flu\u202e"))
     Flu\u202e
     """
     if isinstance(value, tuple):
-        return ", ".join(map(as_label, value))
-    text = visible(str(value))
+        return ", ".join(as_label(part, longest) for part in value)
+    text = visible(str(value) if longest is None else shortened(str(value), longest))
     return f"{ISOLATE}{text}{END}" if re.search(f"[{RIGHT_TO_LEFT}]", text) else text
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
+from .._utils.formatting import Message
 from .._utils.tables import check_columns, distinct, ranges, sort_distinct
 from .._utils.validation import check_in, check_instance, check_int, check_label, check_list, check_positive
 from ..model.maxent import MaxEnt
@@ -90,11 +91,16 @@ class IntersectionResult(AttackResult):
         n = self.records.to_numpy()
         exposed = int(n[(self.candidates == 1).to_numpy()].sum())
         sure, without = self._likeliest()
-        which = "in" if self.known_overlap else "that may be in"
-        return (
-            f"of {int(n.sum())} record{'s' * bool(n.sum() != 1)} {which} all releases, {exposed} "
-            f"({exposed / n.sum():.1%}) can have one value only; the likeliest value has a probability of {sure:.2f} "
-            f"on average, {without:.2f} without the attack"
+        which = "in all releases" if self.known_overlap else "that may be in all releases"
+        return Message(
+            "of {records} {which}, {exposed} ({share:.1%}) can have one value only; the likeliest value has a probability "
+            "of {sure:.2f} on average, {without:.2f} without the attack",
+            records=Message("{n:,} record" if n.sum() == 1 else "{n:,} records", n=int(n.sum())),
+            which=Message(which),
+            exposed=exposed,
+            share=exposed / n.sum(),
+            sure=sure,
+            without=without,
         )
 
     def _check_number(self, truth: np.ndarray) -> None:

@@ -13,6 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import StatementError, TableError, join_names, unknown_name
+from .._utils.formatting import Message
 from .._utils.tables import check_columns, check_no_count, choose, counted, sort_distinct
 from .._utils.validation import check_instance, check_mapping, check_positive, check_str
 from ..model.maxent import MaxEnt
@@ -101,10 +102,13 @@ class AggregatesResult(AttackResult):
     def sentence(self) -> str:
         """The result as a sentence."""
         clauses = [
-            f"{area:.2f} (standard error {error:.2g}) of {people} people {group}"
-            for group, (people, area, error) in ((group, self._area(group)) for group in self.groups)
+            Message(f"{{area:.2f}} (standard error {{error:.2g}}) of {{n}} people {group}", n=n, area=area, error=error)
+            for group, (n, area, error) in ((group, self._area(group)) for group in self.groups)
         ]
-        return f"the area under the ROC is {' and '.join(clauses) or 'not defined: all have the value, or nobody'}"
+        if not clauses:
+            return Message("the area under the ROC is not defined: all have the value, or nobody")
+        both = clauses[0] if len(clauses) == 1 else Message("{first} and {second}", first=clauses[0], second=clauses[1])
+        return Message("the area under the ROC is {both}", both=both)
 
     def _check_number(self, truth: np.ndarray) -> None:
         """Who is judged need not be in the data."""
@@ -354,9 +358,13 @@ class MembershipResult(AttackResult):
         inside = round(float(n @ self.baseline[True].to_numpy()))
         sure = int(n[self.p.to_numpy() >= 1 - self.error].sum())
         least, most = (f"{end:.3g}" for end in self.delta)
-        return (
-            f"{inside} of {int(n.sum())} people are in the release: P(in the release) is from {least} to {most}, and "
-            f"surely 1 for {sure} {'person' if sure == 1 else 'people'}"
+        return Message(
+            "{inside} of {n} people are in the release: P(in the release) is from {least} to {most}, and surely 1 for {sure}",
+            inside=inside,
+            n=int(n.sum()),
+            least=least,
+            most=most,
+            sure=Message("{n:,} person" if sure == 1 else "{n:,} people", n=sure),
         )
 
     def _truth(self, original: pd.DataFrame) -> np.ndarray:

@@ -18,10 +18,10 @@ from .._utils.errors import (
     GroupTooLarge,
     StatementError,
     TableError,
-    pluralize,
     short_repr,
     unknown_name,
 )
+from .._utils.formatting import Message
 from .._utils.tables import as_numbers
 from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive
 from ..sources.queries import noise_penalty
@@ -78,11 +78,17 @@ class NoisyResult(AttackResult):
     def sentence(self) -> str:
         """The result as a sentence."""
         largest = float(self.bayes_factors.max())
-        beside = "Gaussian noise has no epsilon" if self.epsilon is None else f"epsilon = {self.epsilon:.4g}"
-        if self.epsilon:
-            beside = f"{largest / self.epsilon:.1f} times {beside}"
-        people = pluralize(len(self.table), "person", "people")
-        return f"noisy counts of {people}: the largest Bayes factor is exp({largest:.4g}), {beside}"
+        beside = Message("Gaussian noise has no epsilon")
+        if self.epsilon is not None:
+            times = Message("{times:.1f} times ", times=largest / self.epsilon) if self.epsilon else ""
+            beside = Message("{times}epsilon = {epsilon:.4g}", times=times, epsilon=self.epsilon)
+        n = len(self.table)
+        return Message(
+            "noisy counts of {people}: the largest Bayes factor is exp({largest:.4g}), {beside}",
+            people=Message("{n:,} person" if n == 1 else "{n:,} people", n=n),
+            largest=largest,
+            beside=beside,
+        )
 
     def trade_off(self, level: Sequence[float] | np.ndarray) -> np.ndarray:
         """The least error of the second kind of a test of one person's value against another, by the error of the first kind.

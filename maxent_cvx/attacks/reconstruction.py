@@ -31,7 +31,7 @@ from .._utils.errors import (
     short_repr,
     unknown_name,
 )
-from .._utils.formatting import ReprMixin, format_value
+from .._utils.formatting import Message, ReprMixin, format_value
 from .._utils.progress import progress_bar
 from .._utils.tables import as_numbers, check_columns, choose, names, ranges
 from .._utils.validation import (
@@ -1014,14 +1014,27 @@ class Reconstruction(AttackResult):
     @property
     def sentence(self) -> str:
         """The result as a sentence."""
-        sizes = sorted({len(solution) for solution in self.solutions})
-        people = pluralize(sizes[0], "person", "people") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} people"
-        listed = pluralize(len(self.solutions), "solution")
+        sizes, n = sorted({len(solution) for solution in self.solutions}), len(self.solutions)
+        if len(sizes) == 1:
+            people = Message("{n:,} person" if sizes[0] == 1 else "{n:,} people", n=sizes[0])
+        else:
+            people = Message("{least} to {most} people", least=sizes[0], most=sizes[-1])
         if self.unique:
-            return f"reconstruction of {people}: 1 solution, and no other: the records are unique"
-        ending = "and no other" if self.complete else f"not complete ({self.stopped})"
-        sure = f"{pluralize(len(self.certain), 'record')} certain" if self.decided else "not decided who is certain"
-        return f"reconstruction of {people}: {listed}, {ending}; {sure}"
+            return Message(
+                "reconstruction of {people}: 1 solution, and no other: the records are unique", people=people
+            )
+        ending = Message("and no other") if self.complete else Message("not complete ({limit})", limit=self.stopped)
+        sure = Message("not decided who is certain")
+        if self.decided:
+            n_sure = len(self.certain)
+            sure = Message("{n:,} record certain" if n_sure == 1 else "{n:,} records certain", n=n_sure)
+        return Message(
+            "reconstruction of {people}: {solutions}, {ending}; {sure}",
+            people=people,
+            solutions=Message("{n:,} solution" if n == 1 else "{n:,} solutions", n=n),
+            ending=ending,
+            sure=sure,
+        )
 
     def judge(self, original: pd.DataFrame) -> Judgement:
         """Compare with the original records: the share of people whose record is reconstructed.

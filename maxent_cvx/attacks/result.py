@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import TableError
-from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.formatting import Message, ReprMixin, TablePreview
 from .._utils.tables import check_columns, sort_distinct
 from ..plots.posterior import likeliest_values
 from ..releases.release import Release
@@ -157,11 +157,14 @@ class AttackResult(ReprMixin):
     @property
     def sentence(self) -> str:
         """The result as a sentence."""
-        n, name = int(self.records.sum()), self.title or type(self).__name__
         sure, without = self._likeliest()
-        return (
-            f"{name} of {n} records: the likeliest value has a probability of {sure:.2f} on average, "
-            f"{without:.2f} without the attack"
+        return Message(
+            "{name} of {n} records: the likeliest value has a probability of {sure:.2f} on average, {without:.2f} without "
+            "the attack",
+            name=Message(self.title or type(self).__name__),
+            n=int(self.records.sum()),
+            sure=sure,
+            without=without,
         )
 
     def _likeliest(self) -> tuple[float, float]:

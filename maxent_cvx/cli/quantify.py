@@ -13,7 +13,7 @@ import pandas as pd
 
 from .. import anonymize, experiments, measures, plots
 from .._utils.errors import Infeasible, MaxEntError, TableError, pluralize, unknown_name
-from .._utils.formatting import Message
+from .._utils.formatting import Message, rounded
 from .._utils.parallel import local_client
 from .._utils.validation import check_in
 from ..measures.exposure import WITHOUT_HER, Exposure
@@ -387,8 +387,8 @@ def _other_risks(post: Posterior, original: pd.DataFrame | None, options: Quanti
         print("\nOther measures (--json lists all of them):")
         width = max(map(len, shown["measure"]))
         for measure, value, unit, says in shown.drop(columns="kind").itertuples(index=False, name=None):
-            rounded = 0.0 if abs(value) < 1e-12 else value  # rounding of sums of shares
-            number = f"{rounded:,.0f}" if unit in WHOLE else f"{rounded:.4g}"
+            exact = 0.0 if abs(value) < 1e-12 else value  # rounding of sums of shares
+            number = f"{exact:,.0f}" if unit in WHOLE else rounded(exact, 4)
             say(f"  {measure:<{width}}  {number:>9} {unit:<11}  {says}")
     return risks.to_dict("records")
 

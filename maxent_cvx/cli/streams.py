@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO
 
 from .._utils.errors import TableError, one_line, visible
+from .._utils.formatting import shortened
 from .._utils.validation import check_path, read_file_text
 
 if TYPE_CHECKING:
@@ -203,8 +204,12 @@ def say(*sentences: object) -> None:
 
 
 def table_text(table: pd.DataFrame, **settings: Any) -> str:
-    """Write a table with each row on one line, whatever line breaks its labels have."""
-    shown = table.map(one_line).rename(index=one_line, columns=one_line).rename_axis(index=one_line, columns=one_line)
+    """Write a table with each row on one line, whatever line breaks its labels have; long labels are shortened."""
+
+    def short(label: object) -> object:
+        return shortened(str(one_line(label))) if isinstance(label, str) else label
+
+    shown = table.map(short).rename(index=short, columns=short).rename_axis(index=short, columns=short)
     return shown.to_string(**settings)
 
 

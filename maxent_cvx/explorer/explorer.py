@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.formatting import as_label, escaped, isolated
+from .._utils.formatting import LONGEST_LABEL, as_label, escaped, isolated
 from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
 from ..measures.events import sensitive_events
 from ..model.maxent import MaxEnt
@@ -43,12 +43,12 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
     view, columns = answer.post.space.view, possible(answer)
     people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
     limits = np.where(answer.exposing(threshold), threshold, np.inf)
-    heads = "".join(f'<th scope="col">{escaped(as_label(answer.shown.columns[j]))}</th>' for j in columns)
+    heads = "".join(_head(answer.shown.columns[j], "col") for j in columns)
     rows = []
     for i, q in enumerate(answer.shown.index):
         ends = [() if answer.interval is None else answer.interval[:, i, j] for j in columns]
         cells = "".join(_cell(p[i, j], limits[j], *end) for j, end in zip(columns, ends, strict=True))
-        rows.append(f'<tr><th scope="row">{escaped(as_label(q))}</th><td class="people">{people[i]}</td>{cells}</tr>')
+        rows.append(f'<tr>{_head(q, "row")}<td class="people">{people[i]}</td>{cells}</tr>')
     who, values = as_label(tuple(answer.shown.index.names)), as_label(view.sensitive)
     name = escape(isolated(f"P({values} | {who})"))
     return (
@@ -56,6 +56,13 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
         f'<div><table aria-label="{name}"><thead><tr><th scope="col">{escaped(who)}</th><th scope="col">people</th>'
         f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></div>"
     )
+
+
+def _head(label: object, scope: str) -> str:
+    """The head of a row or a column; the whole of a long label is seen when the mouse is on it."""
+    full, short = as_label(label), as_label(label, LONGEST_LABEL)
+    title = f' title="{escape(isolated(full))}"' if short != full else ""
+    return f'<th scope="{scope}"{title}>{escaped(short)}</th>'
 
 
 def _caption(answer: Answer, threshold: float, is_current: bool) -> str:

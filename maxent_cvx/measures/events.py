@@ -19,7 +19,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
-from .._utils.formatting import Message, format_value
+from .._utils.formatting import Message, format_value, rounded
 from .._utils.tables import as_numbers, choose
 from .._utils.validation import check_float
 from ..releases.generalized import read_hierarchies
@@ -239,14 +239,14 @@ class Scale:
     def in_words(self, difference: float) -> str:
         """Write a difference of positions: "4,500", "30 days" or "2 ranks"."""
         if self.kind == "rank":
-            return Message("{n:.3g} rank" if difference == 1 else "{n:.3g} ranks", n=difference)
+            return Message("{n} rank" if difference == 1 else "{n} ranks", n=rounded(difference))
         if self.kind == "number":
             number = f"{difference:,.2f}".rstrip("0").rstrip(".") if difference >= 1000 else f"{difference:.3g}"
             return Message("{number}", number=number)
         for seconds, unit in ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute")):
             if difference >= seconds:
-                return Message(f"{{n:.3g}} {unit}{'s' * (difference != seconds)}", n=difference / seconds)
-        return Message("{n:.3g} seconds", n=difference)
+                return Message(f"{{n}} {unit}{'s' * (difference != seconds)}", n=rounded(difference / seconds))
+        return Message("{n} seconds", n=rounded(difference))
 
 
 def scale_of(values: pd.Index) -> Scale | None:

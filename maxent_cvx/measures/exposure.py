@@ -30,7 +30,7 @@ from .._utils.errors import (
     one_line,
     short_repr,
 )
-from .._utils.formatting import Message, ReprMixin, TablePreview
+from .._utils.formatting import Message, ReprMixin, TablePreview, shortened
 from .._utils.validation import check_float, check_instance
 from ..model.explain import by_statement, model_of, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of
@@ -949,7 +949,7 @@ class Attribution:
 
 def _in_quotes(label: object) -> str:
     """Write an event: 'yes', or for several attributes 'Flu, high'."""
-    return f"'{', '.join(map(str, label))}'" if isinstance(label, tuple) else f"'{label}'"
+    return f"'{', '.join(shortened(str(part)) for part in (label if isinstance(label, tuple) else (label,)))}'"
 
 
 def _people(n: float) -> Message:

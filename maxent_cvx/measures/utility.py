@@ -10,7 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names
-from .._utils.formatting import Message, joined
+from .._utils.formatting import LONGEST_LABEL, Message, as_label, joined
 from .._utils.tables import Microdata, names
 from .._utils.validation import check_instance, check_int, check_number
 from ..model.partitioned import PartitionedPosterior
@@ -419,7 +419,9 @@ def _inference(
         yield "expected error", far, unit, joined(verdict.distances)
     table = disclosure(post, worst=True)
     worst = table.iloc[0]
-    says = Message("the largest P({value} | q)", value=table["value"].iloc[0])  # a row of numbers would be of floats
+    says = Message(
+        "the largest P({value} | q)", value=as_label(table["value"].iloc[0], LONGEST_LABEL)
+    )  # a row of numbers would be of floats
     yield "largest probability", worst["max_p"], "probability", says
     yield "distinct l", worst["distinct_l"], "values", "least number of possible values: distinct l-diversity"
     yield "entropy l", worst["entropy_l"], "values", "exp of the least entropy of P(. | q): entropy l-diversity"

@@ -282,7 +282,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         table = every.iloc[:, every.columns.get_indexer(wanted)]  # not loc: labels may be True and False
     sizes = np.ones(len(table), dtype=int)
     if len(table) > max_rows:
-        table, sizes = _most_exposed(table, max_rows)
+        table, sizes = most_exposed(table, max_rows)
     remarks = [f"the {sizes.sum()} most exposed of {len(every)}"] if sizes.sum() < len(every) else []
     is_seen = np.max(table.to_numpy(), axis=0) >= SMALLEST_SHOWN
     if sensitive is None and len(is_seen) > FEW_VALUES and is_seen.any() and not is_seen.all():
@@ -316,7 +316,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     return drawn
 
 
-def _most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
+def most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
     """The distinct rows with the largest probabilities, each under its first tuple, and how many tuples have it."""
     p = table.to_numpy()
     _, first, sizes = np.unique(p.round(SAME_PLACES), axis=0, return_index=True, return_counts=True)

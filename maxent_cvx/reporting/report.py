@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import StatementError
 from .._utils.files import path_of, write_beside
-from .._utils.formatting import as_label, escaped, isolated
+from .._utils.formatting import LONGEST_LABEL, as_label, escaped, isolated
 from .._utils.progress import progress_bar
 from .._utils.validation import (
     check_bool,
@@ -112,11 +112,9 @@ def _changes(data: ReportData) -> dict[str, Any]:
     context: dict[str, Any] = {"exposure": exposure, "certified": data.post.certificate.holds}
     if not exposure.people:
         return context
-    groups = list(dict.fromkeys(tables.group_name(who.index, at) for at in range(len(who))))
-    context |= {
-        "groups": groups[:NAMED] if who.index.nlevels <= tables.MOST_COLUMNS + 1 else [],
-        "n_groups": who.index.nunique(),
-    }
+    groups = who.index.unique()
+    named = range(min(NAMED, len(groups)) if groups.nlevels <= tables.MOST_COLUMNS + 1 else 0)
+    context |= {"groups": [tables.group_name(groups, at) for at in named], "n_groups": len(groups)}
     if model is not None and model.knowledge:
         context["alone"] = alone = Attempt.of(lambda: exposure.published_alone)
         n = model.form.shape[0] - model.form.n_facts
@@ -255,7 +253,7 @@ def _assumptions(data: ReportData) -> dict[str, Any]:
 
 def _and(names: Sequence[str]) -> str:
     """Write "A, B and C"."""
-    labels = [as_label(name) for name in names]
+    labels = [as_label(name, LONGEST_LABEL) for name in names]
     if not labels:
         return text("pseudonym only")
     return labels[0] if len(labels) == 1 else text("{names} and {last}", names=", ".join(labels[:-1]), last=labels[-1])

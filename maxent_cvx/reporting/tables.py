@@ -6,7 +6,6 @@ import base64
 import io
 import math
 import platform
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context
 from importlib.metadata import PackageNotFoundError, version
@@ -19,11 +18,13 @@ import scipy.sparse as sp
 from pandas.api.types import is_numeric_dtype
 
 from .._utils.errors import short_repr
-from .._utils.formatting import as_label, isolated
+from .._utils.formatting import LONGEST_LABEL, as_label, isolated, rounded
 from .._utils.tables import sort_distinct
 from .._utils.validation import is_several
 from ..attacks.result import AttackResult
 from ..measures.exposure import same_value
+from ..plots._style import shortened
+from ..plots.posterior import most_exposed
 from ..plots.posterior import posterior as plot_posterior
 from ..plots.risk import exposure as plot_exposure
 from ..sources.statements import Statement
@@ -33,6 +34,7 @@ from .language import SPACE, localized, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
     from ..measures.events import Intervals
     from ..releases.base import View
@@ -67,12 +69,16 @@ SHARES, INFORMATION = {"probability", "share", "ratio"}, {"bits", "nats"}
 
 
 class Cell(NamedTuple):
-    """A cell: its text; the number by which the column is sorted; the ends of an interval that is drawn."""
+    """A cell: its text; the number by which the column is sorted; the ends of an interval that is drawn.
+
+    `full` is the whole of a label that is too long for a table; it is seen when the mouse is on the cell.
+    """
 
     text: str
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    full: str = ""
 
 
 class Column(NamedTuple):
@@ -171,21 +177,30 @@ def number(x: float, digits: int = 3) -> Cell:
         return Cell(text("not known"))
     if math.isinf(x):
         return Cell(text("infinite" if x > 0 else "minus infinite"), x)
-    return Cell(localized(f"{x:.{digits}g}"), float(x))
+    return Cell(localized(rounded(x, digits)), float(x))
+
+
+def label(value: object) -> Cell:
+    """A label, shortened if it is too long for a table or a sentence."""
+    full, short = as_label(value), as_label(value, LONGEST_LABEL)
+    return Cell(short, full=full if full != short else "")
 
 
 def value_name(sensitive: Sequence[str], value: object) -> str:
     """Write a sensitive value with its attribute: "Disease = Flu"."""
     values = value if isinstance(value, tuple) and len(sensitive) > 1 else (value,)
-    return ", ".join(f"{as_label(name)} = {as_label(part)}" for name, part in zip(sensitive, values, strict=True))
+    return ", ".join(
+        f"{as_label(name)} = {as_label(part, LONGEST_LABEL)}" for name, part in zip(sensitive, values, strict=True)
+    )
 
 
 def group_name(index: pd.Index, at: int) -> str:
     """Write a group: "Gender = female, Degree = junior", or for a named person "Iris (Gender = female)"."""
     labels = dict(zip(index.names, index[at] if isinstance(index, pd.MultiIndex) else (index[at],), strict=True))
     who = labels.pop("who", OTHERS)
-    described = ", ".join(f"{as_label(name)} = {as_label(label)}" for name, label in labels.items())
-    return described if who == OTHERS else f"{as_label(who)} ({described})" if described else as_label(who)
+    described = ", ".join(f"{as_label(name)} = {as_label(label, LONGEST_LABEL)}" for name, label in labels.items())
+    name = as_label(who, LONGEST_LABEL)
+    return described if who == OTHERS else f"{name} ({described})" if described else name
 
 
 def column(name: str, cells: Iterable[Cell | str], kind: str = "text") -> tuple[Column, list[Cell]]:
@@ -207,10 +222,18 @@ def group_columns(index: pd.Index, at: Any) -> list[tuple[Column, list[Cell]]]:
     """The columns that name some groups; more than MOST_COLUMNS are joined in one."""
     shown = index[at]
     names = [text("Name") if name == "who" else str(name) for name in shown.names]
-    levels = [[as_label(label) for label in shown.get_level_values(i)] for i in range(shown.nlevels)]
+    levels = [[label(one) for one in shown.get_level_values(i)] for i in range(shown.nlevels)]
     if len(names) <= MOST_COLUMNS:
         return [column(name, labels) for name, labels in zip(names, levels, strict=True)]
-    return [column(" \u00b7 ".join(names), map(" \u00b7 ".join, zip(*levels, strict=True)), "group")]
+    return [column(" \u00b7 ".join(names), map(_side_by_side, zip(*levels, strict=True)), "group")]
+
+
+def _side_by_side(labels: Sequence[Cell]) -> Cell:
+    """Several labels in one cell."""
+    full = " \u00b7 ".join(label.full or label.text for label in labels)
+    return Cell(
+        " \u00b7 ".join(label.text for label in labels), full=full if any(label.full for label in labels) else ""
+    )
 
 
 def table_of(
@@ -236,19 +259,18 @@ def heat_map(data: ReportData) -> Picture | None:
     alt = text(
         "Heat map of the probability of each {attribute} for the {n} groups with the largest probabilities; the largest is "
         "{p}, for {value} and {group}.",
-        attribute=data.sa, n=n, p=percent(float(p.to_numpy()[q, s]), data.exact), value=as_label(p.columns[s]),
-        group=as_label(p.index[q]),
+        attribute=data.sa, n=n, p=percent(float(p.to_numpy()[q, s]), data.exact), value=as_label(p.columns[s], LONGEST_LABEL),
+        group=as_label(p.index[q], LONGEST_LABEL),
     )  # fmt: skip
     ax.set_title("")  # the caption says the same
-    groups = [label.get_text() for label in ax.get_yticklabels()]
-    merged = [re.fullmatch(r"(.*) and (\d+) more", group, re.DOTALL) for group in groups]
-    labels = [
-        text("{group} and {n} more", group=match[1], n=match[2]) if match else group
-        for group, match in zip(groups, merged, strict=True)
-    ]
-    ax.set_yticks(ax.get_yticks(), labels, parse_math=False)
-    for drawn in ax.get_figure(root=True).axes:  # type: ignore[union-attr]
-        drawn.set(xlabel=text(drawn.get_xlabel()), ylabel=text(drawn.get_ylabel()))
+    if len(p) > n:
+        rows, sizes = most_exposed(p, n)
+        labels = [
+            text("{group} and {n} more", group=shortened(row), n=size - 1) if size > 1 else shortened(row)
+            for row, size in zip(rows.index, sizes.tolist(), strict=True)
+        ]
+        ax.set_yticks(range(len(rows)), labels, parse_math=False)
+    _translate(*(bar.yaxis.label for bar in ax.child_axes))
     caption = text("Inferred probabilities by group ({n} groups); darker is likelier.", n=n)
     return Picture(_as_source(ax), alt, caption, is_wide=True)
 
@@ -272,6 +294,9 @@ def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
         _close(ax)
         return None
     ax.axvline(settings.threshold, color="0.3", linewidth=1, linestyle=(0, (1, 2)))
+    legend = ax.get_legend()
+    # Of several posteriors the legend has the names that the user gave them.
+    _translate(ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend and len(posts) == 1 else ()))
     counts = ", ".join(
         text("{n:,} for {name}", n=data.exposure.people, name=as_label(name))
         for name, data in zip(posts, cases, strict=True)
@@ -298,6 +323,12 @@ def _show_from(ax: Axes, least: float) -> bool:
     return most > 0
 
 
+def _translate(*artists: Text) -> None:
+    """Write texts of a plot, which are the package's own, in the current language."""
+    for artist in artists:
+        artist.set_text(text(artist.get_text()))
+
+
 def _as_source(ax: Axes) -> str:
     """The figure as the data URI of an SVG, whose texts stay texts; closes it."""
     import matplotlib as mpl
@@ -307,10 +338,6 @@ def _as_source(ax: Axes) -> str:
     assert figure is not None
     for artist in figure.findobj(Text):
         artist.set_parse_math(False)  # values may contain dollar signs
-    legend = ax.get_legend()
-    labels = [axis.label for other in figure.axes for axis in (other.xaxis, other.yaxis)]
-    for artist in [*labels, *(legend.get_texts() if legend else ())]:
-        artist.set_text(text(artist.get_text()))
     file = io.StringIO()
     try:
         with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "maxent_cvx"}):
@@ -346,7 +373,7 @@ def exposed_tables(data: ReportData) -> list[Table]:
             heading = text("{attribute}, to within {distance}", attribute=attribute, distance=exposure.closeness)
         columns = [
             *group_columns(who.index, slice(None)),
-            column(heading, map(as_label, who_values(data)[:rows])),
+            column(heading, map(label, who_values(data)[:rows])),
             probabilities(text("Probability"), who["P"], data.exact),
         ]
         if "baseline" in who:
@@ -363,7 +390,7 @@ def exposed_tables(data: ReportData) -> list[Table]:
         shown = by_value.sort_values(["exposed", "anyway"], ascending=False, kind="stable").head(rows)
         tables.append(
             table_of(
-                text("Inferred values"), column(attribute, map(as_label, shown.index)),
+                text("Inferred values"), column(attribute, map(label, shown.index)),
                 probabilities(text("Baseline"), shown["baseline"]), counts(text("Exposed people"), shown["exposed"]),
                 counts(text("With certainty"), shown["certain"]),
                 counts(text("Likely, but expected from the baseline"), shown["anyway"]),
@@ -405,9 +432,9 @@ def records_table(data: ReportData) -> Table:
     return table_of(
         text("Original records of exposed groups, as requested"),
         column(text("Row"), map(str, original.index[shown])),
-        *(column(str(name), map(str, groups.get_level_values(i))) for i, name in enumerate(view.qi)),
-        column(text("Inferred"), map(as_label, values)),
-        column(text("True {attribute}", attribute=as_label(data.judged)), map(as_label, truths)),
+        *(column(str(name), map(label, groups.get_level_values(i))) for i, name in enumerate(view.qi)),
+        column(text("Inferred"), map(label, values)),
+        column(text("True {attribute}", attribute=as_label(data.judged)), map(label, truths)),
         column(text("Right"), [text("yes" if is_right else "no") for is_right in are_right]),
         total=len(at),
     )
@@ -469,7 +496,7 @@ def published_values_table(data: ReportData) -> Table:
     shown = np.argsort(-n_s, kind="stable")[: data.settings.rows]
     return table_of(
         text("Published number of people with each {attribute}", attribute=data.sa),
-        column(data.sa, map(as_label, data.view.sensitive_values[shown])),
+        column(data.sa, map(label, data.view.sensitive_values[shown])),
         counts(text("People"), n_s[shown]), probabilities(text("Share"), n_s[shown] / n_s.sum()),
         total=len(n_s), order="the most frequent first",
     )  # fmt: skip
@@ -481,8 +508,8 @@ def named_people_table(data: ReportData) -> Table:
     groups = tuples[people.q[: data.settings.rows]]
     return table_of(
         text("People whom the adversary knows by name"),
-        column(text("Name"), map(str, people.names[: data.settings.rows])),
-        *(column(str(name), map(str, groups.get_level_values(i))) for i, name in enumerate(data.view.qi)),
+        column(text("Name"), map(label, people.names[: data.settings.rows])),
+        *(column(str(name), map(label, groups.get_level_values(i))) for i, name in enumerate(data.view.qi)),
         total=len(people),
     )
 
@@ -568,7 +595,7 @@ def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
     table = table_of(
         text("Estimates and their intervals"),
         *group_columns(index, q[shown]),
-        column(data.sa, map(as_label, view.sensitive_values[s[shown]])),
+        column(data.sa, map(label, view.sensitive_values[s[shown]])),
         probabilities(text("Estimate"), estimate[shown], data.exact),
         column(text("Possible"), possible_values, "range"),
         total=len(order),
@@ -654,7 +681,7 @@ def attack_result_table(result: AttackResult, rows: int) -> Table:
     return table_of(
         text("Inferences of the attack"),
         *group_columns(result.table.index, i),
-        column(text("Likeliest"), map(as_label, result.table.columns[j])),
+        column(text("Likeliest"), map(label, result.table.columns[j])),
         probabilities(text("Probability"), p[i, j]),
         probabilities(text("Without the attack"), result.baseline.to_numpy()[i, j]),
         counts(text("People"), result.records.iloc[i]),
@@ -675,7 +702,7 @@ def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
         counts(text("Pieces of knowledge"), shown["k"]),
         probabilities(text("Largest probability"), shown["disclosure"]),
         column(text("Person"), map(_person, shown["person"])),
-        column(sa, map(as_label, shown["value"])),
+        column(sa, map(label, shown["value"])),
         column(text("Example of such knowledge"), known),
         total=len(table),
     )
@@ -683,7 +710,9 @@ def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
 
 def _implication(premise: tuple[str, object], target: tuple[str, object]) -> str:
     """Say that who has one value, (person, value), has the target; the same person cannot have both."""
-    (one, value), (other, other_value) = ((_person(person), as_label(value)) for person, value in (premise, target))
+    (one, value), (other, other_value) = (
+        (_person(person), as_label(value, LONGEST_LABEL)) for person, value in (premise, target)
+    )
     if one == other:
         return text("{person} does not have {value}", person=one, value=value)
     return text(
@@ -694,7 +723,7 @@ def _implication(premise: tuple[str, object], target: tuple[str, object]) -> str
 def _person(name: str) -> str:
     """Write "person 1 of bucket 7"."""
     number, _, bucket = name.removeprefix("person ").partition(" of bucket ")
-    return text("person {number} of bucket {bucket}", number=number, bucket=as_label(bucket))
+    return text("person {number} of bucket {bucket}", number=number, bucket=as_label(bucket, LONGEST_LABEL))
 
 
 def plain_table(table: pd.DataFrame, rows: int) -> Table:

@@ -139,6 +139,8 @@ def test_a_column_has_one_role(command, option, column, capsys):
         (["19 Oct 1995", "01 May 2006"], ["1995-10-19", "2006-05-01"]),
         (["01 May 1995", "02 May 2006"], ["1995-05-01", "2006-05-02"]),
         (["1995-10", "2006-06"], ["1995-10-01", "2006-06-01"]),
+        (["3. März 1995", "12. Dez. 2006"], ["1995-03-03", "2006-12-12"]),
+        (["1er août 1995", "3 févr. 2006"], ["1995-08-01", "2006-02-03"]),
         (["1976年10月02日", "1980年01月31日"], ["1976-10-02", "1980-01-31"]),
         (["10/19/95", "06/23/06"], ["1995-10-19", "2006-06-23"]),
         (["2020-01-01 10:00:00", "2020-05-01 00:00:00"], ["2020-01-01 10:00", "2020-05-01"]),
@@ -159,6 +161,18 @@ def test_ambiguous_dates(texts, capsys):
     pd.DataFrame({"born": texts, "disease": "flu"}).to_csv("people.csv", index=False)
     assert main(["quantify", "people.csv", "--qi", "born", "--sa", "disease"]) == 0
     assert sum("'born'" in line for line in capsys.readouterr().err.splitlines()) == 1
+
+
+def test_long_labels(tmp_path, capsys):
+    """Labels of 300 characters are shortened in what people read, and whole in what programs read."""
+    labels = [f"{'a word of a label ' * 20}{number}"[-300:] for number in range(3)]
+    pd.DataFrame({"age": [20, 30] * 9, "job": labels * 6}).to_csv(tmp_path / "long.csv", index=False)
+    command = ["quantify", str(tmp_path / "long.csv"), "--qi", "age", "--sa", "job", "--threshold", "0.3"]
+    main(command)
+    assert max(map(len, capsys.readouterr().out.splitlines())) < 300
+    main([*command, "--json"])
+    values = json.loads(capsys.readouterr().out)["release"]["values"]
+    assert [value["value"] for value in values] == labels
 
 
 def test_times_of_sensitive_dates_are_kept(capsys):

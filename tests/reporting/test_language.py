@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import string
 from importlib.resources import files
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -96,6 +98,27 @@ def test_numbers_are_written_in_the_language():
     assert percent(0.123).replace("\u00a0", " ") == "12.3 %"
     assert NUMBER.fullmatch("1,234.5%")
     assert not NUMBER.fullmatch("1st")
+
+
+def test_pictures_translate_their_own_words_only():
+    """A column that is called like a message keeps its name; groups that share a row are counted in the language."""
+    table = pd.DataFrame({"Number": range(60), "Value": ["a", "b"] * 30, "bucket": np.arange(60) // 2})
+    release = mx.Release.from_buckets(table, qi="Number", sa="Value", bucket="bucket")
+    html = mx.report(mx.MaxEnt(release).solve(), language="de", progress=False).html
+    drawings = [base64.b64decode(one).decode() for one in re.findall(r"base64,([A-Za-z0-9+/=]{100,})", html)]
+    words = {word for drawing in drawings for word in re.findall(r"<text[^>]*>([^<]+)</text>", drawing)}
+    assert {"Number", "Value", "Wahrscheinlichkeit", "0 und 59 weitere"} <= words
+
+
+def test_attacks_speak_the_language(post):
+    """The sentence of an attack is in the language of the report."""
+    population = mx.datasets.load_hospital()[["Gender", "Degree"]]
+    attacks = {"membership": lambda release: mx.attacks.membership(release, population=population)}
+    says = attacks["membership"](post.view).sentence
+    pages = [mx.report(post, attacks=attacks, language=code, progress=False).html for code in ("en", "de")]
+    assert [says in read(page).text for page in pages] == [True, False]
+    with speaking("de"):
+        assert text(says) in read(pages[1]).text
 
 
 def test_values_are_not_translated():

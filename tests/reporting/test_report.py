@@ -252,6 +252,17 @@ def test_long_tables_are_cut_and_say_so(post):
     assert f"2 of {n} rows, the largest estimates first." in page.text
 
 
+def test_long_labels_are_shortened_in_tables(hospital):
+    """Of a label of 300 characters a table has a part, distinct from that of another, and the page has the whole."""
+    long = {value: f"{'a word of a label ' * 20}{value}"[-300:] for value in hospital["Disease"].unique()}
+    release = mx.Release.from_buckets(hospital.replace({"Disease": long}), **ROLES)
+    html = mx.report(mx.MaxEnt(release).solve(), progress=False).html
+    shown = [row[0][0] for row in read(html).table("Published number of people with each Disease")]
+    assert len(set(shown)) == len(long)
+    assert max(map(len, shown)) < 100
+    assert all(f'title="{label}"' in html for label in long.values())
+
+
 def test_no_original_record_unless_asked(post, hospital):
     """Records are measured by and not shown; asked for, those of exposed groups are, with what is true of them."""
     named = hospital.assign(Note="confidential")

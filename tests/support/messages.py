@@ -15,6 +15,7 @@ PACKAGE = Path(maxent_cvx.__file__).parent
 SOURCES = [
     *(PACKAGE / "reporting").glob("*.py"),
     *(PACKAGE / "measures" / f"{name}.py" for name in ("exposure", "reidentification", "utility")),
+    *(PACKAGE / "attacks").glob("*.py"),
 ]
 
 
