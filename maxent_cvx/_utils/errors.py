@@ -287,6 +287,8 @@ class RepeatedStatement(UserWarning):
 
 #: The largest number of characters of a value in a message.
 MOST_SHOWN = 80
+#: Characters of a label in a sentence or in a cell of a table.
+LONGEST_LABEL = 48
 #: Characters that change the display of the surrounding text: control characters other than tabs and line breaks, line
 #: and paragraph separators, bidirectional embeddings, overrides and isolates; and surrogates, which cannot be encoded.
 ACTIVE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -303,6 +305,18 @@ def short_repr(value: object) -> str:
     except Exception:  # integers of more than 4,300 digits, or an object whose repr fails
         return f"a {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
+
+
+def shortened(text: str, longest: int = LONGEST_LABEL) -> str:
+    """Write a long text by its beginning and its end, which often distinguishes two names.
+
+    >>> shortened("the first of two long names", 20)
+    'the first of…names'
+    """
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 3
+    return f"{text[: longest - 1 - end].rstrip()}…{text[-end:].lstrip()}"
 
 
 def visible(text: str) -> str:

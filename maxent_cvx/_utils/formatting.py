@@ -10,12 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from .errors import visible
+from .errors import shortened, visible
 
 #: A number without a sign. Each text matches in one way only, so that long texts are matched in linear time.
 NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-#: Characters of a label in a sentence or in a cell of a table.
-LONGEST_LABEL = 48
 #: A name or value that needs no quotes.
 PLAIN = r"[^\s,|()=:'\"#\\]+"
 
@@ -43,18 +41,6 @@ def format_value(value: object) -> str:
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def shortened(text: str, longest: int = LONGEST_LABEL) -> str:
-    """Write a long text by its beginning and its end, which often distinguishes two names.
-
-    >>> shortened("the first of two long names", 20)
-    'the first of…names'
-    """
-    if len(text) <= longest:
-        return text
-    end = (longest - 1) // 3
-    return f"{text[: longest - 1 - end].rstrip()}…{text[-end:].lstrip()}"
 
 
 def rounded(number: float, digits: int = 3) -> str:

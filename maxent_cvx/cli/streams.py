@@ -11,8 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .._utils.errors import TableError, one_line, visible
-from .._utils.formatting import shortened
+from .._utils.errors import TableError, one_line, shortened, visible
 from .._utils.validation import check_path, read_file_text
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.formatting import LONGEST_LABEL, as_label, escaped, isolated
+from .._utils.errors import LONGEST_LABEL
+from .._utils.formatting import as_label, escaped, isolated
 from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
 from ..measures.events import sensitive_events
 from ..model.maxent import MaxEnt

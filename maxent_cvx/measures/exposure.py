@@ -29,8 +29,9 @@ from .._utils.errors import (
     join_names,
     one_line,
     short_repr,
+    shortened,
 )
-from .._utils.formatting import Message, ReprMixin, TablePreview, shortened
+from .._utils.formatting import Message, ReprMixin, TablePreview
 from .._utils.validation import check_float, check_instance
 from ..model.explain import by_statement, model_of, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, StatementError, TableError, join_names
-from .._utils.formatting import LONGEST_LABEL, Message, as_label, joined
+from .._utils.errors import LONGEST_LABEL, BadProbability, StatementError, TableError, join_names
+from .._utils.formatting import Message, as_label, joined
 from .._utils.tables import Microdata, names
 from .._utils.validation import check_instance, check_int, check_number
 from ..model.partitioned import PartitionedPosterior

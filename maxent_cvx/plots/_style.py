@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils import formatting
+from .._utils import errors
 from .._utils.errors import StatementError, TableError, join_names, short_repr
 from .._utils.tables import check_labels
 from .._utils.validation import check_dataframe
@@ -145,7 +145,7 @@ def joined(name: object) -> str:
 
 def shortened(name: object, longest: int = LONGEST) -> str:
     """Write a name, or a combination; of a long one the beginning and the end."""
-    return formatting.shortened(" ".join(joined(name).split()), longest)
+    return errors.shortened(" ".join(joined(name).split()), longest)
 
 
 #: Colours in turn, by Okabe and Ito (2008, "Color Universal Design"), distinguishable with any deficiency of colour

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import StatementError
+from .._utils.errors import LONGEST_LABEL, StatementError
 from .._utils.files import path_of, write_beside
-from .._utils.formatting import LONGEST_LABEL, as_label, escaped, isolated
+from .._utils.formatting import as_label, escaped, isolated
 from .._utils.progress import progress_bar
 from .._utils.validation import (
     check_bool,

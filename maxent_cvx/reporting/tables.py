@@ -17,8 +17,8 @@ import pandas as pd
 import scipy.sparse as sp
 from pandas.api.types import is_numeric_dtype
 
-from .._utils.errors import short_repr
-from .._utils.formatting import LONGEST_LABEL, as_label, isolated, rounded
+from .._utils.errors import LONGEST_LABEL, short_repr
+from .._utils.formatting import as_label, isolated, rounded
 from .._utils.tables import sort_distinct
 from .._utils.validation import is_several
 from ..attacks.result import AttackResult
@@ -157,8 +157,8 @@ def at_most(x: float) -> Cell:
     """An upper bound, which is never rounded down."""
     if not math.isfinite(x) or x == 0:
         return number(x)
-    rounded = float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x))))
-    return Cell(localized(f"{rounded:.2g}"), float(x))
+    above = float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x))))
+    return Cell(localized(rounded(above, 2)), float(x))
 
 
 def probability(p: float, exact: float = 0.0) -> Cell:
