@@ -937,8 +937,9 @@ class MaxEnt:
         -----
         For a CVXPY constraint that is convex and not affine, `least` is the least value of its left side if the other
         statements hold (or `most` the largest value of its right side, in ``cp.sum(cp.entr(p)) >= 1``), and the other
-        end is NaN. The table is also empty if a contradiction of convex constraints could not be proved. Soft rows
-        contradict nothing.
+        end is NaN. An even power of a single expression, ``x**2 <= c``, is listed as the two rows that it is,
+        ``|x| <= sqrt(c)``, times its slope at the limit. The table is also empty if a contradiction of convex
+        constraints could not be proved. Soft rows contradict nothing.
 
         Examples
         --------
