@@ -77,6 +77,8 @@ LABELS = {
     "span": pd.to_timedelta([3, 1, 2], unit="h"),
     "decimal": np.array([Decimal("1.10"), Decimal("2.50"), Decimal("3.00")], dtype=object),
     "bytes": np.array([b"a", b"b", b"\xff"], dtype=object),
+    "numbers beside a text": np.array([3, 20, "(not in the release)"], dtype=object),
+    "reals beside a text": np.array([0.1, math.inf, "ä"], dtype=object),
     "category of periods": pd.Categorical(pd.period_range("2008-06", periods=3, freq="M")),
 }
 #: Labels that a release can have and no file can hold so that they come back.
@@ -84,6 +86,7 @@ UNSTORABLE = {
     "mixed tuples": [(1, "a"), (2, "b"), (1, "c")],
     "sets": [frozenset("a"), frozenset("b"), frozenset("c")],
     "wide whole": [2**70, 2**71, 1],
+    "wide whole beside a text": [2**70, 2**71, "a"],
     "whole and real": [1, 2.5, 3],
     "truth and whole": [True, 2, 3],
     "fractions": [Fraction(1, 3), Fraction(1, 2), Fraction(2, 3)],
