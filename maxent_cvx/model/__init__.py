@@ -1,3 +1,3 @@
-"""The model: what an adversary knows, solved, bounded, explained, saved."""
+"""The model: solve, bound, explain and save an adversary's knowledge."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""MaxEnt: a release and everything that an adversary knows, under one entropy objective."""
+"""MaxEnt: the maximum-entropy model of a release and an adversary's knowledge."""
 
 from __future__ import annotations
 
@@ -75,32 +75,32 @@ if TYPE_CHECKING:
 
 
 class MaxEnt:
-    """max H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to the release and to what the adversary knows.
+    """Maximise H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), subject to the release and the adversary's knowledge.
 
     Parameters
     ----------
     view : View
-        The release. Its invariants are the model's first source. A release in partitions gives a
+        The release. Its invariants are the model's first source. A partitioned release makes a
         :class:`PartitionedMaxEnt`.
     people : dict of dict, or DataFrame, optional
-        The QI values of people who are known by name, so that statements can be about ``P("Flu", who="Alice")``:
-        ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table of them indexed by name. The objective is
-        then H(I, Q, S, B), where i is a person (section 6).
+        The QI values of named people, so that statements can refer to ``P("Flu", who="Alice")``:
+        ``{"Alice": {"Gender": "male", "Degree": "college"}}``, or a table indexed by name. The objective is then
+        H(I, Q, S, B), where i is a person (section 6).
     prior : QIDistribution, optional
-        What is believed of people before the release, p(s : x) for the signatures s of one attribute set. The objective
-        is then -sum P(q, s, b) log(P(q, s, b) / p(q : s)), the relative entropy. Values that the prior rules out stay
+        The adversary's beliefs before the release, p(s : x) for the signatures s of one attribute set. The objective
+        is then -sum P(q, s, b) log(P(q, s, b) / p(q : s)), the relative entropy. Values with prior probability 0 remain
         impossible. See the notes.
 
     Raises
     ------
     UnknownName, StatementError
-        If nobody in the release matches a description, or a description is incomplete.
+        If the QI values of a named person match nobody in the release, or are incomplete.
 
     Warns
     -----
     LargeModel
-        If there are so many named people that the model needs gigabytes of memory. Name only people about whom
-        something is known.
+        If there are so many named people that the model needs gigabytes of memory. Name only the people to whom
+        the knowledge refers.
 
     Examples
     --------
@@ -116,13 +116,13 @@ class MaxEnt:
     -----
     Privacy-MaxEnt, Definition 3.1.
 
-    The answer is certified to be the maximum-entropy one. That is **not** the posterior over possible worlds, in which
-    everybody has exactly one record and one value: the values of a bucket, and knowledge about people
-    (:func:`maxent_cvx.Count`), are met on average only. With a prior, :func:`maxent_cvx.worlds.posterior` is exact.
-    In a group of two the odds here are the square root of the exact ones, and the largest probability of a group is
-    mostly too small, so that a decision based on it mostly understates the risk. Not always, if values repeat: let the
-    values be a, b, c, c, the prior of one tuple .4, 0, .6, and that of three others .2, .2, .6. No exact probability
-    is above .5, and the largest one here is .562. Use :func:`maxent_cvx.worlds.r_robustness`.
+    The answer is certified to be the maximum-entropy distribution. It is **not** the posterior over possible worlds, in
+    which everybody has exactly one record and one value: the values of a bucket, and knowledge about people
+    (:func:`maxent_cvx.Count`), are matched in expectation only. With a prior, :func:`maxent_cvx.worlds.posterior` is
+    exact. In a group of two the odds here are the square root of the exact ones, and the largest probability of a group
+    is usually too small, so that a decision based on it usually understates the risk. There are exceptions if values
+    repeat: for the values a, b, c, c, the prior .4, 0, .6 for one tuple, and .2, .2, .6 for three others, no exact
+    probability is above .5, but the largest one here is .562. Use :func:`maxent_cvx.worlds.r_robustness`.
     """
 
     def __new__(
@@ -131,15 +131,15 @@ class MaxEnt:
         people: Mapping[Any, Mapping[str, object]] | pd.DataFrame | None = None,
         prior: QIDistribution | None = None,
     ) -> Any:
-        """Make a model; of a partitioned release a :class:`PartitionedMaxEnt`."""
+        """Create a model, or a :class:`PartitionedMaxEnt` for a partitioned release."""
         if not isinstance(view, PartitionedRelease):
             return super().__new__(cls)
         if prior is not None:
-            raise StatementError("a prior cannot be divided among partitions yet; solve the release in memory")
+            raise StatementError("prior is not supported for partitioned releases; use a release in memory")
         return PartitionedMaxEnt(view, people)
 
     def __getnewargs__(self) -> tuple[View]:
-        return (self.view,)  # for copies, which call __new__
+        return (self.view,)  # copies call __new__
 
     def __init__(
         self,
@@ -149,15 +149,15 @@ class MaxEnt:
     ) -> None:
         if not isinstance(view, View):
             raise StatementError(
-                f"MaxEnt needs a release, not a {type(view).__name__}; make one with Release.from_buckets(...)"
+                f"MaxEnt expects a release, got a {type(view).__name__}; make one with Release.from_buckets(...)"
             )
         if people is not None and isinstance(view, ReleaseSeries):
-            raise StatementError("people of a series are named by their pseudonyms, P(value, who=...); omit people=")
+            raise StatementError("a series names people by their pseudonyms, P(value, who=...); omit people=")
         if prior is not None:
             check_instance(prior, QIDistribution, "prior")
             if isinstance(view, GroupedRelease):
-                raise StatementError("a prior needs to know who is in the release; make the release without population")
-        published = published_sources(view)  # checks a view of the user's own class before people are looked up in it
+                raise StatementError("prior is not supported with a population; make the release without population")
+        published = published_sources(view)  # validates a user-defined view before people are looked up in it
         self._set_up(view, People.of(people, view), prior, published)
 
     def _set_up(
@@ -167,14 +167,14 @@ class MaxEnt:
         prior: QIDistribution | None,
         published: tuple[PublishedRows, *tuple[Source, ...]],
     ) -> None:
-        """Build the rows of the release and of named people; the constructor and :meth:`load` end here."""
+        """Build the rows of the release and of named people, for the constructor and :meth:`load`."""
         self.view = view
         self.prior = prior
         self.invariants: PublishedRows = published[0]
         self.space = Space.of(view, people, prior)
         self.facts: list[Source] = [*published, *[NamedPeople()][: len(people)]]
         if len({fact.label for fact in self.facts}) < len(self.facts):
-            raise DuplicateLabel(f"two sources of the invariants of a {type(view).__name__} have the same label")
+            raise DuplicateLabel(f"two invariants of a {type(view).__name__} have the same label; labels must differ")
         groups = {fact.label: build_rows(fact, self.space) for fact in self.facts}
         if prior is not None and (self.space.prior == 0).any():  # type: ignore[union-attr]
             zeros = PriorZeros(prior.attribute_set())
@@ -182,7 +182,7 @@ class MaxEnt:
         self._held = KnowledgeBase.of(self.space, tuple(self.facts), groups)
 
     def add(self, *sources: Any, label: str | None = None) -> Self:
-        """Add what the adversary knows; if anything is wrong with it, the model does not change.
+        """Add knowledge of the adversary; if any of it is invalid, the model does not change.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class MaxEnt:
             :class:`~maxent_cvx.StrongestAssociations`, rows (``model.space.marginal(...) == series``),
             CVXPY constraints on ``model.space.p``, or functions from the space to any of these.
         label : str, optional
-            The name of the knowledge, of one source at a time. By default a statement's own text.
+            The label of the knowledge, for a single source. By default the text of the statement.
 
         Returns
         -------
@@ -204,12 +204,12 @@ class MaxEnt:
         DuplicateLabel
             If other knowledge has the label.
         UnknownName, StatementError, BadProbability, LabelMismatch
-            If a source does not fit the view.
+            If a source does not match the view.
 
         Warns
         -----
         RepeatedStatement
-            If the model contains the same knowledge already; then nothing changes.
+            If the model already contains the same knowledge; it then does not change.
 
         Examples
         --------
@@ -226,7 +226,7 @@ class MaxEnt:
         return self
 
     def remove(self, label: str) -> Self:
-        """Remove a source by its label; returns the model itself.
+        """Remove a source by its label.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class MaxEnt:
         UnknownName
             If no knowledge has the label; the release cannot be removed.
         StatementError
-            If it is the zeros of the prior.
+            If the label belongs to the zeros of the prior.
 
         Examples
         --------
@@ -261,7 +261,7 @@ class MaxEnt:
         return self
 
     def copy(self) -> Self:
-        """Copy the model; sources are shared, and adding to one copy leaves the other alone.
+        """Copy the model; the copies share their sources, but adding to one does not change the other.
 
         Examples
         --------
@@ -276,17 +276,17 @@ class MaxEnt:
         return self._with(self._base)
 
     def without_row(self, row: int) -> Self:
-        """Copy the model without one row of its knowledge, by its number among the rows of `form`.
+        """Copy the model without one row of knowledge, by its position among the rows of `form`.
 
         Parameters
         ----------
         row : int
-            From ``model.form.n_facts`` on: rows before it are published.
+            At least ``model.form.n_facts``; the rows before it are published.
 
         Raises
         ------
         StatementError
-            If there is no such row.
+            If the row does not exist.
 
         Examples
         --------
@@ -299,21 +299,21 @@ class MaxEnt:
         """
         n_facts, n_rows = self.form.n_facts, self.form.shape[0]
         if n_rows == n_facts:
-            raise StatementError("the model has no rows of knowledge to leave out")
+            raise StatementError("the model has no rows of knowledge to remove")
         row = check_int(row, "row", n_facts, n_rows - 1)
         return self._with(self._base.without_row(row))
 
     def without_convex(self, number: int) -> Self:
-        """Copy the model without one of its convex constraints, by its number in :attr:`convex`."""
+        """Copy the model without one of its convex constraints, by its position in :attr:`convex`."""
         return self._with(self._base.without_convex(number))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file, for :meth:`load`: the release, people, the prior, and all knowledge.
 
-        Knowledge is stored as its rows, under its labels, so that the loaded model has the same answer to the last
-        digit. Statements come back as statements; functions and other sources come back as their rows, and what depends
-        on CVXPY parameters as it is now. The file is read again and compared before it replaces an existing one, and it
-        contains a checksum, by which any change is detected.
+        Knowledge is stored as labelled rows, so that the loaded model has the same answer to the last digit. Statements
+        are restored as statements; functions and other sources are restored as their rows, at the current values of
+        CVXPY parameters. The new file is read and compared with the model before it replaces an existing one. It
+        contains a checksum that detects any change.
 
         Parameters
         ----------
@@ -322,10 +322,10 @@ class MaxEnt:
         Raises
         ------
         StatementError
-            If the model has a convex constraint of CVXPY, which cannot be saved; the message says what to do.
+            If the model has a convex CVXPY constraint, which cannot be saved.
         TableError
-            If labels would not come back from a file as they are, or if the file cannot be written; an existing file is
-            then unchanged.
+            If a file cannot represent the labels exactly, or if the file cannot be written; an existing file is then
+            unchanged.
 
         Examples
         --------
@@ -344,7 +344,7 @@ class MaxEnt:
         again = self._made_of(read_model(BytesIO(data), "the saved model"))
         if not same_system(self.form, again.form):
             raise TableError(
-                f"the model of this {self.view.noun} would not come back from the file as it is; please report this, "
+                f"the saved model of this {self.view.noun} differs from the original; please report this, "
                 "with the types of its columns"
             )
         write_beside(target, lambda draft: draft.write_bytes(data))
@@ -360,8 +360,8 @@ class MaxEnt:
         Raises
         ------
         TableError
-            If it is not such a file, or has been damaged, cut, or edited since; if the class of its view is not
-            defined here. The checksum is not a signature: a forged file is a model like any other.
+            If the file does not contain a model, or was damaged, truncated or edited; if the class of its view is not
+            defined. The checksum is not a signature, and does not detect forged files.
 
         Examples
         --------
@@ -379,12 +379,12 @@ class MaxEnt:
         parts = read_model(path, what)
         with decoding(what, "make the model again"):
             model = cls._made_of(parts)
-            model.form  # noqa: B018 - rows that do not fit together are found here
+            model.form  # noqa: B018 - detects inconsistent rows
         return model
 
     @classmethod
     def _made_of(cls, parts: StoredModel) -> Self:
-        """Make a model of its parts."""
+        """Return the model with the given parts."""
         model = object.__new__(cls)
         model._set_up(parts.view, parts.people, parts.prior, published_sources(parts.view))
         groups = parts.knowledge_over(model.space)
@@ -393,20 +393,20 @@ class MaxEnt:
         return model
 
     def _hold(self, base: KnowledgeBase) -> None:
-        """Take other knowledge, and forget what a subclass has derived from that before."""
+        """Replace the knowledge, and discard the properties that a subclass cached."""
         self._held = base
         for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]:
             delattr(self, name)
 
     def _with(self, base: KnowledgeBase) -> Self:
-        """Copy the model with other knowledge."""
+        """Return a copy of the model with other knowledge."""
         twin = copy.copy(self)
         twin._hold(base)
         return twin
 
     @property
     def _base(self) -> KnowledgeBase:
-        """All sources, at the values that CVXPY parameters have now."""
+        """All sources, at the current values of CVXPY parameters."""
         if (now := self._held.at_parameters()) is not self._held:
             self._hold(now)
         return self._held
@@ -430,7 +430,7 @@ class MaxEnt:
 
     @property
     def knowledge(self) -> dict[str, Source]:
-        """What the adversary knows beyond the release, by label; the zeros of a prior come first."""
+        """The adversary's knowledge beyond the release, by label; the zeros of a prior come first."""
         return {label: group.source for label, group in self._base.knowledge.items()}
 
     def describe(self) -> pd.DataFrame:
@@ -439,9 +439,9 @@ class MaxEnt:
         Returns
         -------
         DataFrame
-            One row per source, by label: its class, how many rows it has, how many terms they involve, and a note on
-            rows without terms (such a row is true of any distribution, or contradictory), on convex constraints, and on
-            the cost of missing soft rows.
+            One row per source, by label: its class, its number of rows, the number of terms in them, and a note on
+            rows without terms (such a row is satisfied by every distribution, or contradictory), on convex constraints,
+            and on the cost of violated soft rows.
 
         Examples
         --------
@@ -467,12 +467,12 @@ class MaxEnt:
 
     @property
     def form(self) -> LinearForm:
-        """All rows as one sparse system over records."""
+        """All rows as one sparse system over counts of records."""
         return self._base.form
 
     @property
     def posed(self) -> Problem:
-        """The optimization problem: the rows, the closed form of the release alone, groups of terms, convex constraints."""
+        """The optimization problem: rows, closed form of the release alone, groups of terms, convex constraints."""
         return self._base.posed
 
     @property
@@ -482,12 +482,12 @@ class MaxEnt:
 
     @property
     def ruled_out(self) -> range:
-        """The rows of `form` for the zeros of the prior; without them the prior would be another one."""
+        """The rows of `form` for the zeros of the prior, which cannot be removed without changing the prior."""
         return self._base.ruled_out
 
     @property
     def convex(self) -> list[Any]:
-        """Constraints of the user's own that are convex and not affine."""
+        """User-defined constraints that are convex and not affine."""
         return self._base.convex
 
     def bounds(
@@ -499,9 +499,10 @@ class MaxEnt:
         time_limit: float | None = None,
         progress: bool | None = None,
     ) -> tuple[float, float] | pd.DataFrame:
-        """The least and the largest value of a probability over every distribution that satisfies the rows.
+        """Bound a probability over all distributions that satisfy the rows.
 
-        The posterior lies inside; how far the interval reaches on either side is what maximum entropy adds.
+        The posterior lies between the bounds. The width of the interval shows how much the posterior depends on the
+        maximum-entropy principle.
 
         Parameters
         ----------
@@ -509,45 +510,45 @@ class MaxEnt:
             ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination. By default
             every P(s | q).
         integer : bool
-            Over whole assignments only: everybody has exactly one value, which linear rows do not imply. Only those
-            independent parts of the model that the probability involves are considered: another may have none.
+            Consider only integer assignments, in which everybody has exactly one value; linear rows do not imply this.
+            Only independent parts of the model that the probability involves are considered; others may be infeasible.
         exact : bool, optional
-            Whether every end must be attained by some distribution. If not, linear programs are left out, and an end
-            may be further outside. The default is True for given probabilities; for every P(s | q), it is True in
+            Whether every bound must be attained by a distribution. If False, linear programs are skipped, and a bound
+            may be wider. The default is True for given probabilities; for every P(s | q), it is True in
             independent parts of the model of up to 5,000 counts after presolve.
         time_limit : float, optional
-            Seconds, in total, or with `integer` for each probability. No limit by default, but 60 with `integer`.
+            Seconds, in total, or for each probability if `integer`. By default 60 if `integer`, otherwise no limit.
         progress : bool, optional
-            Show a progress bar over several; by default on a terminal or in a notebook.
+            Show a progress bar if there are several probabilities; by default on a terminal or in a notebook.
 
         Returns
         -------
-        (low, high), or a DataFrame with these columns and one row each for several
-            Probabilities, never narrower than the truth. An exact end exceeds by at most 1e-6 records what is attained
+        (low, high), or a DataFrame with these columns and one row per probability
+            Bounds that are never too narrow. An exact bound is within 1e-6 records of a value that is attained
             by counts that satisfy every row up to the feasibility tolerance of HiGHS, 1e-10 records; statements that
             differ by less (a coefficient of 1e-9 beside 1) may restrict the probability further. For every P(s | q),
-            the rows are labelled by QI attributes and sensitive value, impossible values are left out, and a column
-            `exact` lists which ends are exact: "both", "low", "high" or "neither".
+            the rows are labelled by QI attributes and sensitive value, impossible values are omitted, and a column
+            `exact` specifies which bounds are exact: "both", "low", "high" or "neither".
 
         Raises
         ------
         Infeasible
             If the knowledge contradicts the release or itself.
         Inaccurate, SolverError
-            If a program has no precise answer, or with `integer` if a constraint of the model is not linear.
+            If a program cannot be solved precisely; if `integer` and the model has convex constraints.
         NotDecided
-            If the time is over.
+            If the time limit is reached.
         UnknownName, StatementError
             If `asked` is not a probability of this view.
 
         Notes
         -----
-        Buckets without knowledge have a closed form. Elsewhere most ends are those of the bucket alone, and are attained
-        if all other buckets can make up for the change in the knowledge: one factorization decides this for all ends.
-        The remaining ends take linear programs, each of which may decide several. Soft rows may be missed, and bound
-        nothing. With convex constraints each end takes a conic program (CLARABEL), whose point and dual values give
-        half-spaces that contain the feasible set; the ends are those of linear programs over these, proved in the same
-        way, and are exact if the conic program's point is no further than 1e-6 records.
+        Buckets without knowledge have a closed form. In other buckets most bounds equal those of the bucket alone. They
+        are attained if all other buckets can compensate the change in the knowledge: one factorization decides this for
+        all bounds. The remaining bounds require linear programs, each of which may decide several. Soft rows may be
+        violated, and have no effect. With convex constraints each bound requires a conic program (CLARABEL). Its point
+        and dual values define half-spaces that contain the feasible set; the bounds are those of linear programs over
+        the half-spaces, proved in the same way, and are exact if the conic program's point is within 1e-6 records.
 
         Examples
         --------
@@ -580,7 +581,7 @@ class MaxEnt:
         several = list(asked) if is_several(asked) and not isinstance(asked, str) else [asked]
         probabilities: list[Any] = [read_probability(one) if isinstance(one, str) else one for one in several]
         if strangers := [one for one in probabilities if not isinstance(one, Probability)]:
-            raise StatementError(f"bounds takes probabilities such as P('Flu'), not {short_repr(strangers[0])}")
+            raise StatementError(f"bounds expects probabilities such as P('Flu'), got {short_repr(strangers[0])}")
         query = of_combinations(probabilities, self.space)
         ends = bounds_of(query, self, integer, seconds, progress, exact is not False)
         if exact is not False:
@@ -598,44 +599,44 @@ class MaxEnt:
         time_limit: float | None = None,
         progress: bool | None = None,
     ) -> pd.DataFrame:
-        """The least and the largest count of every suppressed or rounded cell of a table: a disclosure audit.
+        """Bound the count of every suppressed or rounded cell of a table: a disclosure audit.
 
-        The intruder knows everything in the model, and the table, which need not be added.
+        The intruder is assumed to know the model and the table, which need not be added to the model.
 
         Parameters
         ----------
         table : PublishedTable
         integer : bool
-            Over whole tables only: people are whole, in all cells at once.
+            Consider only integer tables: whole people in all cells at once.
         time_limit : float, optional
-            Seconds, for all cells together, or with `integer` for each. No limit by default, but 60 with `integer`.
+            Seconds for all cells, or for each cell if `integer`. By default 60 if `integer`, otherwise no limit.
         progress : bool, optional
             Show a progress bar; by default on a terminal or in a notebook.
 
         Returns
         -------
         DataFrame
-            One row per cell that is not published as it is, by the attributes of the table: `low` and `high`, people,
-            and whether the cell is `certain`, so that only one whole number is possible.
+            One row per suppressed or rounded cell, by the attributes of the table: `low` and `high`, people,
+            and whether the cell is `certain`, that is, only one integer is possible.
 
         Raises
         ------
         Infeasible
             If the table contradicts itself, or the model.
         Inaccurate, SolverError, NotDecided
-            As :meth:`bounds`.
+            See :meth:`bounds`.
         StatementError, UnknownName
             If `table` is not a table of the people of this model.
 
         Notes
         -----
-        The audit of suppression patterns in statistical disclosure control (Hundepool et al., 2012, chapter 4). The
-        exact programs are integer; their linear relaxation, which is the default here and in other tools, gives
+        This is the audit of suppression patterns in statistical disclosure control (Hundepool et al., 2012, chapter 4).
+        The exact programs are integer; their linear relaxation, the default here and in other tools, returns
         intervals that are never too narrow.
 
         Examples
         --------
-        One small cell is suppressed, and its row has a total:
+        One small cell is suppressed, but the total of its row is published:
 
         >>> import maxent_cvx as mx, pandas as pd
         >>> cells = [("North", "Flu", "<5"), ("North", "Cold", 20), ("North", "*", 22)]
@@ -651,25 +652,25 @@ class MaxEnt:
         check_optional_bool(progress, "progress")
         self._check_linear(integer)
         is_known = any(source.identity == table.identity for source in self.knowledge.values())
-        label = "audited table" if table.label in self.knowledge else None  # another table by the same attributes
+        label = "audited table" if table.label in self.knowledge else None  # a different table, same attributes
         model = self if is_known else self.copy().add(table, label=label)
         cells = np.flatnonzero(table.cells["low"].to_numpy() < table.cells["high"].to_numpy())
         query = of_table(table, self.space, cells)
         low, high = bounds_of(query, model, integer, seconds, progress).value
-        # Bounds are proved up to 1e-6 people: an end that is so near to a whole number is taken for it.
+        # Bounds are proved up to 1e-6 people, so a bound within 1e-6 of an integer is rounded to it.
         certain = np.floor(high + 1e-6) <= np.ceil(low - 1e-6)
         return pd.DataFrame({"low": low, "high": high, "certain": certain}, index=query.index)
 
     def _check_linear(self, integer: bool) -> None:
         if integer and self.convex:
-            raise SolverError("bounds of whole assignments are of linear rows, and the model has convex constraints")
+            raise SolverError("integer=True requires linear constraints, but the model has convex ones; remove them")
 
     @property
     def constraints(self) -> dict[str, list[cp.Constraint]]:
-        """The CVXPY constraints of every source over ``space.counts``, by its label, in the order of the model.
+        """The CVXPY constraints of every source over ``space.counts``, by label, in the order of the model.
 
-        Those of the release come first, in records; all others are in the unit of their values. A source of your own
-        that gives CVXPY constraints is listed with these. Soft sources have no constraints, see :attr:`objective`.
+        The constraints of the release come first, in records; all others are in the unit of their values. User-defined
+        sources of CVXPY constraints are included. Soft sources have no constraints, see :attr:`objective`.
 
         Examples
         --------
@@ -687,10 +688,10 @@ class MaxEnt:
 
     @property
     def objective(self) -> cp.Maximize:
-        """Maximize sum entr(counts) - costs of the soft sources: N H(p) - N log N - costs, nats.
+        """Maximization of sum entr(counts) - costs of the soft sources: N H(p) - N log N - costs, nats.
 
         With named people or a prior, w, it is sum entr(counts) + log(w)' counts - costs. The cost of each soft source
-        is an expression of its own that carries the source's label; ``model.objective.format_labeled()`` prints them.
+        is a separate expression with the source's label; ``model.objective.format_labeled()`` prints the labels.
 
         Examples
         --------
@@ -706,8 +707,8 @@ class MaxEnt:
     def problem(self) -> cp.Problem:
         """The :class:`cvxpy.Problem` of :attr:`objective` and all :attr:`constraints`, in the model's order.
 
-        It can be printed, changed, and solved with any CVXPY solver; :meth:`read` takes a solved one back. N times the
-        posterior's entropy is its value plus N log N and the costs.
+        It can be printed, changed, and solved with any CVXPY solver; :meth:`read` converts a solved problem into a
+        posterior. N times the entropy of the posterior equals the value of the problem plus N log N and the costs.
 
         Examples
         --------
@@ -723,26 +724,26 @@ class MaxEnt:
         return self._base.program.problem
 
     def read(self, problem: cp.Problem, allow_inaccurate: bool = False) -> Posterior:
-        """Read a solved CVXPY problem over the model's variable as a posterior, certified like any other.
+        """Convert a solved CVXPY problem over the model's variable into a certified posterior.
 
         Parameters
         ----------
         problem : cvxpy.Problem
-            Made of :attr:`objective` and :attr:`constraints`, and solved. Constraints of your own may have been added
-            and those of knowledge left out, as may costs of soft sources: the posterior is then of the changed model.
+            A solved problem with :attr:`objective` and :attr:`constraints`. User-defined constraints may be added;
+            knowledge and costs of soft sources may be removed. The posterior is then that of the changed model.
         allow_inaccurate : bool
             Also return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`.
 
         Returns
         -------
         Posterior
-            Its multipliers are CVXPY's dual values; where these are too rough for a certificate, they are those of the
+            Its multipliers are CVXPY's dual values; if these are too inaccurate for a certificate, they are those of the
             default solver, and the distance from its answer bounds the error.
 
         Raises
         ------
         StatementError
-            If the objective is another one, there are further variables, or published constraints are lacking.
+            If the problem has another objective or further variables, or lacks published constraints.
         SolverError, Inaccurate
             If the problem is not solved; if the answer is not certified.
 
@@ -799,38 +800,37 @@ class MaxEnt:
         Parameters
         ----------
         solver : str or object
-            "auto", a name that ``maxent-cvx solvers`` lists, or a solver of your own, as for
-            :func:`maxent_cvx.solvers.register`. The default takes convex constraints, too; if its answer to these is
-            not certified, CLARABEL and SCS are tried, and ``post.solver`` names the one that was used.
+            "auto", a name listed by ``maxent-cvx solvers``, or a user-defined solver, see
+            :func:`maxent_cvx.solvers.register`. The default also supports convex constraints; if its answer to these is
+            not certified, CLARABEL and SCS are tried, and ``post.solver`` is the name of the solver that was used.
         presolve : bool
-            Remove forced terms (zeros, above all), redundant rows, and buckets that no knowledge involves, and
-            aggregate interchangeable terms, before the solver sees the problem. Ignored with a convex constraint:
-            DUAL_NEWTON always presolves the linear problems that approximate it, other solvers get such a model as it
-            is.
+            Remove fixed terms (mostly zeros), redundant rows, and buckets without knowledge, and aggregate
+            interchangeable terms, before the solve. Ignored for models with convex constraints: DUAL_NEWTON always
+            presolves the linear problems that approximate them, and other solvers receive the original problem.
         allow_inaccurate : bool
             Also return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`.
         warm_start : Posterior, optional
             An earlier answer to nearly the same model, on the same release. The dual solvers start from its
             multipliers; conic solvers ignore it.
         polish : bool
-            Continue from the solver's answer with DUAL_NEWTON, which makes a rough one precise.
+            Continue from the solver's answer with DUAL_NEWTON, to make it precise.
         time_limit : float
-            Seconds after which the solve stops: assembling the rows, presolve, the solver and the certificate together.
-            The time is checked between iterations and between steps of the others, each of which may take seconds
-            in models of millions of terms. All but the solver may take a tenth more, and at least a second. An answer
+            Seconds for assembling the rows, presolve, the solver and the certificate together. The time is checked
+            between iterations, and between steps of the other stages, each of which may take seconds in models with
+            millions of terms. The other stages may take a tenth more, and at least a second. An answer
             that is certified by then is returned; any other is an error, or with `allow_inaccurate` is returned with
-            its certificate, which bounds nothing if the time was too short.
+            its certificate, whose bound is not informative if the time was too short.
         callback : callable
-            Called once an iteration with a :class:`maxent_cvx.solvers.Iteration`, by DUAL_NEWTON and DUAL_LBFGS; if it
-            returns True, the solve stops as if the time were over.
+            Called once per iteration with a :class:`maxent_cvx.solvers.Iteration`, by DUAL_NEWTON and DUAL_LBFGS; if it
+            returns True, the solve stops as if the time limit were reached.
         **options
-            ``verbose=True`` prints the solve: one line per iteration, or, for a solver that reports none, one at the
-            end; the same lines are in the posterior's ``log``.
+            ``verbose=True`` prints one line per iteration, or one line at the end for a solver that does not report
+            iterations; the posterior's ``log`` contains the same lines.
             ``progress`` shows iterations as a progress bar: by default after one second, on a terminal or in a
-            notebook. All others are passed to the solver: those of DUAL_NEWTON are ``tolerance`` (records) and
-            ``max_iterations``. Conic solvers get the tolerances that the certificate needs, and stricter ones in a
-            second call if the first answer is not certified; tolerances among the options, by CVXPY's names, are used
-            instead, in one call.
+            notebook. All other options are passed to the solver: DUAL_NEWTON supports ``tolerance`` (records) and
+            ``max_iterations``. Conic solvers are called with the tolerances that the certificate requires, and with
+            stricter ones in a second call if the first answer is not certified. Tolerances among the options, under
+            CVXPY's names, replace both in a single call.
 
         Raises
         ------
@@ -839,12 +839,12 @@ class MaxEnt:
         Inaccurate
             If the answer is not certified.
         NotDecided
-            If the time is over before the solver has started.
+            If the time limit is reached before the solver has started.
         SolverError
-            If the solver stops without an answer, is not installed, or cannot take the model, `time_limit` or
+            If the solver stops without an answer, is not installed, or does not support the model, `time_limit` or
             `callback`.
         UnknownName, StatementError
-            If there is no such solver or option, or `warm_start` belongs to another release.
+            If the solver or an option is unknown, or `warm_start` belongs to another release.
 
         Examples
         --------
@@ -879,21 +879,21 @@ class MaxEnt:
     def certify(
         self, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray] | None = None
     ) -> Certificate:
-        """Bound how far given counts are from the maximum-entropy answer, as the certificate of :meth:`solve` does.
+        """Bound the distance of counts from the maximum-entropy answer, as the certificate of :meth:`solve` does.
 
         Parameters
         ----------
         counts : array or Series
             N P(q, s, b), records, one per term in the order of ``model.space.index``; a Series is aligned by its index.
         multipliers : dict, optional
-            By label of rows, as in ``Posterior.multipliers``; by default those of the default solver. A model with
-            convex constraints takes none: counts are certified by their distance from its answer.
+            Multipliers by label, as in ``Posterior.multipliers``; by default those of the default solver. They are not
+            supported with convex constraints, where counts are certified by their distance from the model's answer.
 
         Raises
         ------
         TableError, SolverError
-            If there is not one number for each term and each row; if multipliers are given for a model with convex
-            constraints, or it has no certified answer.
+            If the number of counts or multipliers is wrong; if multipliers are given for a model with convex
+            constraints, or the model has no certified answer.
 
         Examples
         --------
@@ -912,9 +912,9 @@ class MaxEnt:
     def diagnose(self, time_limit: float | None = None) -> pd.DataFrame:
         """Find statements that contradict each other, or the release: an irreducible infeasible subsystem (IIS).
 
-        Together they cannot hold, and without any one of them the others can. The release, and the presence of named
-        people, are hard constraints and not part of it, unless they contradict each other, as the releases of a series
-        may. One set is found; there may be others.
+        The statements of the set cannot all hold, but the remaining ones can if any one of them is removed. The
+        release and the presence of named people are not part of the set, unless they contradict each other, as the
+        releases of a series may. One set is found; there may be others.
 
         Parameters
         ----------
@@ -924,22 +924,22 @@ class MaxEnt:
         Returns
         -------
         DataFrame
-            One row per statement, by its label, the largest move first: `low` and `high` as typed, `least` and `most`
-            that the value can be if the others of the set hold, and the `move` from one to the other, all in the unit
-            of the value. Empty if the knowledge is consistent.
+            One row per statement, by label, the largest move first: `low` and `high` as typed, the bounds `least` and
+            `most` of the value if the others of the set hold, and the `move` that would make the statement consistent
+            with them, all in the unit of the value. Empty if the knowledge is consistent.
 
         Raises
         ------
         NotDecided, SolverError
-            If the time is over; if a linear program does not come to an end.
+            If the time limit is reached; if a linear program cannot be solved.
 
         Notes
         -----
         For a CVXPY constraint that is convex and not affine, `least` is the least value of its left side if the other
-        statements hold (or `most` the largest value of its right side, in ``cp.sum(cp.entr(p)) >= 1``), and the other
-        end is NaN. An even power of a single expression, ``x**2 <= c``, is listed as the two rows that it is,
+        statements hold (or `most` is the largest value of the concave side, as in ``cp.sum(cp.entr(p)) >= 1``), and the
+        other bound is NaN. An even power of a single expression, ``x**2 <= c``, is listed as the two rows
         ``|x| <= sqrt(c)``, times its slope at the limit. The table is also empty if a contradiction of convex
-        constraints could not be proved. Soft rows contradict nothing.
+        constraints could not be proved. Soft rows are never part of a contradiction.
 
         Examples
         --------
@@ -963,32 +963,32 @@ class MaxEnt:
     def relax(self, priority: Mapping[str, float] | None = None, time_limit: float | None = None) -> Relaxation:
         """Find the elastic relaxation: the least total change that makes contradictory knowledge consistent.
 
-        All changes are listed; nothing else in the package changes what was typed. Only hard rows are relaxed, as soft
-        rows may be missed anyway.
+        All changes are listed; nothing else in the package changes statements as typed. Only hard rows are relaxed,
+        because soft rows may be violated anyway.
 
         Parameters
         ----------
         priority : dict, optional
-            By label, the cost of moving a source's rows by one record, or 1 / N of the unit of a convex constraint: 1 by
-            default, more for firm knowledge, ``math.inf`` for what must not move.
+            By label, the cost of moving a source's rows by one record, or a convex constraint by 1 / N of its unit:
+            1 by default, larger for more reliable knowledge, ``math.inf`` for knowledge that must not move.
         time_limit : float, optional
             Seconds; by default there is no limit.
 
         Returns
         -------
         Relaxation
-            ``.changes``, a table, and ``.model``, a copy in which the rows that had to move are that much wider. If
-            several changes are equally small, one of them. With convex constraints everything that moves does so by
-            1e-4 of the move and 1e-6 records more than the least, so that the constraints hold strictly.
+            ``.changes``, a table, and ``.model``, a copy in which the rows are widened by these changes. If several
+            relaxations are equally small, one of them is returned. With convex constraints each move is increased by
+            1e-4 of its size and 1e-6 records, so that the constraints hold strictly.
 
         Raises
         ------
         Infeasible
             If the rows that must not move are contradictory.
         UnknownName, BadProbability
-            If there is no such label, or a priority is not above 0.
+            If a label is unknown, or a priority is not positive.
         NotDecided, SolverError
-            If the time is over; if a program does not finish.
+            If the time limit is reached; if a program cannot be solved.
 
         Examples
         --------
@@ -1010,7 +1010,7 @@ class MaxEnt:
     def latex(self) -> str:
         r"""Write the program as LaTeX formulas, in an ``align*`` environment.
 
-        A source of up to a dozen rows is written in full, a larger one as a family with its size.
+        A source of up to a dozen rows is written in full, a larger one as a family of rows with its size.
 
         Examples
         --------
@@ -1036,10 +1036,10 @@ class MaxEnt:
 def certify_counts(
     model: MaxEnt, counts: npt.ArrayLike | pd.Series, multipliers: Mapping[str, np.ndarray]
 ) -> Certificate:
-    """Bound how far counts are from the answer of a model, by given multipliers."""
+    """Bound the distance of counts from the answer of a model, by given multipliers."""
     if model.convex:
         raise SolverError(
-            "multipliers certify linear rows only, and the model has user-defined convex constraints; leave multipliers out"
+            "multipliers are not supported for models with user-defined convex constraints; omit multipliers"
         )
     x, form = _in_records(model.space, counts), model.form
     m = form.transformed_multipliers(_by_row(form.by_label(np.zeros(form.shape[0])), multipliers))
@@ -1048,18 +1048,18 @@ def certify_counts(
 
 
 def certify_by(model: MaxEnt, counts: npt.ArrayLike | pd.Series, solved: Posterior) -> Certificate:
-    """Bound how far counts are from the answer of a model, by an answer that is certified already."""
-    # There are two bounds, and the smaller one is given: that of the multipliers of the answer, which do not prove the
-    # zeros that were found during the solve, and the distance of the counts from the answer plus the answer's bound.
-    # Multipliers of convex constraints are not kept, so that there is only the second one where there are any.
-    found = by_distance(solved.certificate, solved.counts, _in_records(model.space, counts), model.posed)
+    """Bound the distance of counts from the answer of a model, by a certified answer."""
+    # Return the smaller of two bounds: the bound of the multipliers of the answer, which do not prove the zeros that
+    # were detected during the solve, and the distance of the counts from the answer plus the answer's bound. Only the
+    # second is available with convex constraints, whose multipliers are not stored.
+    distant = by_distance(solved.certificate, solved.counts, _in_records(model.space, counts), model.posed)
     if model.convex:
-        return found
-    return min(certify_counts(model, counts, solved.multipliers), found, key=lambda one: one.bound)
+        return distant
+    return min(certify_counts(model, counts, solved.multipliers), distant, key=lambda certificate: certificate.bound)
 
 
 def _in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
-    """One finite number of records for each term, in the order of the space."""
+    """Return the counts as a finite array, one per term, in the order of the space."""
     if isinstance(counts, pd.Series):
         at = counts.index.get_indexer(space.index) if counts.index.is_unique else np.array([-1])
         if len(counts) != len(space) or (at < 0).any():
@@ -1069,7 +1069,7 @@ def _in_records(space: Space, counts: npt.ArrayLike | pd.Series) -> np.ndarray:
 
 
 def _by_row(expected: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> np.ndarray:
-    """One multiplier per row, from arrays by label."""
+    """Return one multiplier per row, from arrays by label."""
     if not isinstance(given, Mapping) or set(given) != set(expected):
         raise TableError(f"multipliers must be a dictionary with arrays for {join_names(list(expected))}")
     for label, zeros in expected.items():
@@ -1080,12 +1080,12 @@ def _by_row(expected: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray])
 
 
 def first_multipliers(model: MaxEnt, earlier: Posterior) -> np.ndarray:
-    """Where a warm solve starts: the multipliers of an earlier posterior, and 0 for new knowledge."""
+    """Return the start of a warm solve: the multipliers of an earlier posterior, and the defaults of new knowledge."""
     check_instance(earlier, Posterior, "warm_start")
     if not earlier.multipliers:
-        raise StatementError("warm_start has no multipliers, as they are not saved; solve its model again")
+        raise StatementError("warm_start has no multipliers, because they are not saved; solve its model again")
     if earlier.space.view is not model.view:
-        raise StatementError("warm_start is a posterior of another release; it must be of the model's own")
+        raise StatementError("warm_start is a posterior of another release; it must belong to the model's release")
     known, rows = earlier.multipliers, model.blocks.by_label
     before = {} if earlier.model is None else earlier.model.blocks.by_label
     default = model.form.by_label(model.posed.start)
@@ -1097,7 +1097,7 @@ def first_multipliers(model: MaxEnt, earlier: Posterior) -> np.ndarray:
 
 
 def _matching(known: np.ndarray, default: np.ndarray, before: Rows | None, now: Rows) -> np.ndarray:
-    """Take multipliers over from the rows that had a label to those that have it now, by the rows' names."""
+    """Transfer multipliers from the earlier to the current rows of a label, by the names of the rows."""
     if len(known) == 0 or before is now:
         return known if before is now else default
     if before is not None and before.index is not None and now.index is not None and before.index.is_unique:
@@ -1109,34 +1109,34 @@ def _matching(known: np.ndarray, default: np.ndarray, before: Rows | None, now: 
 def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior:
     """Read a posterior that :meth:`Posterior.save` wrote.
 
-    The checksum in the file detects damage. It is not a signature: whoever forges a file can compute its checksum, and
-    the certificate in it is then whatever the forger wrote. Files of version 0.2.0 can be
-    read; to convert a file of version 0.1.0, load and save it with version 0.2.0.
+    The checksum in the file detects damage. It is not a signature: a forged file, with any certificate, can have a
+    valid checksum. Files of version 0.2.0 can be read; to convert a file of version 0.1.0, load and save it with
+    version 0.2.0.
 
     Parameters
     ----------
     path : str or path
     verify : bool
-        Make the model again from the view and the knowledge in the file, solve it, and certify the counts of the file
-        against it. This proves that they are the maximum-entropy answer to ``post.model.knowledge``, up to the bound of
-        the new certificate. It does not prove who wrote the file, nor that the view and the knowledge in it are those
-        that you expect: compare ``post.space.view`` and ``post.model.knowledge``. Nor does it check `solver`,
-        `iterations` and the seconds.
+        Rebuild the model from the view and the knowledge in the file, solve it, and certify the counts of the file
+        against it. This proves that the counts are the maximum-entropy answer to ``post.model.knowledge``, up to the
+        bound of the new certificate. It does not prove who wrote the file, or that it contains the view and the
+        knowledge that you expect: compare ``post.space.view`` and ``post.model.knowledge``. It does not check `solver`,
+        `iterations` and the seconds either.
 
     Returns
     -------
     Posterior
-        Without its model, its multipliers and its log. With `verify` it has a model, the multipliers of the new solve,
-        and the new certificate.
+        The posterior without its model, its multipliers and its log. With `verify` it has a model, the multipliers of
+        the new solve, and the new certificate.
 
     Raises
     ------
     TableError
-        If it is not such a file, or has been damaged, cut, or edited since. With `verify` also if the file claims a
-        certificate that its counts do not have, or lacks the knowledge, as files of version 0.2.0 do, and those of
-        models with convex constraints.
+        If the file does not contain a posterior, or was damaged, truncated or edited. With `verify`, also if the counts
+        do not satisfy the certificate in the file, or if the file lacks the knowledge, as do files of version 0.2.0 and
+        of models with convex constraints.
     Infeasible, SolverError
-        With `verify`: if the model in the file has no answer, or none is found.
+        With `verify`, if the model in the file is infeasible or cannot be solved.
 
     Examples
     --------
@@ -1162,7 +1162,7 @@ def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior
         loaded = Posterior(
             space,
             counts,
-            # The numbers of a certificate are non-negative, and may be infinite, as seconds are.
+            # The numbers of a certificate are, like seconds, non-negative and possibly infinite.
             Certificate(forced=forced, **{name: check_seconds(value, name) for name, value in written.items()}),
             Status(about["status"]),
             check_str(about["solver"], "solver"),
@@ -1177,17 +1177,17 @@ def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior
     reason = "an earlier version of maxent_cvx wrote it" if parts is None else parts.get("missing")
     if parts is None or reason is not None:
         raise TableError(
-            f"{what} does not contain the knowledge of its model ({reason}), so that its counts cannot be certified; "
-            "make the model, and compare with model.certify(post.counts)"
+            f"{what} does not contain the knowledge of its model ({reason}), so its counts cannot be certified; "
+            "make the model again and call model.certify(post.counts)"
         )
     with decoding(what, "solve and save again"):
         model = MaxEnt._made_of(model_of_parts(space.view, space.people, parts))
-        model.form  # noqa: B018 - rows that do not fit together are found here
+        model.form  # noqa: B018 - detects inconsistent rows
     solved = model.solve()
     certificate = certify_by(model, counts, solved)
     if loaded.certificate.holds and not certificate.holds:
         raise TableError(
-            f"{what} claims a certificate that its counts do not have: {certificate}; they are not the maximum-entropy "
-            "answer to the view and the knowledge in the file. Solve and save again"
+            f"the counts in {what} do not satisfy the certificate in the file: {certificate}; they are not the "
+            "maximum-entropy answer to the view and the knowledge in the file. Solve and save again"
         )
     return replace(loaded, space=model.space, certificate=certificate, multipliers=solved.multipliers, model=model)

@@ -33,7 +33,7 @@ from .storage import knowledge_parts, write_terms
 if TYPE_CHECKING:
     from .maxent import MaxEnt
 
-#: Fields that a file has as they are.
+#: Fields that are stored in a file unchanged.
 ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
 
 
@@ -52,24 +52,24 @@ class Posterior:
         recomputed from the rows. The posterior over possible worlds may differ: see the notes of
         :class:`maxent_cvx.MaxEnt`.
     status : Status
-        Why the solver stopped.
+        Reason why the solver stopped.
     solver, iterations : str, int
     compile_seconds, solve_seconds, certify_seconds : float
         Time to compile the problem, to solve it, and to certify the answer; the last is not saved.
     tolerance : float
-        The tolerance that a conic solver was given; NaN for other solvers, and not saved.
+        The tolerance passed to a conic solver; NaN for other solvers, and not saved.
     log : DataFrame
         One row per iteration: the largest row residual and the gap of the inequalities (records), the dual function
-        (nats of all records), terms proved empty so far, and seconds since the start. For a solver that reports no
-        iterations there is one row, with its status. Empty if presolve solved everything.
+        (nats of all records), terms proved empty so far, and seconds since the start. A solver that does not report
+        iterations has one row, with its status. Empty if presolve solved the whole problem.
     multipliers : dict of str to ndarray
-        For every label of rows, their multipliers m, where N p = exp(A' m - 1) and each row is scaled so
-        that its largest coefficient on the counts is 1. The start of ``warm_start``; not saved.
+        The multipliers m of the rows of each label, where N p = exp(A' m - 1) and each row is scaled so
+        that its largest coefficient on the counts is 1. They are the start for ``warm_start``; not saved.
     model : MaxEnt or None
-        The model as it was when it was solved; not saved.
+        A copy of the model at the time of the solve; not saved.
     convex_multipliers : dict of str to tuple of arrays
-        For every convex constraint ``expression <= 0``, by its label, the multipliers t >= 0 of its entries, nats of
-        all records per unit of the expression, and subgradients G: then N p = w exp(A' m - G' t - 1), w being weights. Not saved.
+        For every convex constraint ``expression <= 0``, by label, the multipliers t >= 0 of its entries, nats of all
+        records per unit of the expression, and subgradients G: N p = w exp(A' m - G' t - 1), with weights w. Not saved.
 
     Examples
     --------
@@ -111,19 +111,19 @@ class Posterior:
 
     @property
     def view(self) -> View:
-        """The release, or another view, that the posterior is of."""
+        """The release, or other view, of the posterior."""
         return self.space.view
 
     @property
     def known_people(self) -> People:
-        """The people whom the adversary knows by name."""
+        """The people named in the model."""
         return self.space.people
 
     def joint(self) -> pd.Series:
-        """P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
+        """Return P(q, s, b) over the terms, probabilities, labelled by QI attributes, sensitive attribute and bucket.
 
-        P(q, s) without buckets. If people are named, P(i, q, s, b): the first label is "who", which is "(others)" for
-        unnamed people.
+        Without buckets it is P(q, s). If people are named, it is P(i, q, s, b): the first label is "who", which is
+        "(others)" for unnamed people.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Posterior:
         return counts_by_value(self.space, self.counts, self.space.codes["q"], len(self.space.view.quasi_identifiers))
 
     def conditional(self) -> pd.DataFrame:
-        """P(s | q) = sum_b P(q, s, b) / P(q), probabilities: one row per QI tuple, one column per sensitive value.
+        """Return P(s | q) = sum_b P(q, s, b) / P(q): one row per QI tuple, one column per sensitive value.
 
         Nothing is renormalised: rows sum to 1 up to the certificate's residual.
         (Privacy-MaxEnt, section 3.1.)
@@ -178,10 +178,9 @@ class Posterior:
         return pd.DataFrame(self.table / view.n_q[:, None], index=index, columns=view.sensitive_values)
 
     def people(self) -> pd.DataFrame:
-        """P(s | i) for every named person i, or everybody in a series: one row per person, one column per value.
+        """Return P(s | i) for every named person i, or everybody in a series: one row per person, one column per value.
 
-        Probabilities; nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6; Re-publishing,
-        Problem 2.1.)
+        Nothing is renormalised, as in :meth:`conditional`. (Privacy-MaxEnt, section 6; Re-publishing, Problem 2.1.)
 
         Raises
         ------
@@ -207,13 +206,13 @@ class Posterior:
         return pd.DataFrame(table, index=people.names, columns=view.sensitive_values)
 
     def inferences(self) -> tuple[pd.DataFrame, np.ndarray]:
-        """P(s | .) for everybody who is distinguishable: :meth:`conditional`, and :meth:`people` for named people.
+        """Return P(s | .) for every distinguishable group: :meth:`conditional`, and :meth:`people` for named people.
 
         Returns
         -------
         DataFrame
-            Probabilities. If people are named, one row per person, and one for the others of every QI tuple; the first
-            level of the index is "who", and "(others)" for unnamed people.
+            Probabilities. If people are named, one row per person, and one for the unnamed people of each QI tuple. The
+            first level of the index is "who", with "(others)" for unnamed people.
         ndarray
             The number of people in each row.
 
@@ -240,22 +239,22 @@ class Posterior:
         return pd.DataFrame(table, index=index, columns=self.space.view.sensitive_values), people
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
-        """P(value | given), or P(value | who), under the posterior; or the value of a combination of ``P(...)``.
+        """Return P(value | given), or P(value | who), under the posterior, or the value of a combination of ``P(...)``.
 
         Parameters
         ----------
         value, given, who
-            As in :meth:`maxent_cvx.Space.prob`; or, as `value` alone, a combination, ``P("Flu") - P("HIV")``.
+            See :meth:`maxent_cvx.Space.prob`. `value` alone may also be a combination, ``P("Flu") - P("HIV")``.
 
         Returns
         -------
         float
-            A probability; for several people in `who`, the expected number with the value.
+            A probability; for several people in `who`, their expected number with the value.
 
         Raises
         ------
         UnknownName, StatementError
-            As :meth:`maxent_cvx.Space.prob`.
+            See :meth:`maxent_cvx.Space.prob`.
 
         Examples
         --------
@@ -269,7 +268,7 @@ class Posterior:
         if not isinstance(value, Probability):
             return float((self.space.row(value, given, who) @ self.counts)[0] / self.space.n_records)
         if given is not None or who is not None:
-            raise StatementError(f"{value} has its own condition; given and who must be omitted")
+            raise StatementError(f"given and who must be omitted, because {value} contains its own condition")
         p = self.counts / self.space.n_records
         return value.constant + sum(float((event.row(self.space) @ p)[0]) * a for event, a in value.terms.items())
 
@@ -294,7 +293,7 @@ class Posterior:
         solution : Solution
             A certified answer of a solver.
         form : LinearForm
-            The rows that it satisfies.
+            The rows that the solution satisfies.
         model : MaxEnt, optional
             The model of the rows.
 
@@ -329,7 +328,7 @@ class Posterior:
             If the model has no prior, or the posterior was loaded from a file without `verify`.
         """
         if self.model is None or self.space.prior is None:
-            raise StatementError("there is no prior to compare with; solve a model with one, MaxEnt(view, prior=...)")
+            raise StatementError("relative_entropy requires a prior; solve a model with one, MaxEnt(view, prior=...)")
         p, codes = self.counts / self.space.n_records, self.space.codes
         others = [codes[role] for role in codes if role != "s"]
         of_tuple = group_codes(others, [int(code.max()) + 1 for code in others])
@@ -338,10 +337,10 @@ class Posterior:
 
     @property
     def objective(self) -> float:
-        """``N H(p) - sum of penalties``, nats: the objective; with a prior ``-N D(p || prior)`` less the penalties.
+        """The objective ``N H(p) - sum of penalties``, nats; with a prior ``-N D(p || prior)`` minus the penalties.
 
-        ``model.problem.value`` is this less N log N, N being the number of records; with a prior, it also lacks N times
-        the constant sum P(q, b) log P(q, b) of D.
+        ``model.problem.value`` is this minus N log N, where N is the number of records; with a prior, it also omits N
+        times the constant sum P(q, b) log P(q, b) of D.
 
         Raises
         ------
@@ -395,17 +394,17 @@ class Posterior:
         time_limit: float = math.inf,
         progress: bool | None = None,
     ) -> pd.DataFrame:
-        """``dH / d(value)`` of every statement, nats: its shadow price, per unit of its value as typed.
+        """Return the shadow price of every statement: ``dH / d(value)``, nats per unit of its value as typed.
 
-        A statement with a price of 0 follows from the others; the larger the price, the more a small change of the
-        value matters.
+        A statement with a price of 0 does not change the answer; the larger the price, the larger the effect of a small
+        change of the value.
 
         Parameters
         ----------
         leave_one_out : bool
-            Also solve again without each statement.
+            Also solve the model without each statement.
         measure : callable, or dict or list of callables, optional
-            With `leave_one_out`: from a posterior to a number, or to several by name; by default the entropy.
+            With `leave_one_out`, maps a posterior to a number, or to several by name; by default the entropy.
         time_limit : float
             Seconds for each solve without a statement, as in :meth:`MaxEnt.solve`.
         progress : bool, optional
@@ -414,32 +413,33 @@ class Posterior:
         Returns
         -------
         DataFrame
-            One row per statement, the largest price first: `side`, which side is active ("=", ">=", "<=", "" for an
-            inactive inequality, "~" for a soft statement), and `price`. Widening a vague statement by eps on its
-            active side raises the entropy by eps times the size of the price, to first order. The price is infinite if
-            the statement forces zeros: the entropy then rises faster than any multiple of eps. Statements that repeat
+            One row per statement, the largest price first: the active `side` ("=", ">=", "<=", "" for an inactive
+            inequality, "~" for a soft statement) and the `price`. Widening an inequality by eps on its active side
+            increases the entropy by eps times the absolute price, to first order. The price is infinite if the
+            statement forces zeros: the entropy then increases faster than any multiple of eps. Statements that repeat
             each other share a price.
             With `leave_one_out` also the measure `without` the statement, and the `change` from the measure with it;
-            NaN for the zeros of a prior, which cannot be left out. For several numbers these are "without[label]" and
-            so on, for several measures "without name". If a solve fails they are NaN, and `message` says why. With a
-            prior, prices are derivatives of the entropy relative to it. With soft statements they are derivatives of
-            the objective per record, the entropy less the costs divided by N; the price of a soft statement is the
-            slope of its cost at the answer, divided by N. A convex statement has a price for each entry of its left
-            side: >= 0 of ``expression <= c``, and <= 0 of ``entropy >= h``. The price is infinite if a sum of squares
-            or a divergence must be 0, and NaN if a norm must be. A ratio, ``a / b >= c``, and a mean of people whose
-            number is unknown are listed as the linear rows that they are, such as ``a >= c b``, with the prices of these.
+            NaN for the zeros of a prior, which cannot be removed. The columns are "without[label]" etc. for several
+            numbers, and "without name" for several measures. If a solve fails they are NaN, and `message` contains the
+            reason. With a prior, prices are derivatives of the entropy relative to it. With soft statements they are
+            derivatives of the objective per record, the entropy minus the costs divided by N; the price of a soft
+            statement is the slope of its cost at the answer, divided by N. A convex statement has one price per entry
+            of its left side, >= 0 for ``expression <= c`` and <= 0 for ``entropy >= h``. The price is infinite if a sum
+            of squares or a divergence must be 0, and NaN if a norm must be. A ratio, ``a / b >= c``, and a mean of
+            people whose number is unknown are listed as linear rows, such as ``a >= c b``, with the prices of these.
 
         Raises
         ------
         StatementError
             If the posterior was loaded from a file without `verify`.
         Inaccurate, SolverError
-            If the multipliers of the answer are not precise enough; if every solve without a statement fails, the
-            first error.
+            If the multipliers of the answer are not precise enough; if every solve without a statement fails (the
+            first error).
 
         Notes
         -----
-        An interrupt, or an error of a measure, has the finished rows in its attribute ``finished``.
+        If the computation is interrupted, or a measure fails, the exception's attribute ``finished`` contains the
+        finished rows.
 
         Examples
         --------
@@ -459,51 +459,51 @@ class Posterior:
     def certain(
         self, progress: bool | None = None, *, integer: bool = False, time_limit: float | None = None
     ) -> pd.DataFrame:
-        """Every P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, and the reasons.
+        """List every P(s | q), or P(s | i) of a named person, that knowledge forces to 0 or 1, with the reasons.
 
-        P(s | q) is about everybody with q, named or not. If some of them are named, the others are distinguishable from
-        these: a certainty about the others alone is listed as "P(Flu | (others), Gender=female)", unless it is true of
-        everybody with q. This label is not a statement, and cannot be added to a model.
+        P(s | q) refers to everybody with q, named or not. If some of them are named, they are distinguishable from the
+        unnamed ones: a certainty about the unnamed ones alone is listed as "P(Flu | (others), Gender=female)", unless
+        it applies to everybody with q. This label is not a statement, and cannot be added to a model.
 
-        Only inferences that the release leaves open are listed, and only those that could be proved; if P(s | q) = 1,
-        the zeros of the other values are not listed. For a series, the certainties that follow from the releases
-        together are listed, too, and for a population those from its groups: then published rows are among the reasons.
-        Soft rows force nothing. Of convex constraints only the zeros of their references do, such as those of a
-        divergence: what is listed follows from linear facts, and remains true with the others.
+        Only inferences that the release does not determine are listed, and only if they could be proved. If
+        P(s | q) = 1, the zeros of the other values are not listed. For a series, certainties that follow from the
+        combination of releases are also listed, and for a population those that follow from its groups: the reasons
+        then include published rows. Soft rows and convex constraints are ignored, except for the zeros of the
+        constraints' references, such as those of a divergence; the list remains valid with the other constraints.
 
         Parameters
         ----------
         progress : bool, optional
             Show a progress bar; by default on a terminal or in a notebook.
         integer : bool
-            Certainties that follow from everybody having exactly one value, which linear rows do not imply: then also
-            from the release alone, and without reasons.
+            List the certainties in integer assignments, in which everybody has exactly one value; linear rows do not
+            imply this. They include certainties of the release alone, and have no reasons.
         time_limit : float, optional
-            Seconds; by default there is no limit, but 60 for whole assignments.
+            Seconds. By default 60 if `integer`, otherwise no limit.
 
         Returns
         -------
         DataFrame
             One row per inference, "P(Flu | Gender=female, Degree=junior)": its `probability`, 0 or 1, the number of
-            `people` it is about, and `because`, an irreducible list of statements that force it together with the
+            `people` to whom it applies, and `because`, an irreducible list of statements that force it with the
             release, as proved by bounds or by multipliers that are checked against the raw rows. With `integer`,
             instead of `because`, the maximum-entropy probability `posterior`, and `decided`: False, with a probability
-            of NaN, if the time was over.
+            of NaN, if the time limit was reached.
 
         Raises
         ------
         StatementError
             If the posterior was loaded from a file without `verify`.
         Infeasible
-            With `integer`: if no assignment of values to records satisfies the rows.
+            With `integer`, if no assignment of values to records satisfies the rows.
         NotDecided
-            Without `integer`: if the time is over. With it, undecided inferences are listed as such.
+            Without `integer`, if the time limit is reached. With it, undecided inferences are listed as such.
 
         Notes
         -----
         Without `integer`, certainties follow from the linear rows. With it, they hold in every assignment of a value to
-        each record, and of a record to each name, that satisfies the rows as typed: a probability of 0.3 is then three
-        of ten people, and impossible for one person.
+        each record, and of a record to each name, that satisfies the rows as typed: a probability of 0.3 then means
+        three of ten people, and is impossible for one person.
 
         Examples
         --------
@@ -532,7 +532,7 @@ class Posterior:
         inferred ``N P(q,s,b)``. An existing file is replaced in one step, when the new one is complete. A checksum
         detects damage, but is not a signature, so files of unknown origin may be forged. The file also contains the
         knowledge of the model, with which ``load_posterior(path, verify=True)`` certifies the posterior again: do not
-        share it with people who must not see what the adversary knows.
+        share the file with people who must not see this knowledge.
 
         Parameters
         ----------
@@ -541,7 +541,7 @@ class Posterior:
         Raises
         ------
         TableError
-            If a Parquet file cannot store the labels of a column, such as tuples or numbers of several types, or if the
+            If Parquet does not support the labels of a column, such as tuples or numbers of several types, or if the
             file cannot be written; an existing file is then unchanged.
 
         Examples
@@ -580,19 +580,19 @@ class Posterior:
 
 
 def counts_by_value(space: Space, counts: np.ndarray, group: np.ndarray, size: int) -> np.ndarray:
-    """Sum the counts of groups of records, given the group of each term: shape (groups, sensitive values)."""
+    """Sum the counts by group and sensitive value, given the group of each term: shape (groups, sensitive values)."""
     n_values = len(space.view.sensitive_values)
     return np.bincount(group * n_values + space.codes["s"], counts, size * n_values).reshape(size, n_values)
 
 
 def entropy_of(space: Space, counts: np.ndarray) -> float:
-    """The entropy of the terms, nats, or the share of those of one partition."""
+    """Return the entropy of the terms, nats, or the contribution of one partition to it."""
     p = counts / space.n_records
     return float(xlogy(p, space.multiplicities).sum() - xlogy(p, p).sum())
 
 
 def seconds_for(time_limit: float | None, integer: bool = False) -> float:
-    """Read a time limit; by default there is none, but 60 seconds for integer programs."""
+    """Return a time limit in seconds: by default 60 for integer programs, otherwise infinity."""
     if time_limit is None:
         return 60.0 if integer else math.inf
     return check_seconds(time_limit, "time_limit")
