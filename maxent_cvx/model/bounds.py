@@ -1,4 +1,4 @@
-"""Bounds: the least and the largest value of linear expressions over every distribution that satisfies the rows."""
+"""Bounds: the least and the largest value of linear expressions over all distributions that satisfy the rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..terms.space import Space
 if TYPE_CHECKING:
     from .maxent import MaxEnt
 
-#: The largest number of models that are solved for one query, one per combination of alternatives.
+#: Maximum number of models solved for one query, one per combination of alternatives.
 MOST = 1000
 
 
@@ -35,19 +35,19 @@ class LinearQuery:
 
     matrix: sp.csr_array  # shape (expressions, terms)
     constant: np.ndarray
-    attainable: np.ndarray  # shape (2, expressions); What it can be at all: a probability is from 0 to 1
-    # Whether each is a multiple of the sum of terms that are, in every bucket, all of some QI tuples with some values:
-    # then it has a closed form without knowledge.
+    attainable: np.ndarray  # shape (2, expressions): the range without constraints, from 0 to 1 for a probability
+    # One per expression: whether it is a multiple of the sum of the terms that combine, in every bucket, all of some
+    # QI tuples with some values. Such expressions have a closed form without knowledge.
     is_rectangle: np.ndarray
     index: pd.Index
 
 
 def of_combinations(combinations: Sequence[Probability], space: Space) -> LinearQuery:
-    """Ask for linear combinations of probabilities."""
-    rows, every = [], []
+    """Return the query for linear combinations of probabilities."""
+    rows, events = [], []
     for combination in combinations:
         parts = [coefficient * event.row(space) for event, coefficient in combination.terms.items()]
-        every.append(parts)
+        events.append(parts)
         rows.append(sum(parts[1:], parts[0]) if parts else sp.csr_array((1, len(space))))
     matrix = sp.csr_array(sp.vstack(rows, format="csr") / space.n_records) if rows else sp.csr_array((0, len(space)))
     matrix.eliminate_zeros()
@@ -55,14 +55,14 @@ def of_combinations(combinations: Sequence[Probability], space: Space) -> Linear
         matrix,
         np.array([combination.constant for combination in combinations], dtype=float),
         np.array([combination.attainable() for combination in combinations], dtype=float).reshape(-1, 2).T,
-        # Of one probability; a mean has several coefficients.
-        np.array([len(parts) == 1 and len(np.unique(parts[0].data)) <= 1 for parts in every], dtype=bool),
+        # A single event is a rectangle if it is a probability; a mean has several coefficients.
+        np.array([len(parts) == 1 and len(np.unique(parts[0].data)) <= 1 for parts in events], dtype=bool),
         pd.Index(map(str, combinations), name="probability"),
     )
 
 
 def of_conditionals(space: Space) -> LinearQuery:
-    """Ask for every P(s | q) that is not impossible."""
+    """Return the query for every possible P(s | q)."""
     q, s, n_values = space.codes["q"], space.codes["s"], len(space.view.sensitive_values)
     _, first, pair = np.unique(q * n_values + s, return_index=True, return_inverse=True)
     n, n_terms = len(first), len(space)
@@ -73,7 +73,7 @@ def of_conditionals(space: Space) -> LinearQuery:
 
 
 def of_table(table: PublishedTable, space: Space, cells: np.ndarray) -> LinearQuery:
-    """Ask for the number of people in some cells of a table, given by position."""
+    """Return the query for the number of people in cells of a table, given by position."""
     n = len(cells)
     attainable = np.stack([np.zeros(n), np.full(n, float(space.n_records))])
     matrix = sp.csr_array(table.matrix(space)[cells])
@@ -88,7 +88,7 @@ def bounds_of(
     progress: bool | None,
     exact: bool | None = True,
 ) -> Ends:
-    """Find the least and the largest value of linear expressions; `exact` None: exact ends of small components only."""
+    """Bound linear expressions; with `exact` None, bounds are exact for small components only."""
     if integer and (models := _alternatives(model)):
         return _over_alternatives(models, lambda chosen: bounds_of(query, chosen, integer, seconds, progress))
     linear_bounds = partial(
@@ -105,24 +105,24 @@ def bounds_of(
         else:
             with within(seconds):
                 ends = convex_bounds(model.posed, query.matrix, linear_bounds, bar.update)
-    # A probability is between 0 and 1: roundoff must not lead outside of the range.
+    # Rounding errors must not lead outside of the range, which is 0 to 1 for a probability.
     return Ends(np.clip(query.constant + ends.value, *query.attainable), ends.is_exact)
 
 
 def require_attained(query: LinearQuery, ends: Ends) -> None:
-    """Raise if some end is not known to be attained, as can be where convex constraints are nearly contradictory."""
+    """Raise Inaccurate if a bound may not be attained, as for nearly contradictory convex constraints."""
     open_ = np.flatnonzero(~ends.is_exact.all(axis=0))
     if len(open_):
         low, high = ends.value[:, open_[0]]
         raise Inaccurate(
-            f"{query.index[open_[0]]} is between {low:.6g} and {high:.6g}, which is proved, but these ends may not be "
-            "attained, as a conic program has no precise answer: pass exact=False for ends that may be further outside"
+            f"{query.index[open_[0]]} is proved to be between {low:.6g} and {high:.6g}, but these bounds may not be "
+            "attained, because a conic program has no precise answer; pass exact=False for bounds that may be wider"
         )
 
 
 def _alternatives(model: MaxEnt) -> list[MaxEnt]:
-    """A model for each combination of alternatives of its sources; none if there is no choice."""
-    # Some knowledge is a disjunction: one of several sets of rows is true. The rows of the source are a relaxation.
+    """Return one model per combination of alternatives of its sources, or [] without alternatives."""
+    # A source may be a disjunction: one of several sets of rows holds. The rows of the source are a relaxation.
     choices = {
         label: source.alternatives(model.space)
         for label, source in model.knowledge.items()
@@ -133,8 +133,8 @@ def _alternatives(model: MaxEnt) -> list[MaxEnt]:
         return []
     if (number := math.prod(map(len, choices.values()))) > MOST:
         raise NotDecided(
-            f"there are {number} combinations of the alternatives of {', '.join(choices)}, and at most {MOST} are tried; "
-            "ask without integer=True, or for fewer of them at a time"
+            f"there are {number} combinations of the alternatives of {', '.join(choices)}, but at most {MOST} are "
+            "supported; pass integer=False, or remove some of these sources"
         )
     models = []
     for chosen in itertools.product(*choices.values()):
@@ -146,7 +146,7 @@ def _alternatives(model: MaxEnt) -> list[MaxEnt]:
 
 
 def _over_alternatives(models: Sequence[MaxEnt], ask: Callable[[MaxEnt], Ends]) -> Ends:
-    """The least and the largest values over several models, some of which may be infeasible."""
+    """Return the least and the largest values over several models, some of which may be infeasible."""
     values, infeasible = [], None
     for model in models:
         try:

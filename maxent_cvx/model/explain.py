@@ -53,39 +53,39 @@ if TYPE_CHECKING:
     from .maxent import MaxEnt
     from .posterior import Posterior
 
-# Certain inferences: probabilities that knowledge forces to 0 or 1, and what forces each.
+# Certain inferences: probabilities that knowledge forces to 0 or 1, with reasons.
 
-#: Rows of knowledge whose consequences are derived one by one, from the last; statements come last.
+#: Maximum number of rows of knowledge whose consequences are derived one by one; the last rows are statements.
 MOST_CERTAIN_ROWS = 2_000
-#: Terms with fewer records than this are candidates for zeros, as answers are not exact; a proof decides.
+#: Records: terms with smaller counts are candidates for zeros, because answers are not exact; a proof decides.
 MAYBE_ZERO = 1e-5
 
 
-#: What an inference says: the kind of those whom it is about, which of them, the position of s, and 0 or 1.
+#: Identity of an inference: the kind of its subjects, the position of the subject and of s, and 0 or 1.
 Key = tuple[str, int, int, float]
 
 
 class Subjects(NamedTuple):
-    """Whom inferences of one kind are about."""
+    """The subjects of inferences of one kind."""
 
     kind: str
-    code: np.ndarray
-    people: np.ndarray  # how many people each is
+    code: np.ndarray  # one per term: position of its subject
+    people: np.ndarray  # one per subject: number of people
 
 
 class Inference(NamedTuple):
-    """P(s | q), P(s | i), or P(s | the others with q), that may be 0 or 1."""
+    """P(s | q), P(s | i), or P(s | unnamed people with q), that may be 0 or 1."""
 
     name: str
-    group: tuple[str, int]  # whom it is about: their kind, and which of them
-    value: int  # the position of s
+    group: tuple[str, int]  # kind and position of the subject
+    value: int  # position of s
     probability: float
-    people: int  # how many they are
+    people: int  # number of people in the group
     terms: np.ndarray  # the terms that must be empty
 
     @property
     def key(self) -> Key:
-        """What it says, but for the name."""
+        """Identity of the inference, without its name."""
         return *self.group, self.value, self.probability
 
 
@@ -93,19 +93,19 @@ class Inference(NamedTuple):
 def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> pd.DataFrame:
     """List certain inferences with their reasons, see :meth:`maxent_cvx.Posterior.certain`."""
     space, problem = model.space, model.posed.hard
-    if np.isnan(problem.closed_form.counts).any():  # releases of the same people force something by themselves
+    if np.isnan(problem.closed_form.counts).any():  # releases of the same people can force values without knowledge
         problem = problem.relax_published()
     form = problem.form
     candidates = list(_inferences(space, counts < MAYBE_ZERO))
     known = np.arange(form.n_facts, form.shape[0])
-    # Most inferences are forced by a single statement, which bounds show; linear programs prove or refute the others.
+    # Most inferences are forced by a single statement, as bounds prove; linear programs decide the others.
     reasons = _forced_by_one(candidates, known[-MOST_CERTAIN_ROWS:], form, space.n_records)
     sets = ForcingSets(form)
     settled = {candidates[i].group for i in reasons if candidates[i].probability == 1}  # groups with a certain value
     keys = {candidates[i].key for i in reasons}
 
     def follows(inference: Inference) -> bool:
-        """Whether it follows from one that is listed: another value has 1, or it is true of all with the QI tuple."""
+        """Return whether a listed inference implies it: another value has 1, or it applies to the whole QI tuple."""
         kind, whom = inference.group
         if inference.group in settled and inference.probability == 0:
             return True
@@ -128,7 +128,7 @@ def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> p
             if inference.probability == 1:
                 settled.add(inference.group)
     listed = [(candidates[i], reasons[i]) for i in sorted(reasons) if not follows(candidates[i])]
-    table = [(one.name, one.probability, one.people, [form.name(row) for row in rows]) for one, rows in listed]
+    table = [(item.name, item.probability, item.people, [form.name(row) for row in rows]) for item, rows in listed]
     columns = ["inference", "probability", "people", "because"]
     return pd.DataFrame(table, columns=columns).set_index("inference")
 
@@ -136,7 +136,7 @@ def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> p
 def _forced_by_one(
     candidates: list[Inference], known: np.ndarray, form: LinearForm, n_records: float
 ) -> dict[int, np.ndarray]:
-    """What a single statement forces, by bounds: its row, by the number of the inference."""
+    """Return, by position, the row that forces each inference on its own, as proved by bounds."""
     reasons: dict[int, np.ndarray] = {}
     of = np.repeat(np.arange(len(candidates)), [len(inference.terms) for inference in candidates])
     terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in candidates)])
@@ -147,7 +147,7 @@ def _forced_by_one(
 
 
 def subjects(space: Space) -> Iterator[Subjects]:
-    """Give everybody of each QI tuple, then each named person, then the others of the QI tuples that have names."""
+    """Yield the QI tuples, then the named people, then the unnamed people of QI tuples with named people."""
     q, n_q = space.codes["q"], space.view.n_q
     yield Subjects("q", q, n_q)
     if len(space.people):
@@ -157,12 +157,12 @@ def subjects(space: Space) -> Iterator[Subjects]:
 
 
 def follows_for_others(key: Key, decided: Container[Key]) -> bool:
-    """Whether an inference about the others of a QI tuple follows from the same one about everybody with it."""
+    """Return whether an inference about the unnamed people of a QI tuple follows from the one about the whole tuple."""
     return key[0] == "others" and ("q", *key[1:]) in decided
 
 
 def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
-    """Give each inference that may be 0 or 1; where a bucket allows one value, nothing was open."""
+    """Yield each inference that may be 0 or 1, except for groups with a single possible value."""
     s, n_s = space.codes["s"], len(space.view.sensitive_values)
     for kind, code, people in subjects(space):
         size = len(people)
@@ -186,9 +186,9 @@ def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
 
 
 def name_of(space: Space, kind: str, group: int, value: int) -> str:
-    """Name an inference as a statement would be; no statement involves the others of a QI tuple, who are named thus."""
-    # "P(Flu | Gender=male)" is about everybody who is male, "P(Flu | Alice)" about Alice, and "P(Flu | (others),
-    # Gender=male)" about those who are male and have no name.
+    """Return the text of an inference in the notation of statements, extended by unnamed people."""
+    # "P(Flu | Gender=male)" refers to all men, "P(Flu | Alice)" to Alice, and "P(Flu | (others), Gender=male)" to the
+    # unnamed men.
     view = space.view
     label = view.sensitive_values[value]
     several = len(view.sensitive) > 1
@@ -204,21 +204,21 @@ def name_of(space: Space, kind: str, group: int, value: int) -> str:
     return str(Event(sensitive, given))
 
 
-# What every integer solution agrees on: certain because each record has exactly one value, beyond linear rows.
+# Inferences common to all integer solutions: certain because each record has exactly one value, beyond linear rows.
 
-#: What an inference says: of whom, which value, and how probable that is.
+#: Columns that identify an inference.
 KEY = ["kind", "group", "value", "probability"]
 
 
 def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> pd.DataFrame:
-    """List what all integer solutions agree on, see :meth:`maxent_cvx.Posterior.certain`."""
+    """List the inferences common to all integer solutions, see :meth:`maxent_cvx.Posterior.certain`."""
     problem = replace(model.posed.hard, convex=None)
     form = problem.form
     try:
         reduced = settle_integers(presolved(problem))
     except Infeasible as error:
         raise contradiction(problem) or error from None
-    # Where no knowledge involves a bucket and buckets do not overlap, some assignment fills any term.
+    # In a bucket without knowledge that overlaps no other, every term is filled by some assignment.
     candidates = ~reduced.fixed & ~without_knowledge_intervals(problem, reduced)
     empty, undecided = reduced.zeros.copy(), np.zeros(len(counts), dtype=bool)
     if candidates.any():
@@ -233,7 +233,7 @@ def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> 
 
 
 def _table(space: Space, counts: np.ndarray, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
-    """Write what is certain of everybody who had a choice, and what was not decided."""
+    """Return the table of certain and undecided inferences about groups with several possible values."""
     table = pd.concat([_of(space, counts, whom, empty, undecided) for whom in subjects(space)], ignore_index=True)
     keys: list[Key] = list(table[KEY].itertuples(index=False, name=None))
     decided_keys = {key for key, decided in zip(keys, table["decided"], strict=True) if decided}
@@ -244,7 +244,7 @@ def _table(space: Space, counts: np.ndarray, empty: np.ndarray, undecided: np.nd
 
 
 def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
-    """What is certain, or not decided, of everybody of one kind: what the terms of all of them say together."""
+    """Return the certain and undecided inferences about subjects of one kind, from the terms of each subject."""
     code, n_values = whom.code, len(space.view.sensitive_values)
     terms = np.flatnonzero(code < len(whom.people))
     pairs, of = np.unique(code[terms] * n_values + space.codes["s"][terms], return_inverse=True)
@@ -269,7 +269,7 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
 
 
 def model_of(post: Posterior) -> MaxEnt:
-    """Give the model of a posterior."""
+    """Return the model of a posterior, or raise StatementError if it has none."""
     if post.model is None:
         raise StatementError(
             "the posterior was loaded from a file without its model; load it with load_posterior(path, verify=True), "
@@ -278,27 +278,27 @@ def model_of(post: Posterior) -> MaxEnt:
     return post.model
 
 
-# A table of many solves: each warm from one before, chains of them in parallel, and no row is lost where one fails.
+# A table of many solves: each is warm-started from the last, chains run in parallel, and failures keep the other rows.
 
 
 class Cases(Protocol):
-    """What is solved, by number, and what is asked about each."""
+    """Numbered problems, and the columns of each in the table."""
 
     def about(self, i: int) -> dict[str, Any]:
-        """The columns that say which it is."""
+        """Return the columns that identify a case."""
         ...
 
     def solved(self, i: int, before: Any) -> Any:
-        """Its posterior, begun with that of the case before, None for the first of a chain."""
+        """Return the posterior of a case, warm-started from the previous case (None for the first of a chain)."""
         ...
 
     def measured(self, i: int, post: Any) -> dict[str, Any]:
-        """The columns that say what was found."""
+        """Return the columns with results."""
         ...
 
 
 class Row(NamedTuple):
-    """A row of the table, by the number of the case; where there is no answer, the error that says why."""
+    """A row of the table, by the number of the case, with the error if the case has no answer."""
 
     number: int
     columns: dict[str, Any]
@@ -312,14 +312,14 @@ def solved_rows(
     workers: Workers = Workers(),  # noqa: B008  (it cannot be changed)
     progress: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """Solve cases, and give a row of each, in the order of their numbers.
+    """Solve cases, and return one row per case, in the order of their numbers.
 
-    In addition to the columns of the cases, a row has "status": that of the answer, "infeasible", or "failed" without
-    one; and "message", why there is no answer, or "".
+    In addition to the columns of the cases, a row has "status": that of the answer, or "infeasible" or "failed"; and
+    "message": the reason for a missing answer, or "".
     """
     if workers.is_this_process or (len(chains) == 1 and workers.cluster is None):
         rows_of_chains: Iterable[Iterable[Row]] = (_along(cases, numbers) for numbers in chains)
-    else:  # rows of other processes arrive chain by chain
+    else:  # other processes return whole chains
         rows_of_chains = workers.map(_finished, cases, ((numbers,) for numbers in chains))
     finished: dict[int, Row] = {}
     try:
@@ -329,7 +329,7 @@ def solved_rows(
         if finished:
             error.finished = pd.DataFrame([finished[i].columns for i in sorted(finished)])  # type: ignore[attr-defined]
             error.add_note(
-                f"{pluralize(len(finished), 'row is', 'rows are')} finished: the attribute finished of this error"
+                f"{pluralize(len(finished), 'row is', 'rows are')} finished, see the attribute finished of this error"
             )
         raise
     rows = [finished[i] for i in sorted(finished)]
@@ -339,12 +339,12 @@ def solved_rows(
 
 
 def _finished(cases: Cases, numbers: Sequence[int]) -> list[Row]:
-    """The rows of a chain, for another process."""
+    """Return the rows of a chain as a list, for other processes."""
     return list(_along(cases, numbers))
 
 
 def _along(cases: Cases, numbers: Sequence[int]) -> Iterator[Row]:
-    """Solve the cases of a chain, each begun with the last answer."""
+    """Solve the cases of a chain, each warm-started from the last answer, and yield their rows."""
     before = None
     for i in numbers:
         about = cases.about(i)
@@ -361,33 +361,33 @@ def _along(cases: Cases, numbers: Sequence[int]) -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class StatementCases:
-    """Cases about one statement each, by number, every one of which begins with the same earlier answer."""
+    """Cases about one statement each, by number, all warm-started from the same answer."""
 
     names: Mapping[int, str]
     solve: Callable[[int], Posterior]
     measure: Callable[[int, Posterior], dict[str, Any]]
 
     def about(self, i: int) -> dict[str, Any]:
-        """The statement."""
+        """Return the column with the statement."""
         return {"statement": self.names[i]}
 
     def solved(self, i: int, before: Any) -> Posterior:
-        """The answer to another model, such as one without the statement."""
+        """Return the answer to the modified model, such as one without the statement."""
         return self.solve(i)
 
     def measured(self, i: int, post: Posterior) -> dict[str, Any]:
-        """What is measured of the answer."""
+        """Return the measured columns of the answer."""
         return self.measure(i, post)
 
 
-# What would be inferred with less knowledge: without any of it, without each statement, and with each one alone.
+# Inferences with less knowledge: without any of it, without each statement, and with each one alone.
 
-#: With more rows of knowledge than these, a source is left out as a whole, and not row by row.
+#: Maximum number of rows of knowledge that are left out one by one; with more rows, whole sources are.
 MOST_ROWS = 50
 
 
 def without_knowledge(post: Posterior) -> Posterior:
-    """Solve the model of a posterior with what is published alone, and its prior if it has one."""
+    """Solve the model of a posterior with the release alone, and its prior if it has one."""
     model = model_of(post)
     labels = _removable(model)
     return _without(model, labels).solve(warm_start=post) if labels else post
@@ -396,7 +396,7 @@ def without_knowledge(post: Posterior) -> Posterior:
 def by_statement(
     post: Posterior, without: Callable[[Any], dict[str, Any]], alone: Callable[[Any], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Solve the model of a posterior again without each statement, and with each one alone, and measure both answers."""
+    """Measure the answers without each statement, and with each one alone."""
     model = model_of(post)
     form, labels = model.form, _removable(model)
     rows = [row for row in range(form.n_facts, form.shape[0]) if row not in model.ruled_out]
@@ -415,33 +415,33 @@ def by_statement(
         )
         return solved_rows(cases, [[i] for i in range(len(names))], what)
 
-    both = zip(table(models_without, without, "without"), table(models_alone, alone, "alone"), strict=True)
+    pairs = zip(table(models_without, without, "without"), table(models_alone, alone, "alone"), strict=True)
     return [
         {**row_alone, **row_without, "message": row_without["message"] or row_alone["message"]}
-        for row_without, row_alone in both
+        for row_without, row_alone in pairs
     ]
 
 
 def _row_alone(model: MaxEnt, row: int) -> MaxEnt:
-    """Copy a model with one row of its knowledge only."""
+    """Return a copy of a model with only one row of its knowledge."""
     rows, place = model.blocks.find(row)
     return _without(model, _removable(model)).add(rows.at(np.array([place])))
 
 
 def _removable(model: MaxEnt) -> list[str]:
-    """The labels of all knowledge but the zeros of a prior."""
+    """Return the labels of all knowledge except the zeros of a prior."""
     return [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
 
 
 def _without(model: MaxEnt, labels: list[str]) -> MaxEnt:
-    """Copy a model without some of its knowledge."""
+    """Return a copy of a model without the sources of some labels."""
     twin = model.copy()
     for label in labels:
         twin.remove(label)
     return twin
 
 
-# Shadow prices of statements, from their multipliers, and what changes without each of them.
+# Shadow prices of statements, from their multipliers, and the effect of leaving out each statement.
 
 
 def price_table(
@@ -459,24 +459,24 @@ def price_table(
     measures = entropy if measure is None else Measures.of(measure)
     model = model_of(post)
     if measure is not None and not leave_one_out:
-        raise StatementError("measure= is what is measured without each statement: leave_one_out=True")
+        raise StatementError("measure requires leave_one_out=True, because it is computed without each statement")
     form = model.form
     multipliers, of_convex = _multipliers(post, form)
-    # Of an answer from outside, the dual values serve where its counts are too rough; not beside terms that are nearly
-    # zero, as the rows that force these have infinite prices, and finite dual values.
+    # If the counts of an external answer are too inaccurate, use its dual values, unless some terms are nearly zero:
+    # rows that force zeros have infinite prices, but finite dual values.
     imprecise = bool(np.isnan(multipliers).any())
     if imprecise and post.multipliers and post.counts.min() > NEARLY_ZERO:
         multipliers, of_convex = _dual_values(post, form), {k: t.values for k, t in post.convex_multipliers.items()}
         imprecise = False
     if imprecise or len(of_convex) < len(model.convex):
         raise Inaccurate(
-            "the posterior has no multipliers to the precision that prices need; solve it with DUAL_NEWTON, "
+            "the multipliers of the posterior are not precise enough for prices; solve the model with DUAL_NEWTON, "
             "or with polish=True"
         )
     table = prices_of(form, multipliers, post.space.n_records)
     items = np.arange(form.n_facts, form.shape[0])
-    for number, (name, one) in enumerate(model.posed.convex.by_name if model.posed.convex else ()):
-        prices = _convex_prices(name, one, of_convex[name] / post.space.n_records)
+    for number, (name, constraint) in enumerate(model.posed.convex.by_name if model.posed.convex else ()):
+        prices = _convex_prices(name, constraint, of_convex[name] / post.space.n_records)
         table, items = pd.concat([table, prices]), np.append(items, np.full(len(prices), form.shape[0] + number))
     if leave_one_out:
         table = table.assign(**_left_out(post, items, table.index.to_list(), measures, time_limit, progress))
@@ -484,42 +484,42 @@ def price_table(
 
 
 def entry_names(name: str, size: int) -> list[str]:
-    """The names of the entries of a constraint."""
+    """Return the names of the entries of a constraint."""
     return [name] if size == 1 else [f"{name}, entry {i + 1}" for i in range(size)]
 
 
 def _convex_prices(name: str, constraint: Any, multipliers: np.ndarray) -> pd.DataFrame:
-    """The prices of the entries of a convex constraint; in ``entropy >= h``, the side as typed is the left one."""
+    """Return the prices of the entries of a convex constraint, with the side as typed, ">=" in ``entropy >= h``."""
     side, sign = (">=", -1.0) if number_on_left(constraint) else ("<=", 1.0)
-    binding = ~(multipliers <= ROUNDED)  # NaN is one that was not determined
+    binding = ~(multipliers <= ROUNDED)  # NaN: not determined
     index = pd.Index(entry_names(name, len(multipliers)), name="statement", dtype=object)
     price = np.where(binding, sign * multipliers, 0.0)
     return pd.DataFrame({"side": np.where(binding, side, ""), "price": price}, index=index)
 
 
 def _dual_values(post: Posterior, form: LinearForm) -> np.ndarray:
-    """The multipliers that a solver returned, 0 of inequalities that are inactive at the exact answer.
+    """Return the multipliers from a solver, set to 0 for inequalities that are inactive at the exact answer.
 
-    The certified bound is at least half the sum of what the terms of a QI tuple are off by, relative to its records.
-    So no row, whose coefficients are at most 1, is off by more than twice the bound times all records; an inequality
-    that is farther from its side is inactive, and a multiplier that it has is an error of the solver.
+    The certified bound is at least half the total error of the terms of a QI tuple, relative to its records. As the
+    coefficients of rows are at most 1, the error of a row is at most twice the bound times all records. An inequality
+    with a larger slack is inactive, and a nonzero multiplier of it is an error of the solver.
     """
     multipliers = form.transformed_multipliers(np.concatenate(list(post.multipliers.values())))
-    value, off = form.matvec(post.counts), 2 * post.certificate.bound * post.space.n_records
+    value, error = form.matvec(post.counts), 2 * post.certificate.bound * post.space.n_records
     slack = np.where(multipliers > 0, value - form.low, form.high - value)
-    inactive = ~form.is_equation & (slack > off)
+    inactive = ~form.is_equation & (slack > error)
     inactive[form.n_hard :] = False
     return np.where(inactive, 0.0, multipliers)
 
 
-#: Records: a smaller count may be one that the rows force to zero; conic solvers leave these at 1e-6 or less.
+#: Records: the rows may force smaller counts to zero; conic solvers return up to 1e-6 for such terms.
 NEARLY_ZERO = 1e-4
-#: Nats per record: a smaller multiplier of an inequality is the rounding error of 0, and its sign means nothing.
+#: Nats per record: smaller multipliers of inequalities are rounding errors of 0, and their signs are meaningless.
 ROUNDED = 1e-10
 
 
 def prices_of(form: LinearForm, multipliers: np.ndarray, n_records: float) -> pd.DataFrame:
-    """The prices of rows of knowledge, in their order, from the multipliers of all rows."""
+    """Return the prices of rows of knowledge, in their order, from the multipliers of all rows."""
     known = np.arange(form.n_facts, form.shape[0])
     price = -multipliers[known] * form.scale[known] / n_records + 0.0
     binding = form.is_equation[known] | (np.abs(multipliers[known]) > ROUNDED)
@@ -532,23 +532,23 @@ def prices_of(form: LinearForm, multipliers: np.ndarray, n_records: float) -> pd
 
 
 def largest_first(table: pd.DataFrame) -> pd.DataFrame:
-    """The largest price first."""
+    """Sort prices in descending order of size."""
     return table.iloc[np.argsort(-np.abs(table["price"].to_numpy()), kind="stable")]
 
 
 def _multipliers(post: Posterior, form: LinearForm) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Multipliers of all rows, and of all convex constraints by name.
+    """Return the multipliers of all rows, and of all convex constraints by name.
 
-    Those of soft rows are the solver's, all others those that belong to the counts beside them. Where a convex
-    constraint binds, the half-space x: G x <= G x* of its subgradient G contains the feasible set, and takes the place
-    of the constraint without changing the answer x*.
+    The multipliers of soft rows are the solver's; all others are computed from the counts, given those of soft rows.
+    If a convex constraint binds, the half-space x: G x <= G x* of its subgradient G contains the feasible set, and
+    replaces the constraint without changing the answer x*.
     """
-    of_convex = {name: one.values.copy() for name, one in post.convex_multipliers.items()}
+    of_convex = {name: convex.values.copy() for name, convex in post.convex_multipliers.items()}
     rows, binding = {}, {}
     for name, (t, gradients) in post.convex_multipliers.items():
         if np.isfinite(t).all() and len(at := np.flatnonzero(t > 0)):
             binding[name], rows[name] = at, _half_spaces(name, gradients[at], post.counts)
-    # What costs nothing determines the values of rows; perhaps they have these without it.
+    # A constraint without a finite multiplier fixes the values of its rows; the other rows may already imply them.
     determined = {
         name: replace(half_spaces, low=half_spaces.high)
         for name, (t, gradients) in post.convex_multipliers.items()
@@ -567,8 +567,8 @@ def _multipliers(post: Posterior, form: LinearForm) -> tuple[np.ndarray, dict[st
 
 
 def _beside(post: Posterior, form: LinearForm, rows: Mapping[Any, AddedRows]) -> tuple[np.ndarray, Extension]:
-    """The multipliers of the rows of a form with further ones."""
-    # An extended form has none of what was derived of the form before.
+    """Return the multipliers of the rows of a form together with additional rows."""
+    # An extended form loses the properties cached on the original form.
     extension = extended(form, rows, form.weights) if rows else Extension(form, np.arange(form.shape[0]), {})
     if form.penalties is None:
         return multipliers_from_counts(extension.form, post.counts), extension
@@ -577,7 +577,7 @@ def _beside(post: Posterior, form: LinearForm, rows: Mapping[Any, AddedRows]) ->
 
 
 def _half_spaces(name: str, gradients: sp.csr_array, counts: np.ndarray) -> AddedRows:
-    """The rows G x <= G x*, whose largest coefficients are 1."""
+    """Return the rows G x <= G x*, scaled so that their largest coefficients are 1."""
     matrix, largest = scaled_rows(sp.csr_array(gradients))
     high = matrix @ counts
     return AddedRows(matrix, np.full(len(high), -np.inf), high, name, scale=1 / largest)
@@ -591,9 +591,9 @@ def _left_out(
     time_limit: float,
     progress: bool | None,
 ) -> dict[str, np.ndarray]:
-    """Measure without each statement in turn, and how that differs from with it; say where it could not be solved.
+    """Measure the answer without each statement, the change from the full model, and messages of failed solves.
 
-    Statements are rows by their number in the form, and convex constraints, which are numbered after the rows.
+    Statements are given by the number of their row in the form; convex constraints are numbered after the rows.
     """
     model, held = model_of(post), measures(post, "of all that is known")
     name_of_item = dict(zip(items.tolist(), names, strict=True))
@@ -615,31 +615,31 @@ def _left_out(
     for key in dict.fromkeys([*held, *itertools.chain(*left)]):
         without = np.array([found.get(key, np.nan) for found in left])
         columns[measures.heading(key, "without")] = without
-        with np.errstate(invalid="ignore"):  # what is infinite with and without a statement has not changed by a number
+        with np.errstate(invalid="ignore"):  # infinity minus infinity is NaN
             columns[measures.heading(key, "change")] = without - held.get(key, np.nan)
     columns["message"] = np.array([solved.get(row, {}).get("message", "") for row in items.tolist()], dtype=object)
     return columns
 
 
-#: Largest ratio of two priorities.
+#: Maximum ratio of two priorities.
 WIDEST = 1e6
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """A model whose knowledge has been made consistent, and what that took.
+    """A model whose knowledge was made consistent, and the changes.
 
     Attributes
     ----------
     model : MaxEnt
-        A copy of the model in which the statements that had to move are wider. The original is as it was.
+        A copy of the model in which the statements that had to move are wider. The original does not change.
     changes : DataFrame
-        A row for each of them, by the name that it had: `low` and `high` as typed, `new_low` and `new_high`, and
-        the `move` from the one to the other, in the unit of its value. Empty if nothing had to move.
+        One row per changed statement, by its original name: `low` and `high` as typed, `new_low` and `new_high`, and
+        the `move` between them, in the unit of its value. Empty if nothing had to move.
 
     Examples
     --------
-    Three of six men have the flu, and somebody says that at least four do:
+    Three of six men have the flu, but the knowledge requires at least four:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -663,19 +663,19 @@ class Relaxation:
 
 
 def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tuple[KnowledgeBase, pd.DataFrame]:
-    """Widen rows and convex constraints by the least total amount, weighted, that makes the knowledge consistent."""
+    """Widen rows and convex constraints by the least weighted total amount that makes the knowledge consistent."""
     knowledge, problem, form, number = base.knowledge, base.posed, base.form, base.row_numbers
     _check_priority(priority, knowledge)
     weights = {
         label: math.inf if isinstance(group.source, PriorZeros) else float(priority.get(label, 1))
         for label, group in knowledge.items()
     }
-    is_hard = number < form.n_hard  # soft rows can be missed as they are
+    is_hard = number < form.n_hard  # soft rows may be violated anyway
     of_row = np.empty(form.n_hard - form.n_facts)
     sizes = np.array([group.n_rows for group in knowledge.values()], dtype=np.int64)
     of_row[number[is_hard] - form.n_facts] = np.repeat(list(weights.values()), sizes)[is_hard]
     owners = [label for label, group in base.groups.items() for _ in group.convex]
-    # A convex constraint moves by one unit at the cost of N records.
+    # Moving a convex constraint by one unit costs as much as N records.
     of_convex = np.array([weights.get(label, math.inf) for label in owners]) * problem.n_records
     moves: list[np.ndarray] = []  # of the convex constraints
     try:
@@ -694,7 +694,7 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
 
 
 def _contradiction_of_firm(problem: Problem, of_row: np.ndarray, of_convex: np.ndarray) -> Infeasible | None:
-    """The error of the rows and convex constraints of infinite weight, which contradict each other."""
+    """Return the error of the rows and convex constraints of infinite weight, if they contradict each other."""
     form = problem.form.hard
     firm = replace(problem, form=form.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row))), convex=None)
     error = contradiction(firm)
@@ -708,7 +708,7 @@ def _contradiction_of_firm(problem: Problem, of_row: np.ndarray, of_convex: np.n
 def _widened(
     base: KnowledgeBase, lower: np.ndarray, upper: np.ndarray, moves: list[np.ndarray]
 ) -> tuple[KnowledgeBase, pd.DataFrame]:
-    """Move the sides of rows, source after source, and the convex constraints apart, and list what moved."""
+    """Widen the sides of rows, source after source, and the convex constraints, and list the changes."""
     knowledge = base.knowledge
     blocks = [rows for group in knowledge.values() for rows in group.rows]
     ends = np.cumsum([len(rows) for rows in blocks], dtype=np.int64)
@@ -733,7 +733,7 @@ def _widened(
         tables_of_rows += [_changed_rows(*pair) for pair in zip(group.rows, rows, strict=True)]
         tables_of_convex += [_changed_convex(name, constraint, move) for constraint, (name, move) in pairs]
         wider = _with_rows(group, rows, tuple(_looser(constraint, move) for constraint, (_, move) in pairs))
-        # The label of a statement is its own text, unless it was given another one.
+        # A statement without a user-defined label is labelled by its text, which has changed.
         text = wider.source.label
         is_free = text not in knowledge and text not in groups
         groups[text if is_free and label == group.source.label else label] = wider
@@ -742,7 +742,7 @@ def _widened(
 
 
 def _with_rows(group: ConstraintGroup, rows: tuple[Rows, ...], convex: tuple[Any, ...]) -> ConstraintGroup:
-    """The group with other sides; a statement remains one, and its row is called by the new text."""
+    """Return the group with other sides; a statement remains a statement, and its row is named by the new text."""
     source, typed = group.source, [(rows.low.item(), rows.high.item()) for rows in group.rows if len(rows) == 1]
     # The row of a mean of people whose number is unknown has other sides than the statement.
     if not isinstance(source, Statement) or typed != [(source.low, source.high)]:
@@ -754,7 +754,7 @@ def _with_rows(group: ConstraintGroup, rows: tuple[Rows, ...], convex: tuple[Any
 
 
 def _looser(constraint: Any, move: np.ndarray) -> Any:
-    """The same constraint with its right-hand side as typed moved."""
+    """Return the constraint with its side as typed moved outwards."""
     if not move.any():
         return constraint
     left, right = constraint.args
@@ -763,7 +763,7 @@ def _looser(constraint: Any, move: np.ndarray) -> Any:
 
 
 def _changed_convex(name: str, constraint: Any, move: np.ndarray) -> pd.DataFrame:
-    """List the entries of a constraint that moved; where neither side is a number, the left one less the right one."""
+    """List the changed entries of a constraint; if neither side is constant, of left minus right."""
     is_above = number_on_left(constraint)
     side = constraint.args[0] if is_above else constraint.args[1]
     typed, infinite = np.zeros(len(move)), np.full(len(move), np.inf)
@@ -776,7 +776,7 @@ def _changed_convex(name: str, constraint: Any, move: np.ndarray) -> pd.DataFram
 
 
 def _changed_rows(before: Rows, after: Rows) -> pd.DataFrame:
-    """List the rows that moved."""
+    """List the changed rows."""
     names = [before.name(i) for i in range(len(before))]
     return _changes(names, (before.low, before.high), (after.low, after.high))
 
@@ -784,10 +784,10 @@ def _changed_rows(before: Rows, after: Rows) -> pd.DataFrame:
 def _changes(
     names: list[str], before: tuple[np.ndarray, np.ndarray], after: tuple[np.ndarray, np.ndarray]
 ) -> pd.DataFrame:
-    """List what moved, given the low and the high sides before and after."""
+    """List the changes, given the low and the high sides before and after."""
     (low, high), (new_low, new_high) = before, after
     table = pd.DataFrame({"low": low, "high": high, "new_low": new_low, "new_high": new_high}, index=names)
-    # Infinite sides stay.
+    # Infinite sides do not move.
     down = np.subtract(low, new_low, out=np.zeros(len(low)), where=low != new_low)
     up = np.subtract(new_high, high, out=np.zeros(len(high)), where=high != new_high)
     return table.assign(move=down + up)[down + up > 0]
@@ -799,11 +799,12 @@ def _check_priority(priority: Mapping[str, float], knowledge: Mapping[str, Const
         check_label(label, "label of the model's knowledge", knowledge)
         if isinstance(value, bool) or not isinstance(value, Real) or not value > 0:
             raise BadProbability(
-                f"the priority of {label!r} is {value!r}; a number above 0 is expected, inf for what must not move"
+                f"the priority of {label!r} must be a positive number, or inf for knowledge that must not move; "
+                f"got {value!r}"
             )
     finite = [float(value) for value in (1.0, *priority.values()) if np.isfinite(value)]
     if max(finite) > WIDEST * min(finite):
         raise BadProbability(
-            f"priorities from {min(finite):g} to {max(finite):g} (1 where none is given) are too far apart to be "
-            f"weighed; stay within a factor of {WIDEST:g}, or give inf to what must not move"
+            f"priorities range from {min(finite):g} to {max(finite):g} (default 1), and their ratio must be at most "
+            f"{WIDEST:g}; use inf for knowledge that must not move"
         )

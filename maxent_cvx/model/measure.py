@@ -1,8 +1,8 @@
-"""A measure: any function that is called as ``measure(post)`` and gives a number, or several by name.
+"""Measures: functions that are called as ``measure(post)`` and return a number, or several by name.
 
-Whatever takes a measure reads it here: one, or several, in a dictionary by name or in a list. One that gives a
-dictionary or a Series gives a number for each label, ``name[label]``. What a function needs besides the posterior is
-bound beforehand, ``functools.partial(measure, original=table)``.
+Functions with a parameter ``measure`` accept one measure, a list, or a dictionary by name. A measure that returns a
+dictionary or a Series has one number per label, ``name[label]``. Further arguments of a measure are bound in advance,
+``functools.partial(measure, original=table)``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import pandas as pd
 from .._utils.errors import StatementError, join_names, short_repr
 from .._utils.validation import check_measure, check_str, is_several
 
-#: One function of the posterior, or several, by name or to be called by their own names.
+#: A function of the posterior, or several: a dictionary by name, or a list, named by the functions' names.
 Measure = Callable[..., Any] | Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
 
 
 @dataclass(frozen=True)
 class Measures:
-    """What is measured of each posterior."""
+    """The measures to compute for each posterior."""
 
     functions: Mapping[str, Callable[..., Any]]  # by name
     is_one: bool = False
@@ -37,7 +37,7 @@ class Measures:
         measure: object,
         reserved: Iterable[str] = (),
     ) -> Measures:
-        """Read what a user wants measured."""
+        """Validate the argument `measure` of a user."""
         if isinstance(measure, Mapping):
             named = {check_str(name, "the name of a measure"): of for name, of in measure.items()}
         else:
@@ -46,19 +46,19 @@ class Measures:
         for name, of in named.items():
             if not callable(of):
                 raise StatementError(
-                    f"measure={short_repr(of)}: a function of the posterior is expected, or a dictionary or list of some"
+                    f"measure must be a function of the posterior, or a dict or list of functions; got {short_repr(of)}"
                 )
             if name in set(reserved):
                 raise StatementError(
-                    f"a measure cannot be called {name!r}: the table has that column; give it another name, "
-                    "measure={name: function}"
+                    f"a measure cannot be named {name!r}, because the table has a column of that name; choose another "
+                    "name, measure={name: function}"
                 )
             if not can_be_called(of, None):
                 raise StatementError(_what_it_needs(name, of))
         return cls(named, callable(measure) and not isinstance(measure, Mapping))
 
     def __call__(self, post: Any, where: str) -> dict[str, float]:
-        """Measure a posterior."""
+        """Compute the measures of a posterior, by name."""
         numbers: dict[str, float] = {}
         for name, of in self.functions.items():
             try:
@@ -68,20 +68,20 @@ class Measures:
                 raise
             for key, number in _numbers(name, result, where):
                 if key in numbers:
-                    raise StatementError(f"two numbers that are measured are called {key!r}, {where}; name them apart")
+                    raise StatementError(f"two measured numbers are named {key!r}, {where}; names must be unique")
                 numbers[key] = number
         return numbers
 
     def heading(self, key: str, of: str) -> str:
-        """Name a column that holds something `of` what is measured: "without", "without[label]", "without key"."""
+        """Return the name of the column for a derived number: "without", "without[label]", "without key"."""
         return of + key.removeprefix(next(iter(self.functions))) if self.is_one else f"{of} {key}"
 
 
 def can_be_called(of: Callable[..., Any], *given: object) -> bool:
-    """Whether a function takes these arguments; one that does not tell its parameters may."""
+    """Return whether a function accepts these arguments; True if its signature is not available."""
     try:
         signature = inspect.signature(of)
-    except (OverflowError, TypeError, ValueError):  # built in
+    except (OverflowError, TypeError, ValueError):  # builtins
         return True
     try:
         signature.bind(*given)
@@ -91,7 +91,7 @@ def can_be_called(of: Callable[..., Any], *given: object) -> bool:
 
 
 def own_name(of: Any) -> str:
-    """The name of a function, of a partial one that of the function inside, of an object that of its class."""
+    """Return the name of a function, of the function inside a partial, or of the class of an object."""
     while isinstance(of, functools.partial):
         of = of.func
     name = getattr(of, "__name__", None)
@@ -100,7 +100,7 @@ def own_name(of: Any) -> str:
 
 
 def _by_own_names(functions: Iterable[Any]) -> dict[str, Any]:
-    """Call each by its own name, the second of a name "name (2)"."""
+    """Return functions by their own names; a second function of the same name is "name (2)"."""
     named: dict[str, Any] = {}
     for of in functions:
         name, number = own_name(of), 1
@@ -111,24 +111,24 @@ def _by_own_names(functions: Iterable[Any]) -> dict[str, Any]:
 
 
 def _what_it_needs(name: str, of: Callable[..., Any]) -> str:
-    """What is to be done with a function that cannot be called with a posterior alone."""
+    """Return the message for a function that cannot be called with a posterior alone."""
     every = inspect.signature(of).parameters.values()
     needed = [p.name for p in every if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)][1:]
     if not needed:
-        return f"the measure {name!r} cannot be called as {name}(post); a function of the posterior is expected"
+        return f"the measure {name!r} must be a function of the posterior, but cannot be called as {name}(post)"
     bound = ", ".join(f"{parameter}=..." for parameter in needed)
     return (
-        f"the measure {name!r} is called as {name}(post), and needs {join_names(needed)}, too; "
-        f"bind that, functools.partial({name}, {bound})"
+        f"the measure {name!r} is called as {name}(post), but also requires {join_names(needed)}; "
+        f"bind them, functools.partial({name}, {bound})"
     )
 
 
 def _numbers(name: str, result: object, where: str) -> Iterator[tuple[str, float]]:
-    """Read what a measure gave."""
+    """Yield the names and numbers in the result of a measure."""
     subject = f"the measure {name!r}, {where},"
     if isinstance(result, Mapping | pd.Series):
         if not len(result):
-            raise StatementError(f"{subject} gives an empty {type(result).__name__}, and no number")
+            raise StatementError(f"{subject} must return a number, got an empty {type(result).__name__}")
         for label, number in result.items():
             text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
             yield f"{name}[{text}]", _number(number, f"{subject} for {text},")
@@ -138,14 +138,14 @@ def _numbers(name: str, result: object, where: str) -> Iterator[tuple[str, float
     except StatementError as error:
         of_it = f"[{result.columns[-1]!r}]" if isinstance(result, pd.DataFrame) and result.size else ""
         raise StatementError(
-            f"{error}, or several in a dictionary or a Series; take what is wanted of it, as in "
+            f"{error}; return a number, or several in a dictionary or a Series, as in "
             f"lambda post: {name}(post){of_it}..."
         ) from None
 
 
 def _number(result: object, what: str) -> float:
-    """Read a number; of anything but a number or a text a message shows the type only, since it may hold data."""
+    """Validate a number; messages show only the type of other objects, because these may contain data."""
     plain = result.item() if isinstance(result, np.ndarray) and result.ndim == 0 else result
     if plain is None or isinstance(plain, Number | str):
         return check_measure(plain, what)
-    raise StatementError(f"{what} gives a {type(result).__name__}: a number is expected")
+    raise StatementError(f"{what} must return a number, got a {type(result).__name__}")
