@@ -126,7 +126,7 @@ class DuplicateLabel(MaxEntError):
     ...     model.add("P(Flu | Gender=male) = 0.4", label="rumour")
     ... except mx.DuplicateLabel as error:
     ...     print(str(error).partition(";")[0])
-    the label 'rumour' is that of other knowledge
+    the label 'rumour' belongs to other knowledge
     """
 
 
@@ -173,7 +173,7 @@ class SolverError(MaxEntError):
     >>> mx.MaxEnt(release).add(lambda space: cp.exp(space.p[0]) <= 1.1).bounds("P(Flu)", integer=True)
     Traceback (most recent call last):
     ...
-    maxent_cvx.SolverError: bounds of whole assignments are of linear rows, and the model has convex constraints
+    maxent_cvx.SolverError: integer=True requires linear constraints, but the model has convex ones; remove them
     """
 
 
@@ -281,7 +281,7 @@ class RepeatedStatement(UserWarning):
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     model = model.add("0.3 >= P(Flu | Gender=male)")
     >>> str(caught[0].message), len(model.knowledge)
-    ("the model holds 'P(Flu | Gender=male) <= 0.3' already; nothing was added", 1)
+    ("the model already contains 'P(Flu | Gender=male) <= 0.3'; nothing was added", 1)
     """
 
 

@@ -1,14 +1,14 @@
-r"""The model as a CVXPY program, and a solved program read back.
+r"""Conversion of the model into a CVXPY program, and of a solved program into a posterior.
 
     maximize    sum_t entr(x_t) + x_t log w_t  -  sum of the costs of the soft statements
     subject to  the constraints of every source, x >= 0
 
-x = N p are the counts of the terms, ``space.counts``, and w_t the number of people that a term t is about, times its
-prior where there is one; without named people and a prior all w are 1. The first sum is N H(p) - N log N, nats.
+x = N p are the counts of the terms, ``space.counts``, and w_t is the number of people whom a term t describes, times
+its prior if there is one; without named people and a prior all w are 1. The first sum is N H(p) - N log N, nats.
 
-A solved program gives back a posterior. CVXPY's dual value of a constraint, with the sign of its relation and in the
-unit of its rows, is their multiplier; the multiplier of a soft row is the slope of its cost at the solution. The
-certificate is computed from these as for every other solver.
+CVXPY's dual value of a constraint, with the sign of its relation and in the unit of its rows, is the multiplier of the
+rows; the multiplier of a soft row is the slope of its cost at the solution. The certificate is computed from the
+multipliers as for every other solver.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The objective and the constraints of a model in CVXPY; each source's own objects stay the same."""
+    """The objective and the constraints of a model in CVXPY, with the CVXPY objects of the sources themselves."""
 
     entropy: cp.Expression
-    costs: dict[str, cp.Expression]  # by the label of each soft source, nats
-    constraints: dict[str, list[cp.Constraint]]  # by the label of each source
-    objective: cp.Maximize  # the entropy less the costs
-    problem: cp.Problem  # of the objective and all constraints, in the order of the model
+    costs: dict[str, cp.Expression]  # by label of the soft source, nats
+    constraints: dict[str, list[cp.Constraint]]  # by label of the source
+    objective: cp.Maximize  # the entropy minus the costs
+    problem: cp.Problem  # the objective and all constraints, in the order of the model
 
     @classmethod
     def of(cls, space: Space, groups: Mapping[str, ConstraintGroup]) -> Program:
-        """State the groups of a model."""
+        """Return the program of the groups of a model."""
         import cvxpy as cp
 
         constraints = {
@@ -72,13 +72,13 @@ class Program:
 
 
 def _weights(space: Space) -> np.ndarray | None:
-    """The weights w of the terms; None if all are 1."""
+    """Return the weights w of the terms, or None if all are 1."""
     weights = np.asarray(space.multiplicities * space.prior_density)
     return weights if (weights != 1).any() else None
 
 
 def summands(expression: Any, sign: int = 1) -> Iterator[tuple[Any, int]]:
-    """The summands of an expression as written, each with its sign."""
+    """Yield the summands of an expression as written, each with its sign."""
     kind = type(expression).__name__
     if kind not in ("AddExpression", "NegExpression"):
         yield expression, sign
@@ -88,7 +88,7 @@ def summands(expression: Any, sign: int = 1) -> Iterator[tuple[Any, int]]:
 
 
 def model_of_problem(model: MaxEnt, program: Program, problem: cp.Problem) -> MaxEnt:
-    """The model whose program a problem is: without the sources that it lacks, and with the constraints it adds."""
+    """Return the model of a problem: without the sources that the problem lacks, and with its added constraints."""
     import cvxpy as cp
 
     if not isinstance(problem, cp.Problem):
@@ -96,8 +96,8 @@ def model_of_problem(model: MaxEnt, program: Program, problem: cp.Problem) -> Ma
     counts = model.space.counts
     if others := [variable.name() for variable in problem.variables() if variable.id != counts.id]:
         raise StatementError(
-            f"the problem has other variables than model.space.counts, {join_names(others)}; the certificate is of "
-            "constraints on the counts alone: write them without further variables"
+            f"the problem has other variables than model.space.counts, {join_names(others)}; the certificate requires "
+            "constraints on the counts alone, without further variables"
         )
     kept_costs = _kept_costs(program, problem)
     contained = {id(constraint) for constraint in problem.constraints}
@@ -108,8 +108,8 @@ def model_of_problem(model: MaxEnt, program: Program, problem: cp.Problem) -> Ma
     }
     if published := [label for label in lacking if label not in model.knowledge]:
         raise StatementError(
-            f"the problem lacks constraints of {join_names(published)}, which the release always satisfies; start from "
-            "model.problem.constraints, and leave out knowledge only"
+            f"the problem lacks constraints of {join_names(published)}, which always hold; start from "
+            "model.problem.constraints, and remove only knowledge"
         )
     kept = [program.constraints[label] for label in program.constraints if label not in lacking]
     known = set(map(id, itertools.chain.from_iterable(kept)))
@@ -124,7 +124,7 @@ def model_of_problem(model: MaxEnt, program: Program, problem: cp.Problem) -> Ma
 
 
 def _kept_costs(program: Program, problem: cp.Problem) -> set[str]:
-    """The labels of the soft sources whose costs the objective subtracts; any other objective is refused."""
+    """Return the labels of the soft sources whose costs the objective contains; raise for any other objective."""
     objective = problem.objective
     of_problem = summands(objective.args[0], 1 if objective.NAME == "maximize" else -1)
     given = Counter((id(part), sign) for part, sign in of_problem)
@@ -135,21 +135,21 @@ def _kept_costs(program: Program, problem: cp.Problem) -> set[str]:
         expected.update(of_cost[label])
     if given != expected:
         raise StatementError(
-            "the objective of the problem is not the entropy of this model less costs of its soft statements, so that "
-            "its solution is no maximum-entropy posterior; use model.objective, or leave out whole costs of it"
+            "the objective of the problem is not the entropy of this model minus costs of its soft statements, so "
+            "its solution is not a maximum-entropy posterior; use model.objective, or remove whole costs from it"
         )
     return kept
 
 
 def read_solution(model: MaxEnt, problem: cp.Problem) -> Solution:
-    """The solution of a solved program of a model, with the certificate of its dual values."""
+    """Return the solution of a solved program of a model, certified by its dual values."""
     counts = model.space.counts.value
     status = STATUS.get(str(problem.status), Status.FAILED)
     if counts is None or status is Status.INFEASIBLE:
         reason = "it is not solved yet" if problem.status is None else f"its status is {problem.status!r}"
         raise SolverError(
-            f"the problem has no solution to read: {reason}; call problem.solve() first, and where it is infeasible "
-            "model.solve() and model.diagnose() name the statements that contradict each other"
+            f"the problem has no solution: {reason}; call problem.solve() first, or, if it is infeasible, "
+            "model.diagnose() to find the statements that contradict each other"
         )
     form, statistics, x = model.form, problem.solver_stats, np.asarray(counts, dtype=float)
     multipliers = _multipliers(model, x)
@@ -169,7 +169,7 @@ def read_solution(model: MaxEnt, problem: cp.Problem) -> Solution:
 
 
 def _multipliers(model: MaxEnt, counts: np.ndarray) -> np.ndarray:
-    """The multipliers of all rows: from dual values, and those of soft rows from the slopes of their costs."""
+    """Return the multipliers of all rows, from dual values, or from the slopes of costs for soft rows."""
     base, form = model._base, model.form
     starts = {id(rows): int(start) for rows, start in zip(base.blocks, base.blocks.starts, strict=False)}
     typed = np.zeros(form.shape[0])
@@ -191,30 +191,30 @@ def _multipliers(model: MaxEnt, counts: np.ndarray) -> np.ndarray:
     return multipliers
 
 
-# The program in words, and as formulas.
+# The program as text, and as formulas.
 
-#: Rows up to which a family of rows is written in full; of a larger one, its name and the number of its rows.
+#: Maximum number of rows of a family that are written in full; a larger family is written as its name and size.
 WRITTEN_IN_FULL = 12
-#: Sources that are listed in words, about a screen of lines.
+#: Maximum number of sources listed in the text, about a screen of lines.
 MOST_LINES = 30
 
 
 def in_words(model: MaxEnt) -> str:
-    """The objective, and a line for each source with its label and its size."""
+    """Return the program as text: the objective, and one line per source with its label and its size."""
     lines = _lines(model)
     width = min(max(len(what) for _, what, _ in lines), 60)
     return "\n".join(f"{head:<12}{what:<{width}}  {size}".rstrip() for head, what, size in lines)
 
 
 def in_html(model: MaxEnt) -> str:
-    """The same as a table of HTML."""
+    """Return the program as an HTML table."""
     style = ' style="text-align: left"'
     rows = ("".join(f"<td{style}>{escaped(cell)}</td>" for cell in line) for line in _lines(model))
     return f"<div><table><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table></div>"
 
 
 def _lines(model: MaxEnt) -> list[tuple[str, str, str]]:
-    """The lines of the program: what is next, the objective or a label, and a size."""
+    """Return the lines of the program: a heading, the objective or a label, and a size."""
     space, groups = model.space, model._base.groups
     terms, people = pluralize(len(space), "term"), pluralize(space.n_records, "person", "people")
     weighted = "" if _weights(space) is None else " + log(w)' counts"
@@ -235,7 +235,7 @@ def _lines(model: MaxEnt) -> list[tuple[str, str, str]]:
 
 
 def _size(group: ConstraintGroup) -> str:
-    """How many rows of each kind a source has."""
+    """Return the number of rows of each kind in a source, as text."""
     kinds = {"equation": 0, "inequality": 0, "interval": 0, "soft row": 0, "convex constraint": len(group.convex)}
     for rows in group.rows:
         if rows.penalty is not None:
@@ -250,7 +250,7 @@ def _size(group: ConstraintGroup) -> str:
 
 
 def latex(model: MaxEnt) -> str:
-    """The program as an ``align*`` environment."""
+    """Return the program as an ``align*`` environment."""
     space, base = model.space, model._base
     indices = space.term[space.term.index("(") + 1 : -1].replace(" ", "")
     p = f"P({indices})"
@@ -274,7 +274,7 @@ def latex(model: MaxEnt) -> str:
 
 
 def _latex_rows(rows: Rows) -> list[str]:
-    """The formulas of hard rows, one each, or of a large family one for all."""
+    """Return one formula per hard row, or a single one for a large family."""
     if len(rows) > WRITTEN_IN_FULL:
         return [rf"& {_latex_of(rows.label)} \quad \text{{({len(rows):,} rows)}}"]
     lines = []
@@ -290,7 +290,7 @@ def _latex_rows(rows: Rows) -> list[str]:
 
 
 def _latex_convex(constraint: Any, label: str) -> str:
-    """The formula of a convex constraint: its function by its label, since CVXPY prints the data in it."""
+    """Return the formula of a convex constraint, named by its label, because CVXPY would print its data."""
     right = constraint.args[-1]
     limit = (
         f"{float(right.value):.6g}" if len(constraint.args) == 2 and right.is_constant() and right.size == 1 else "0"
@@ -299,7 +299,7 @@ def _latex_convex(constraint: Any, label: str) -> str:
 
 
 def _with_values(name: str) -> str:
-    """The name of a row, "P(Disease | Gender): Flu, male", as "P(Disease=Flu | Gender=male)", where it has this form."""
+    """Convert a row name of the form "P(Disease | Gender): Flu, male" to "P(Disease=Flu | Gender=male)"."""
     match = re.fullmatch(r"P\(([^()|]+?)(?: \| ([^()|]+))?\): (.*)", name)
     if match is None:
         return name
@@ -313,7 +313,7 @@ def _with_values(name: str) -> str:
 
 
 def _latex_of(text: str) -> str:
-    """A label as mathematics: relations and P(... | ...) as symbols, and names as text."""
+    """Return a label as LaTeX mathematics: relations and P(... | ...) as symbols, and names as text."""
     symbols = {"<=": r"\le", ">=": r"\ge", "~": r"\sim", "+-": r"\pm", "|": r"\mid", "*": r"\cdot"}
     pieces = []
     value = r"\"[^\"]*\"|(?<=[=(])[<>]=?[^\s,()|]+"  # Adult's "<=50K" and >50K
@@ -331,5 +331,5 @@ def _latex_of(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text with the characters escaped that LaTeX reads as commands."""
+    """Escape the characters that LaTeX interprets as commands."""
     return re.sub(r"([&%$#_{}])", r"\\\1", text.replace("\\", r"\textbackslash ")).replace("^", r"\^{}")

@@ -1,8 +1,8 @@
-"""Posteriors and models in Parquet files: the tables of the release, the terms or rows, and a checksum of all bytes.
+"""Storage of posteriors and models in Parquet files: tables of the release, terms or rows, and a checksum of all bytes.
 
-A file has one row per term (of a posterior) or per coefficient of the knowledge (of a model). Everything else is JSON in
-the metadata of the file, in which tables are Parquet files as base64. What is written is read again and compared before
-it replaces a file.
+A file has one row per term (of a posterior) or per coefficient of the knowledge (of a model). Everything else is JSON
+in the metadata of the file, which contains tables as Parquet files in base64. A new file is read and compared with the
+original before it replaces an existing file.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ from ..terms.people import People
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 
-#: The layouts that are read: of a posterior, and of a model.
+#: Versions of the file formats of a posterior, and of a model.
 POSTERIOR, MODEL = 3, "model 1"
-#: Where a Parquet file keeps what is not a column.
+#: Key of the metadata in a Parquet file.
 METADATA = b"maxent_cvx"
 
-# The checksum of a file: BLAKE2b of all its other bytes. It detects damage; it is not a signature, as whoever changes a
-# file can compute the checksum of the changed one.
+# The checksum of a file is BLAKE2b of all its other bytes. It detects damage, but is not a signature, because anybody
+# who changes a file can compute the new checksum.
 #
-# A Parquet file ends with its footer, the length of the footer in four bytes, and "PAR1". The footer says where the
-# columns are, from the start of the file, so that 32 bytes between these and the footer are seen by no other program.
+# A Parquet file ends with its footer, the length of the footer in four bytes, and "PAR1". The footer contains the
+# offsets of the columns from the start of the file, so other programs ignore 32 bytes between columns and footer.
 
-#: Bytes of the checksum, and of what follows the footer.
+#: Bytes of the checksum, and bytes after the footer.
 DIGEST, TAIL = 32, 8
-#: Where version 0.2.0 has the checksum: in the footer, as the last text of this name, in hexadecimal digits that count as
-#: 0 while it is computed.
+#: The checksum of version 0.2.0: in the footer, the last text of this name, in hexadecimal digits that are set to 0
+#: while it is computed.
 OF_0_2_0 = re.compile(rb"maxent_cvx checksum\x18@([0-9a-f]{64})", re.DOTALL)
 
 
@@ -60,7 +60,7 @@ def sealed(table: Any) -> bytes:
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()
-    plain = table.replace_schema_metadata(None)  # in the schema, Arrow would write them twice
+    plain = table.replace_schema_metadata(None)  # Arrow would write the metadata of the schema twice
     with pq.ParquetWriter(sink, plain.schema) as writer:
         writer.write_table(plain)
         writer.add_key_value_metadata({key.decode(): text.decode() for key, text in table.schema.metadata.items()})
@@ -70,7 +70,7 @@ def sealed(table: Any) -> bytes:
 
 
 def unsealed(file: object, what: str, writer: str) -> Any:
-    """Read the table of a file that is as it was written, from a path or from bytes."""
+    """Read the Arrow table of a file with a valid checksum, from a path or from bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -79,24 +79,24 @@ def unsealed(file: object, what: str, writer: str) -> Any:
     else:
         path = path_of(file)
         try:
-            if not path.is_file():  # nor a pipe, which would be waited for
-                reason = f"{what} is not an ordinary file" if path.exists() else f"there is no file {what}"
-                raise TableError(f"{reason}; give a file that {writer} wrote")
+            if not path.is_file():  # reading from a pipe would block
+                reason = f"{what} is not an ordinary file" if path.exists() else f"the file {what} does not exist"
+                raise TableError(f"{reason}; pass a file that {writer} wrote")
             data = path.read_bytes()
         except OSError as error:
             raise TableError(f"cannot read {what}: {error.strerror or error}") from error
     if not _is_whole(data):  # checked before anything is decoded: a damaged file could claim any size
         raise TableError(
-            f"the checksum of {what} does not match: the file is damaged, was edited, or was written by another program "
-            f"than {writer}; save again"
+            f"the checksum of {what} does not match: the file is damaged, was edited, or was not written by {writer}; "
+            "save it again"
         )
-    with decoding(what, "write the file again"):  # such as a compression that this pyarrow was built without
+    with decoding(what, "write the file again"):  # e.g. pyarrow may lack the compression
         pairs = pq.read_metadata(pa.BufferReader(data)).metadata
         return pq.read_table(pa.BufferReader(data)).replace_schema_metadata(pairs)
 
 
 def _is_whole(data: bytes) -> bool:
-    """Whether the checksum of a file is that of its bytes; also of a file of version 0.2.0."""
+    """Return whether the checksum of a file, possibly of version 0.2.0, matches its bytes."""
     if not data.endswith(b"PAR1"):
         return False
     end = len(data) - _footer_size(data)
@@ -112,7 +112,7 @@ def _is_whole(data: bytes) -> bool:
 
 
 def _footer_size(data: bytes) -> int:
-    """The number of bytes from the start of the footer to the end of the file."""
+    """Return the number of bytes from the start of the footer to the end of the file."""
     return TAIL + int.from_bytes(data[-TAIL:-4], "little")
 
 
@@ -122,29 +122,29 @@ def _digest(data: bytes) -> bytes:
 
 @contextmanager
 def decoding(what: str, remedy: str) -> Iterator[None]:
-    """Turn any error in the content of a file into a TableError: anybody may have written it, so anything can fail."""
+    """Convert any error to a TableError, because decoding a file of unknown origin can fail in any way."""
     try:
         yield
     except MaxEntError as error:
-        raise TableError(f"{what}: {str(error)[:600]}") from error  # the content may be of any length
+        raise TableError(f"{what}: {str(error)[:600]}") from error  # messages may quote long content
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:600]}"
         raise TableError(
-            f"{what} cannot be read ({reason}): another version of maxent_cvx, pandas or pyarrow, or another program "
-            f"wrote it; {remedy}"
+            f"{what} cannot be read ({reason}): it was written by another version of maxent_cvx, pandas or pyarrow, or "
+            f"by another program; {remedy}"
         ) from error
 
 
 def metadata_of(table: Any) -> dict[str, Any]:
-    """Read the metadata of a table that was read from a file; a dictionary in JSON."""
+    """Return the metadata of a table that was read from a file, as a dictionary."""
     metadata = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
     if not isinstance(metadata, dict):
-        raise TableError(f"the metadata must be a JSON object, not a {type(metadata).__name__}")
+        raise TableError(f"the metadata must be a JSON object, got a {type(metadata).__name__}")
     return metadata
 
 
 def with_metadata(columns: Mapping[str, Any], metadata: dict[str, Any]) -> bytes:
-    """Write columns and metadata as a file."""
+    """Return the bytes of a file with columns and metadata."""
     import pyarrow as pa
 
     try:
@@ -154,12 +154,12 @@ def with_metadata(columns: Mapping[str, Any], metadata: dict[str, Any]) -> bytes
         raise TableError(f"a name contains {error.object!r}, which cannot be saved; rename it") from error
 
 
-# Labels in Arrow's types. pandas' own metadata would lose some types: texts and numbers in columns of objects, kinds of
-# strings, categories of intervals. So each column has its type beside it; labels that do not come back are refused.
+# Labels as Arrow types. pandas' own metadata would lose some types: texts and numbers in columns of objects, kinds of
+# strings, categories of intervals. So each column is stored with its type; labels that would change are errors.
 
 
 def to_arrow(column: pd.Series) -> tuple[Any, dict[str, Any]]:
-    """A column as an Arrow array, and its type as a dictionary for JSON."""
+    """Return a column as an Arrow array, and its type as a dictionary for JSON."""
     import pyarrow as pa
 
     dtype = column.dtype
@@ -187,7 +187,7 @@ def to_arrow(column: pd.Series) -> tuple[Any, dict[str, Any]]:
 
 
 def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
-    """The column that :func:`to_arrow` was given."""
+    """Return the column from the results of :func:`to_arrow`."""
     if "arrow" in kind:
         return pd.Series(pd.arrays.ArrowExtensionArray(array))
     column: pd.Series = array.to_pandas()
@@ -202,7 +202,7 @@ def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
     if "text" in kind:
         try:
             dtype = pd.StringDtype(kind["text"], **({"na_value": np.nan} if kind["missing"] == "nan" else {}))
-        except TypeError:  # pandas before 2.3 has one missing value for texts
+        except TypeError:  # pandas before 2.3 has a single missing value for strings
             dtype = np.dtype(object)
     else:
         dtype = pd.api.types.pandas_dtype(kind["dtype"])
@@ -210,7 +210,7 @@ def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
 
 
 def to_arrow_columns(frame: pd.DataFrame, name: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns of a table as Arrow arrays, and their types; `name` is that of its only column in messages."""
+    """Return the columns of a table as Arrow arrays, and their types; messages call the only column `name`."""
     pairs = {str(column): to_arrow(values.rename(str(name or column))) for column, values in frame.items()}
     return {column: array for column, (array, _) in pairs.items()}, {
         column: kind for column, (_, kind) in pairs.items()
@@ -218,12 +218,12 @@ def to_arrow_columns(frame: pd.DataFrame, name: str | None = None) -> tuple[dict
 
 
 def from_arrow_columns(table: Any, kinds: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
-    """The columns whose types are given."""
+    """Return the columns with the given types, as a DataFrame."""
     return pd.DataFrame({column: from_arrow(table[column], kind) for column, kind in kinds.items()})
 
 
 def pack(frame: pd.DataFrame, name: str | None = None) -> str:
-    """Write a table as text; an error if a label would not come back. `name` is that of its only column in messages."""
+    """Encode a table as text, or raise if a label would change; messages call the only column `name`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -244,7 +244,7 @@ def pack(frame: pd.DataFrame, name: str | None = None) -> str:
 
 
 def unpack(text: str) -> pd.DataFrame:
-    """Read what :func:`pack` wrote, here or in version 0.2.0, which wrote categories as streams."""
+    """Decode a table from :func:`pack`, also of version 0.2.0, which wrote categories as streams."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -254,12 +254,12 @@ def unpack(text: str) -> pd.DataFrame:
 
 
 def index_of(column: pd.Series) -> pd.Index:
-    """Make an index of a column, of the same type: pandas would guess another one for objects."""
+    """Return an index of the values and the type of a column; pandas would infer another type for objects."""
     return pd.Index(column.array, dtype=column.dtype)
 
 
 def same_labels(first: pd.Index, second: pd.Index) -> bool:
-    """Whether two indices have the same labels, of the same types."""
+    """Return whether two indices have the same labels, of the same types."""
     if isinstance(first, pd.MultiIndex) and isinstance(second, pd.MultiIndex):
         return all(map(same_labels, first.levels, second.levels)) and all(
             map(np.array_equal, first.codes, second.codes)
@@ -271,7 +271,7 @@ def same_labels(first: pd.Index, second: pd.Index) -> bool:
     if first.dtype != object:
         return bool(first.equals(second))
     pairs = zip(map(_plain, first), map(_plain, second), strict=True)
-    # Texts tell 2.5 from 2.50, and noon in Berlin from the same instant in London.
+    # repr distinguishes Decimal 2.5 from 2.50, and noon in Berlin from the same instant in London.
     return all(type(a) is type(b) and a == b and repr(a) == repr(b) for a, b in pairs)
 
 
@@ -284,30 +284,29 @@ def _refusal(labels: pd.Index | pd.Series, name: str) -> TableError:
     is_wide = any(isinstance(label, int) and abs(label) >= 2**63 for label in map(_plain, labels))
     wide = ", some of more than 64 bits" * is_wide
     return TableError(
-        f"Parquet cannot store the values of {name!r} (of {kinds}{wide}; the column is of {labels.dtype}) so that they "
-        "come back as they are; before the release is made, turn the column into text, .astype(str), or into numbers of "
-        "one type"
+        f"Parquet cannot store the values of {name!r} (types {kinds}{wide}; column dtype {labels.dtype}) without "
+        "changing them; before making the release, convert the column to text, .astype(str), or to numbers of one type"
     )
 
 
-# Values in JSON: {"table": ...}, {"tuple": ...} or {"mapping": ...} where JSON would make another one of them.
+# Values in JSON: {"table": ...}, {"tuple": ...} or {"mapping": ...} for types that JSON does not distinguish.
 
 
 def view_parts(view: View) -> dict[str, Any]:
-    """A view as JSON: the name of its class, and its tables."""
+    """Return a view as JSON: the name of its class, and its tables."""
     parts, name = stored(view), type(view).__name__
     if not isinstance(parts["frames"], Mapping):
-        raise TableError(f"to_frames() of a {name} must give a dictionary of tables, not {short_repr(parts['frames'])}")
+        raise TableError(f"to_frames() of a {name} must return a dict of tables, got {short_repr(parts['frames'])}")
     return write_value(parts, name)
 
 
 def read_view(written: Any) -> View:
-    """Make the view again."""
+    """Return the view from the result of :func:`view_parts`."""
     return restored(read_value(written))
 
 
 def write_value(value: Any, where: str) -> Any:
-    """Write tables as text, and everything else as JSON does; `where` is what messages call it."""
+    """Convert tables to text, and other values to JSON; messages call the value `where`."""
     if isinstance(value, pd.DataFrame):
         _check_table(value, where)
         return {"table": pack(value)}
@@ -320,29 +319,29 @@ def write_value(value: Any, where: str) -> Any:
         return {"tuple": items} if isinstance(value, tuple) else items
     if isinstance(value, Mapping):
         if strange := [key for key in value if not isinstance(key, str)]:
-            raise TableError(f"to_frames() of a {where} has the key {short_repr(strange[0])}; keys must be texts")
+            raise TableError(f"to_frames() of a {where} has the key {short_repr(strange[0])}; keys must be strings")
         return {"mapping": {key: write_value(item, f"{where}, {key!r}") for key, item in value.items()}}
     raise TableError(
-        f"to_frames() of a {where}, gives a {type(value).__name__}, which cannot be saved; DataFrames are expected "
-        "(of a Series .reset_index(), of an Index .to_frame(index=False)), texts, numbers, lists and dictionaries"
+        f"to_frames() of a {where}, contains a {type(value).__name__}, which cannot be saved; expected DataFrames "
+        "(Series.reset_index(), Index.to_frame(index=False)), strings, numbers, lists and dictionaries"
     )
 
 
 def _check_table(table: pd.DataFrame, where: str) -> None:
-    """Check that a table has columns with names of their own, and no index."""
+    """Check that a table has columns with distinct names, and a default index."""
     if strange := [name for name in table.columns if not isinstance(name, str)]:
-        raise TableError(f"the columns of the table of a {where}, must be named by texts, not {short_repr(strange[0])}")
+        raise TableError(f"the column names of the table of a {where}, must be strings, got {short_repr(strange[0])}")
     if table.columns.has_duplicates:
         twice = table.columns[table.columns.duplicated()]
-        raise TableError(f"the table of a {where}, has two columns called {join_names(twice)}; rename one")
+        raise TableError(f"the table of a {where}, has two columns named {join_names(twice)}; rename one")
     if not table.index.equals(pd.RangeIndex(len(table))):
-        raise TableError(f"the table of a {where}, has an index of its own, which is not kept; use .reset_index()")
+        raise TableError(f"the table of a {where}, has an index that would not be saved; use .reset_index()")
     if not len(table.columns):
         raise TableError(f"the table of a {where}, has no columns; omit it")
 
 
 def read_value(written: Any) -> Any:
-    """Read what :func:`write_value` wrote."""
+    """Return the value from the result of :func:`write_value`."""
     if isinstance(written, list):
         return [read_value(item) for item in written]
     if not isinstance(written, dict):
@@ -355,18 +354,18 @@ def read_value(written: Any) -> Any:
     return {key: read_value(item) for key, item in content.items()}
 
 
-# Rows: the coefficients of all blocks as one long table, what each row has as another, and JSON for each block.
+# Rows: one long table with the coefficients of all blocks, another with the numbers of each row, and JSON per block.
 
-#: Fields of :class:`Rows` that are not stored as they are: in the long table, by their levels, or not at all.
+#: Fields of :class:`Rows` that are not stored unchanged: in the long table, by their levels, or not at all.
 APART = ("matrix", "index", "typed", "view")
-#: The field of soft rows, and what it is made of, each a number, one number per row, or None.
+#: The field of soft rows, and its components, each a number, one number per row, or None.
 PENALTY, COSTS = "penalty", [field.name for field in dataclasses.fields(Penalty)]
-#: Blocks in a file: the long table of coefficients, the table of what each row has, and what each block has.
+#: Blocks in a file: the long table of coefficients, the table of numbers per row, and the fields of each block.
 Blocks = tuple[pd.DataFrame, pd.DataFrame, list[dict[str, Any]]]
 
 
 def write_blocks(blocks: Sequence[Rows]) -> Blocks:
-    """Write rows down; every field of :class:`Rows` that holds one number per row is a column of the second table."""
+    """Convert rows to tables; fields of :class:`Rows` with one number per row are columns of the second table."""
     entries, numbers, stored = [], [], []
     for rows in blocks:
         entries.append(_entries(rows))
@@ -402,7 +401,7 @@ def write_blocks(blocks: Sequence[Rows]) -> Blocks:
 
 
 def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
-    """Make the rows again that :func:`write_blocks` wrote down, one block after the other."""
+    """Yield the rows from the result of :func:`write_blocks`, block after block."""
     entries, numbers, blocks = stored
     row = entry = 0
     for fields in blocks:
@@ -410,10 +409,10 @@ def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
         start, entry = entry, entry + fields["entries"]
         own_entries = entries.iloc[start:entry]
         place, term, a, typed = (own_entries[name].to_numpy() for name in ("row", "term", "coefficient", "typed"))
-        has_entry = (typed < 0) | (a != 0)  # a coefficient that was typed and is below the smallest number has no entry
+        has_entry = (typed < 0) | (a != 0)  # a typed coefficient that underflows to 0 has no entry
         indptr = np.concatenate([[0], np.cumsum(np.bincount(place[has_entry] - first, minlength=fields["rows"]))])
         matrix = sp.csr_array((a[has_entry], term[has_entry], indptr), shape=(fields["rows"], n_terms))
-        matrix.check_format()  # SciPy computes with positions outside of the matrix, and reads anything there
+        matrix.check_format()  # SciPy would read out of bounds at invalid positions
         table = numbers.iloc[first:row]
         yield Rows(
             matrix=matrix,
@@ -428,13 +427,13 @@ def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
 
 
 def _soft(fields: dict[str, Any]) -> dict[str, Any]:
-    """Make the penalty of soft rows again from its numbers."""
+    """Restore the penalty of soft rows from its numbers."""
     costs = {name: fields.pop(f"{PENALTY} {name}") for name in COSTS}
     return {**fields, PENALTY: None if all(cost is None for cost in costs.values()) else Penalty(**costs)}
 
 
 def _entries(rows: Rows) -> pd.DataFrame:
-    """The coefficients of a block, row by row; of a row as it was typed, also which of the different ones each is."""
+    """Return the coefficients of a block, row by row, with the position among the typed ones for a typed row."""
     place = np.repeat(np.arange(len(rows)), np.diff(rows.matrix.indptr))
     entries = pd.DataFrame({"row": place, "term": rows.matrix.indices, "coefficient": rows.matrix.data, "typed": -1})
     if rows.typed is None:
@@ -449,23 +448,23 @@ def _entries(rows: Rows) -> pd.DataFrame:
 
 
 def _typed(written: list[str], term: np.ndarray, typed: np.ndarray) -> tuple[tuple[Fraction, np.ndarray], ...]:
-    """The different coefficients of a row, and the terms that each is of."""
+    """Return the distinct coefficients of a row, and the terms of each."""
     return tuple((Fraction(a), np.sort(term[typed == i])) for i, a in enumerate(written))
 
 
 def _levels(index: pd.Index) -> pd.DataFrame:
-    """The labels of an index as a table with one column per level, of the same type."""
+    """Return the labels of an index as a table with one column per level, of the same type."""
     levels = [index.get_level_values(i) for i in range(index.nlevels)]
     return pd.DataFrame({str(i): pd.Series(level.array, dtype=level.dtype) for i, level in enumerate(levels)})
 
 
 def _multi_index(levels: pd.DataFrame, names: list[Any]) -> pd.MultiIndex:
-    """Make a MultiIndex again from the table of its levels."""
+    """Restore a MultiIndex from the table of its levels."""
     return pd.MultiIndex.from_arrays([index_of(levels[name]) for name in levels], names=names)
 
 
 def _index_parts(index: pd.Index, label: str) -> dict[str, Any]:
-    """Write the names of rows down."""
+    """Convert the names of rows to JSON."""
     where = f"names of {label}"
     return {
         "labels": write_value(_levels(index), where),
@@ -475,7 +474,7 @@ def _index_parts(index: pd.Index, label: str) -> dict[str, Any]:
 
 
 def _index(parts: dict[str, Any]) -> pd.Index:
-    """Make the names of rows again."""
+    """Restore the names of rows."""
     levels, names = read_value(parts["labels"]), read_value(parts["names"])
     return _multi_index(levels, names) if parts["levels"] else index_of(levels["0"]).rename(names[0])
 
@@ -487,11 +486,11 @@ class StoredModel:
     view: View
     people: People
     prior: QIDistribution | None
-    knowledge: list[dict[str, Any]]  # for each source its label, its class, its text, and its number of blocks
+    knowledge: list[dict[str, Any]]  # one per source: its label, class, text, and number of blocks
     blocks: Blocks  # the rows of all sources
 
     def knowledge_over(self, space: Space) -> dict[str, ConstraintGroup | None]:
-        """The knowledge by its labels; None for the zeros of a prior, which a model builds by itself."""
+        """Return the knowledge by label, with None for the zeros of a prior, which a model builds itself."""
         blocks = read_blocks(self.blocks, len(space), space.view)
         groups: dict[str, ConstraintGroup | None] = {}
         for source in self.knowledge:
@@ -506,7 +505,7 @@ class StoredModel:
 
 
 def save_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> bytes:
-    """Write a model as the bytes of a file: one row per coefficient of the knowledge."""
+    """Return the bytes of a file with a model: one row per coefficient of the knowledge."""
     entries, parts = _knowledge(prior, knowledge)
     columns, kinds = to_arrow_columns(entries)
     metadata = {
@@ -519,7 +518,7 @@ def save_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[st
 
 
 def knowledge_parts(prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> dict[str, Any]:
-    """The prior and the knowledge of a model for the file of its posterior, or the reason why they cannot be saved."""
+    """Return the prior and the knowledge of a model for a posterior's file, or why they cannot be saved."""
     try:
         entries, parts = _knowledge(prior, knowledge)
         return {**parts, "entries": write_value(entries, "model")}
@@ -528,20 +527,20 @@ def knowledge_parts(prior: QIDistribution | None, knowledge: Mapping[str, Constr
 
 
 def model_of_parts(view: View, people: People, parts: dict[str, Any]) -> StoredModel:
-    """Read what :func:`knowledge_parts` wrote."""
+    """Return the parts of a model from the result of :func:`knowledge_parts`."""
     return _model(view, people, parts, read_value(parts["entries"]))
 
 
 def _knowledge(
     prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The prior and the knowledge of a model: the table of coefficients, and everything else as JSON."""
+    """Return the prior and the knowledge of a model: the table of coefficients, and everything else as JSON."""
     sources: list[dict[str, Any]] = []
     blocks: list[Rows] = []
     for label, group in knowledge.items():
         if group.convex:
             raise StatementError(
-                f"{label!r} is a convex constraint of CVXPY, which cannot be saved; save a copy without it, "
+                f"{label!r} is a convex CVXPY constraint, which cannot be saved; save a copy without it, "
                 f"model.copy().remove({label!r}), and add it again after MaxEnt.load"
             )
         rows = () if (of_prior := isinstance(group.source, PriorZeros)) else group.rows
@@ -574,7 +573,7 @@ def read_model(file: object, what: str) -> StoredModel:
             raise TableError("it contains a posterior, not a model; read it with load_posterior")
         if (version := metadata.get("format")) != MODEL:
             raise TableError(
-                f"it has format {short_repr(version)}, and this version of maxent_cvx reads {MODEL!r}; make the model again"
+                f"it has format {short_repr(version)}, but this version of maxent_cvx reads {MODEL!r}; make a new model"
             )
         view, entries = read_view(metadata["view"]), from_arrow_columns(table, metadata["columns"])
         return _model(view, _people(metadata["people"], view), metadata, entries)
@@ -595,7 +594,7 @@ def _people(parts: dict[str, Any], view: View) -> People:
 
 
 def _text(source: Source) -> str | None:
-    """A statement in the papers' notation, if that says exactly the same."""
+    """Return a statement as text, or None if reading the text would not restore it exactly."""
     if not isinstance(source, Statement):
         return None
     try:
@@ -605,7 +604,7 @@ def _text(source: Source) -> str | None:
 
 
 def _prior_parts(prior: QIDistribution) -> dict[str, Any]:
-    """Write a prior down."""
+    """Convert a prior to JSON."""
     tables: list[dict[str, Any]] = [
         {
             "attributes": list(attributes),
@@ -620,7 +619,7 @@ def _prior_parts(prior: QIDistribution) -> dict[str, Any]:
 
 
 def _prior(parts: dict[str, Any]) -> QIDistribution:
-    """Make a prior again."""
+    """Restore a prior."""
     tables = {}
     for table in read_value(parts["tables"]):
         index = _multi_index(table["signatures"], table["attributes"])
@@ -630,7 +629,7 @@ def _prior(parts: dict[str, Any]) -> QIDistribution:
 
 
 def same_system(first: Any, second: Any) -> bool:
-    """Compare all arrays and numbers of two systems; names and the rows before they were scaled are left out."""
+    """Return whether two systems have equal arrays and numbers; names and unscaled rows are not compared."""
     if isinstance(first, np.ndarray):
         return isinstance(second, np.ndarray) and np.array_equal(first, second, equal_nan=True)
     if isinstance(first, sp.csr_array):
@@ -649,37 +648,37 @@ def same_system(first: Any, second: Any) -> bool:
 def write_terms(
     path: object, space: Space, counts: np.ndarray, about: dict[str, Any], model: dict[str, Any] | None = None
 ) -> None:
-    """Write one row per term: its labels, the published counts and the inferred one; `model` is `knowledge_parts`."""
+    """Write one row per term: labels, published counts and inferred count; `model` is from `knowledge_parts`."""
     target, view = path_of(path), space.view
     names = [_count_name(count.name, by) for by, count in view.published.items()]
     names.append(f"N {space.term.replace(' ', '')}")
     if len(set(names)) < len(names):
-        raise TableError(f"two tables of counts have the same name, {join_names(names)}; name each by what it counts")
+        raise TableError(f"the tables of counts need unique names, got {join_names(names)}; rename one")
     if clash := set(names) & set(view.columns):
-        raise TableError(f"a column is called {sorted(clash)[0]!r}, a name that the file needs for counts; rename it")
+        raise TableError(f"the column name {sorted(clash)[0]!r} is reserved for counts in the file; rename the column")
     metadata = {"format": POSTERIOR, "view": view_parts(view), "people": _people_parts(space.people)}
     columns, kinds = to_arrow_columns(_labels(space))
     for name, (by, count) in zip(names[:-1], view.published.items(), strict=True):
-        row = space.marginal(by).matrix.tocsc().indices  # every term is in one row
+        row = space.marginal(by).matrix.tocsc().indices  # every term is in exactly one row
         columns[name] = count.to_numpy()[row]
     columns[names[-1]] = counts
     data = with_metadata(columns, metadata | {"columns": kinds, "about": about, "model": model})
     again, same_counts, *_ = read_terms(BytesIO(data), "the saved posterior")
     if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
         raise TableError(
-            f"the posterior of this {view.noun} would change by being saved and loaded; please report this, with the "
-            "types of its columns"
+            f"the saved posterior of this {view.noun} differs from the original; please report this, with the types "
+            "of its columns"
         )
     write_beside(target, lambda draft: draft.write_bytes(data))
 
 
 def _count_name(name: object, by: tuple[str, ...]) -> str:
-    """The name of a column of published counts: the given one if it is such a name, or from the roles."""
+    """Return the column name of published counts: their own name if it starts with "N P(", else from the roles."""
     return name if isinstance(name, str) and name.startswith("N P(") else f"N P({','.join(by)})"
 
 
 def read_terms(file: object, what: str) -> tuple[Space, np.ndarray, dict[str, Any], dict[str, Any] | None]:
-    """Read what :func:`write_terms` wrote: the space, the inferred counts, what is known of them, and `model`."""
+    """Read a file from :func:`write_terms`: the space, the inferred counts, `about`, and `model`."""
     table = unsealed(file, what, "Posterior.save")
     with decoding(what, "solve and save again"):
         metadata = metadata_of(table)
@@ -687,23 +686,23 @@ def read_terms(file: object, what: str) -> tuple[Space, np.ndarray, dict[str, An
             raise TableError("it contains a model, not a posterior; read it with MaxEnt.load")
         if (version := metadata.get("format")) != POSTERIOR:
             raise TableError(
-                f"it has format {short_repr(version)}, and this version of maxent_cvx reads {POSTERIOR}; if version 0.1.0 "
-                "wrote it, load it with version 0.2.0 and save it again"
+                f"it has format {short_repr(version)}, but this version of maxent_cvx reads {POSTERIOR}; a file of "
+                "version 0.1.0 can be loaded and saved with version 0.2.0"
             )
         labels = from_arrow_columns(table, metadata["columns"])
-        # The view is made again and its terms are numbered; they must be those of the file, in the same order.
+        # The terms of the restored view must be those of the file, in the same order.
         view = read_view(metadata["view"])
         space = Space.of(view, _people(metadata["people"], view))
         if not all(labels[name].equals(column) for name, column in _labels(space).items()):
-            raise TableError("the terms are not in the order in which they were written")
+            raise TableError("the terms in the file are not in the order of the release")
         counts = table.column(table.num_columns - 1).to_pandas().to_numpy()
         if counts.dtype != float or not (np.isfinite(counts) & (counts >= 0)).all():
-            raise TableError(f"the column {table.column_names[-1]!r} must have finite, non-negative numbers of records")
+            raise TableError(f"the column {table.column_names[-1]!r} must contain finite, non-negative counts")
         return space, counts, metadata["about"], metadata.get("model")
 
 
 def _same_space(space: Space, loaded: Space) -> bool:
-    """Whether the views are of one class, and the terms have the same labels, codes and published counts."""
+    """Return whether the views have the same class, and the terms the same labels, codes and published counts."""
     published_first, published_second = space.view.published, loaded.view.published
     published = zip(published_first.values(), published_second.values(), strict=False)
     return (
@@ -719,6 +718,6 @@ def _same_space(space: Space, loaded: Space) -> bool:
 
 
 def _labels(space: Space) -> pd.DataFrame:
-    """The labels of the terms; names as texts, since Parquet stores no column of texts and numbers."""
+    """Return the labels of the terms; names are converted to text, because Parquet columns have a single type."""
     frame = space.index.to_frame(index=False)
     return frame.astype({"who": str}) if len(space.people) else frame

@@ -1,8 +1,8 @@
-"""From sources to one linear system: rows in labelled groups, and low <= A x <= high over counts of records.
+"""Conversion of sources into one linear system: labelled groups of rows, and low <= A x <= high over counts of records.
 
-Two things are done to the numbers of sources on their way, and the certificate accounts for both. Published counts are
-integers, and n / N * N need not be n in floating point: the sides of facts are rounded to integers again. And every row
-is scaled so that its largest coefficient is 1, which lets rows in different units be compared.
+The numbers of sources are changed in two ways, and the certificate accounts for both. Published counts are integers,
+but n / N * N may differ from n in floating point, so the sides of facts are rounded to integers. Each row is scaled so
+that its largest coefficient is 1, which makes rows in different units comparable.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from ..terms.rows import Rows, rounded_to_integers
 from ..terms.space import Space
 from .program import Program
 
-#: What to do about contradictory rows of the release, and of knowledge, where rows do not say it themselves.
+#: Default remedies in messages about contradictory rows of the release, and of knowledge.
 PUBLISHED = "correct the published table that is wrong, or make the view without it"
 KNOWLEDGE = "correct it, allow a tolerance (+- eps), or remove it"
 
 
 class RowBlocks(Sequence[Rows]):
-    """Blocks of rows over p, numbered through: the origin of the rows of a linear form."""
+    """Blocks of rows over p with consecutive row numbers: the origin of the rows of a linear form."""
 
     def __init__(self, blocks: Sequence[Rows], n_hard: int = 0) -> None:
-        self._blocks, self._n_hard = tuple(blocks), n_hard  # n_hard: leading blocks that are facts, not knowledge
+        self._blocks, self._n_hard = tuple(blocks), n_hard  # n_hard: number of leading blocks that are facts
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -53,7 +53,7 @@ class RowBlocks(Sequence[Rows]):
 
     @property
     def knowledge(self) -> tuple[Rows, ...]:
-        """The blocks that are no facts."""
+        """The blocks of knowledge, after the facts."""
         return self._blocks[self._n_hard :]
 
     @cached_property
@@ -74,7 +74,7 @@ class RowBlocks(Sequence[Rows]):
 
     @property
     def labels(self) -> dict[str, slice]:
-        """The numbers of the rows of each block, by its label, in order."""
+        """The numbers of the rows of each block, by label, in order."""
         ends = itertools.pairwise(self.starts.tolist())
         return {label: slice(start, end) for label, (start, end) in zip(self.by_label, ends, strict=True)}
 
@@ -85,23 +85,23 @@ class RowBlocks(Sequence[Rows]):
         return np.array([start for start, rows in pairs if rows.typed], dtype=np.int64)
 
     def find(self, row: int) -> tuple[Rows, int]:
-        """The block that a row is in, and its number there."""
+        """Return the block of a row, and the position of the row in it."""
         if not 0 <= row < self.starts[-1]:
             raise IndexError(row)
         block = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self._blocks[block], row - int(self.starts[block])
 
     def name(self, row: int) -> str:
-        """The label of a row."""
+        """Return the label of a row."""
         rows, place = self.find(row)
         return rows.name(place)
 
     def remedy(self, row: int) -> str:
-        """What to do about a row that contradicts others."""
+        """Return the remedy for a row that contradicts others."""
         return self.find(row)[0].remedy or (PUBLISHED if row < self.starts[self._n_hard] else KNOWLEDGE)
 
     def coefficients(self, row: int) -> Coefficients:
-        """The different coefficients of a row, as it was typed or else as it stands, and the terms that each is of."""
+        """Return the distinct coefficients of a row, as typed if available, and the terms of each."""
         rows, place = self.find(row)
         if rows.typed is not None:
             return rows.typed
@@ -109,33 +109,33 @@ class RowBlocks(Sequence[Rows]):
         return by_coefficient(rows.matrix.data[entries], rows.matrix.indices[entries])
 
     def sides(self, row: int) -> tuple[float, float]:
-        """The low and the high side of a row as typed; infinite where it is open."""
+        """Return the low and the high side of a row as typed, infinite for open sides."""
         rows, place = self.find(row)
         return float(rows.low[place]), float(rows.high[place])
 
     def is_exact(self, row: int) -> bool:
-        """Whether coefficients and sides are what is meant, and not what a source has rounded."""
+        """Return whether coefficients and sides are exact, and not rounded by a source."""
         return self.find(row)[0].exact
 
 
 @dataclass(frozen=True, eq=False)
 class KnowledgeBase:
-    """Sources over one space, and everything derived from them; a change makes another one."""
+    """Immutable collection of sources over one space, and everything derived from them."""
 
     space: Space
-    facts: tuple[Source, ...]  # true whatever is known: the invariants of the release first
-    groups: dict[str, ConstraintGroup]  # by label: facts, what a prior rules out, and knowledge
-    label_of: dict[Hashable, str]  # the label of each source by its identity
+    facts: tuple[Source, ...]  # sources that hold regardless of the knowledge: invariants of the release first
+    groups: dict[str, ConstraintGroup]  # by label: facts, zeros of a prior, and knowledge
+    label_of: dict[Hashable, str]  # label of each source by its identity
 
     @classmethod
     def of(cls, space: Space, facts: tuple[Source, ...], groups: dict[str, ConstraintGroup]) -> KnowledgeBase:
-        """Hold groups under the labels given."""
+        """Return the collection of labelled groups."""
         return cls(space, facts, groups, {group.source.identity: label for label, group in groups.items()})
 
     def adding(
         self, sources: Sequence[Any], label: str | None, build: Callable[[Source, str | None], ConstraintGroup]
     ) -> KnowledgeBase:
-        """The same with what a user adds; `build` makes the rows of each source."""
+        """Return a copy with the sources that a user adds; `build` makes the rows of each source."""
         if label is not None:
             check_str(label, "label")
             if len(sources) != 1:
@@ -147,24 +147,24 @@ class KnowledgeBase:
         return base
 
     def _insert(self, group: ConstraintGroup, label: str | None) -> None:
-        """Add a group in place, unless the same is there: a copy for each of thousands would be slow."""
+        """Add a group in place unless it is already present; copies for thousands of groups would be slow."""
         name = label or group.source.label
         same = self.label_of.get(group.source.identity)
         if same is None and name in self.groups and group.says_the_same(self.groups[name]):
             same = name
-        # Two soft sources that say the same, under two labels, are two measurements.
+        # Two equal soft sources with different labels are two measurements.
         is_another = label is not None and label not in self.groups and any(rows.penalty for rows in group.rows)
         if same is not None and not is_another:
-            warnings.warn(f"the model holds {same!r} already; nothing was added", RepeatedStatement, stacklevel=4)
+            warnings.warn(f"the model already contains {same!r}; nothing was added", RepeatedStatement, stacklevel=4)
             return
         if name in self.groups:
             if label is not None or not isinstance(group.source, Custom):
                 removable = name in self.knowledge and not isinstance(self.groups[name].source, PriorZeros)
-                remedy = f", or take the old one out with remove({name!r})" if removable else ""
+                remedy = f", or remove the other with remove({name!r})" if removable else ""
                 raise DuplicateLabel(
-                    f"the label {name!r} is that of other knowledge; choose another with label=...{remedy}"
+                    f"the label {name!r} belongs to other knowledge; choose another with label=...{remedy}"
                 )
-            # Functions have no text to tell them apart: they are numbered, and their rows if these are called alike.
+            # Functions have no distinguishing text: they are numbered, and so are their rows if their labels repeat.
             name = next(f"{name} ({i})" for i in itertools.count(2) if f"{name} ({i})" not in self.groups)
             labels = {rows.label for other in self.knowledge.values() for rows in other.rows}
             if any(rows.label in labels for rows in group.rows):
@@ -173,13 +173,13 @@ class KnowledgeBase:
         self.label_of[group.source.identity] = name
 
     def without(self, label: str) -> KnowledgeBase:
-        """The same without one group."""
+        """Return a copy without one group."""
         groups = {name: group for name, group in self.groups.items() if name != label}
         label_of = {identity: name for identity, name in self.label_of.items() if name != label}
         return replace(self, groups=groups, label_of=label_of)
 
     def without_row(self, row: int) -> KnowledgeBase:
-        """The same without one row of knowledge, by its number in :attr:`form`; a group without rows is gone."""
+        """Return a copy without one row of knowledge, by its number in :attr:`form`; an empty group is removed."""
         number = int(np.flatnonzero(self.row_numbers == row)[0])
         ends = np.cumsum([group.n_rows for group in self.knowledge.values()])
         at = int(np.searchsorted(ends, number, side="right"))
@@ -190,7 +190,7 @@ class KnowledgeBase:
         return KnowledgeBase.of(self.space, self.facts, {**self.groups, label: less})
 
     def without_convex(self, number: int) -> KnowledgeBase:
-        """The same without one convex constraint, by its number in :attr:`convex`; a group of nothing else is gone."""
+        """Return a copy without one convex constraint, by its number in :attr:`convex`; an empty group is removed."""
         owners = [(label, i) for label, group in self.groups.items() for i in range(len(group.convex))]
         label, place = owners[number]
         group = self.groups[label]
@@ -199,17 +199,17 @@ class KnowledgeBase:
         return KnowledgeBase.of(self.space, self.facts, {**self.groups, label: group.without_convex(place)})
 
     def with_knowledge(self, knowledge: dict[str, ConstraintGroup]) -> KnowledgeBase:
-        """The same facts with other knowledge."""
+        """Return a copy with the same facts and other knowledge."""
         facts = {fact.label: self.groups[fact.label] for fact in self.facts}
         return KnowledgeBase.of(self.space, self.facts, facts | knowledge)
 
     @cached_property
     def parametric(self) -> tuple[str, ...]:
-        """The labels of what depends on CVXPY parameters."""
+        """The labels of groups that depend on CVXPY parameters."""
         return tuple(label for label, group in self.groups.items() if group.parametric)
 
     def at_parameters(self) -> KnowledgeBase:
-        """The same at the values that CVXPY parameters have now; itself where none has changed."""
+        """Return a copy at the current values of CVXPY parameters, or self if none has changed."""
         now = {label: self.groups[label].at_parameters() for label in self.parametric}
         if all(group is self.groups[label] for label, group in now.items()):
             return self
@@ -219,10 +219,10 @@ class KnowledgeBase:
         return base
 
     def at_rest(self) -> KnowledgeBase:
-        """The same, which parameters no longer change, with all that is derived from it already."""
+        """Return a copy that parameters no longer change, with everything that is already derived."""
         if not self.parametric:
             return self
-        self.posed  # noqa: B018 - derived once, for this and for the copy
+        self.posed  # noqa: B018 - derived once, for self and the copy
         fixed = {label: replace(self.groups[label], parametric=()) for label in self.parametric}
         twin = replace(self, groups={**self.groups, **fixed})
         vars(twin).update({name: value for name, value in vars(self).items() if name in ("form", "posed", "program")})
@@ -230,12 +230,12 @@ class KnowledgeBase:
 
     @property
     def knowledge(self) -> dict[str, ConstraintGroup]:
-        """What the adversary knows beyond the facts, by label; what a prior rules out first."""
+        """The adversary's knowledge beyond the facts, by label, starting with the zeros of a prior."""
         return dict(itertools.islice(self.groups.items(), len(self.facts), None))
 
     @cached_property
     def row_numbers(self) -> np.ndarray:
-        """The number in :attr:`form` of every row of knowledge, source after source; soft rows come last there."""
+        """The number of each row of knowledge in :attr:`form`, where soft rows are last, source after source."""
         rows = [rows for group in self.knowledge.values() for rows in group.rows]
         order = sorted(range(len(rows)), key=lambda i: rows[i].penalty is not None)
         size = np.array([len(block) for block in rows], dtype=np.int64)
@@ -245,26 +245,26 @@ class KnowledgeBase:
 
     @property
     def convex(self) -> list[Any]:
-        """Constraints of the user's own that are convex and not affine."""
+        """User-defined constraints that are convex and not affine."""
         return [constraint for group in self.groups.values() for constraint in group.convex]
 
     @property
     def blocks(self) -> RowBlocks:
-        """The rows of all sources, numbered through."""
+        """The rows of all sources, with consecutive numbers."""
         origin = self.form.origin
         assert isinstance(origin, RowBlocks)
         return origin
 
     @property
     def ruled_out(self) -> range:
-        """The rows of :attr:`form` for what the prior rules out; without them the prior would be another one."""
+        """The rows of :attr:`form` for the zeros of the prior, which cannot be removed without changing the prior."""
         first = next(iter(self.knowledge.values()), None)
         n_rows = first.n_rows if first and isinstance(first.source, PriorZeros) else 0
         return range(self.form.n_facts, self.form.n_facts + n_rows)
 
     @cached_property
     def form(self) -> LinearForm:
-        """All rows as one sparse system over records."""
+        """All rows as one sparse system over counts of records."""
         published, *others = (group.rows for group in self.groups.values())
         n_facts = len(self.facts) - 1
         facts, knowledge = (list(itertools.chain(*part)) for part in (others[:n_facts], others[n_facts:]))
@@ -293,26 +293,26 @@ class KnowledgeBase:
 
     @cached_property
     def program(self) -> Program:
-        """The same as a CVXPY program over ``space.counts``."""
+        """The model as a CVXPY program over ``space.counts``."""
         return Program.of(self.space, self.groups)
 
 
 def assemble_system(
     published: Sequence[Rows], facts: Sequence[Rows], knowledge: Sequence[Rows], n_records: int, weights: np.ndarray
 ) -> LinearForm:
-    """Stack rows over p into one system over counts x = N p; `knowledge` has its soft rows last."""
+    """Stack rows over p into one system over counts x = N p; the soft rows of `knowledge` are last."""
     blocks = RowBlocks([*published, *facts, *knowledge], len(published) + len(facts))
     n_published, n_facts = sum(map(len, published)), sum(map(len, published)) + sum(map(len, facts))
     empty = sp.csr_array((0, len(weights)))
-    # Columns that are equal stay so where rows are divided, and of equal ones few entries are left to divide.
+    # Dividing rows keeps equal columns equal; sharing them leaves few entries to divide.
     others = SharedColumns([rows.matrix for rows in blocks[len(published) :]] or [empty])
     matrices = canonical(compact(stacked([rows.matrix for rows in published] or [empty]))), others.distinct
     (of_published, largest), (distinct, largest_known) = map(scaled_rows, matrices)
     several = [start for start, rows in zip(blocks.starts.tolist(), blocks, strict=False) if _has_several(rows)]
     for row in several:
         if row >= n_facts:
-            # The quotient of each typed coefficient and the largest is rounded once, so that multiples of a row are
-            # the same row.
+            # The quotient of each typed coefficient and the largest is rounded once, so that multiples of a row become
+            # equal.
             typed, of_class = blocks.find(row)[0].typed or (), np.zeros(distinct.shape[1])
             most = max(abs(a) for a, _ in typed)
             for a, terms in typed:
@@ -320,7 +320,7 @@ def assemble_system(
             entries = slice(*distinct.indptr[row - n_published : row - n_published + 2])
             distinct.data[entries] = of_class[distinct.indices[entries]]
     matrix = SplitMatrix(of_published, SharedColumns.of_distinct(distinct, others.of_term))
-    # Where all coefficients are +-1 after scaling, and were so as typed, only the sides carry roundoff.
+    # If all coefficients are +-1 after scaling, and were so as typed, only the sides have rounding errors.
     mixed = np.concatenate([_has_other_coefficients(part) for part in (of_published, distinct)])
     mixed[several] = True
     scale = n_records / np.concatenate([largest, largest_known])
@@ -337,9 +337,9 @@ def scaled_form(
     n_records: int,
     weights: np.ndarray,
 ) -> LinearForm:
-    """Scale the sides and the costs of rows as their coefficients are, and bound the errors of rounding them.
+    """Scale the sides and the costs of rows like their coefficients, and bound their rounding errors.
 
-    `mixed` marks rows with coefficients other than 1 and -1, or that were so as typed.
+    `mixed` marks rows with coefficients other than 1 and -1, after scaling or as typed.
     """
     is_fact = np.arange(len(scale)) < n_facts
     low, high = (
@@ -356,7 +356,7 @@ def scaled_form(
 
 
 def scaled_rows(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
-    """Every row divided by its largest coefficient, and these; 1 of a row without terms."""
+    """Divide each row by its largest coefficient, and return these too, with 1 for a row without terms."""
     largest = most_by_row(np.abs(matrix.data), matrix)
     largest = np.where(largest > 0, largest, 1.0)
     data = matrix.data / largest[entry_rows(matrix)]
@@ -364,7 +364,7 @@ def scaled_rows(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
 
 
 def _has_several(rows: Rows) -> bool:
-    """Whether a row was typed with coefficients of different sizes."""
+    """Return whether a row was typed with coefficients of different sizes."""
     return bool(rows.typed) and len({abs(a) for a, _ in rows.typed or ()}) > 1
 
 
@@ -374,10 +374,10 @@ def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
 
 
 def _penalties(knowledge: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
-    """The costs of the last rows, soft ones, where a value v is v * scale records."""
+    """Return the costs of the soft rows, which are last; a value v is v * scale records."""
     soft = [rows for rows in knowledge if rows.penalty is not None]
     if not sum(map(len, soft)):
         return None
-    both = [rows.penalty.variance_and_slope(len(rows)) for rows in soft if rows.penalty is not None]
-    variance, slope = (np.concatenate(part) for part in zip(*both, strict=True))
+    pairs = [rows.penalty.variance_and_slope(len(rows)) for rows in soft if rows.penalty is not None]
+    variance, slope = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return Penalties(variance, slope).scaled(scale[-len(variance) :])
