@@ -1,4 +1,4 @@
-"""MaxEnt and Posterior for a release in partitions: knowledge is checked once, rows are built where the data are."""
+"""MaxEnt and Posterior for a partitioned release: knowledge is checked once, and rows are built in the partitions."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ from .system import KnowledgeBase
 
 
 def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) -> np.ndarray:
-    """The numbers, among all QI tuples, of those in a table, an index or a list of tuples."""
+    """Return the positions, among all QI tuples, of the tuples in a table, an index or a list."""
     expected = (
-        f"q must be a table with the columns {list(qi)}, a list of tuples, or a description {{attribute: value}}, got "
+        f"q must be a table with the columns {list(qi)}, a list of tuples, or a dict {{attribute: value}}, got "
         f"{short_repr(chosen)}"
     )
     listed: list[Any] = []
@@ -82,7 +82,7 @@ def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) 
             codes.append(
                 pd.Index(level, dtype=object).get_indexer(pd.Index([labels[i] for labels in listed], dtype=object))
             )
-        except TypeError:  # a list in a tuple, say
+        except TypeError:  # unhashable labels
             raise StatementError(expected) from None
     by_codes = pd.MultiIndex.from_arrays([np.asarray(codes_of_level) for codes_of_level in tuples.codes])
     numbers = by_codes.get_indexer(pd.MultiIndex.from_arrays(codes))
@@ -92,39 +92,39 @@ def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) 
     return np.asarray(numbers)
 
 
-# Functions of one partition and its share of an answer, whose results are added up.
+# Functions of one partition and its part of an answer, whose results are summed over partitions.
 
 
 def expectation_in(
     part: ReleasePart, point: PointPart, marginals: GlobalMarginals, row: Callable[[Space], sp.csr_array]
 ) -> np.ndarray:
-    """A partition's share of a linear expression of p."""
+    """Return the contribution of a partition to a linear expression of p."""
     space = PartSpace.around(part, marginals)
     counts = np.concatenate([point.counts, np.zeros(len(space) - space.n_own)])
     return (row(space) @ counts) / space.n_records
 
 
 def table_of(part: ReleasePart, point: PointPart, marginals: GlobalMarginals, numbers: np.ndarray) -> np.ndarray:
-    """N P(q, s), records, of QI tuples by their numbers in the whole, ascending: a partition's share."""
+    """Return the contribution of a partition to N P(q, s), records, of QI tuples with ascending global numbers."""
     space, n = own_space(part, marginals), len(numbers)
     at = np.searchsorted(numbers, part.q_numbers)
-    place = np.where(numbers[np.minimum(at, n - 1)] == part.q_numbers, at, n)  # n: of tuples that are not asked for
+    place = np.where(numbers[np.minimum(at, n - 1)] == part.q_numbers, at, n)  # n: tuples not requested
     return counts_by_value(space, point.counts, place[space.codes["q"]], n + 1)[:n]
 
 
 def people_in(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
-    """N P(i, s), records, of all named people: a partition's share."""
+    """Return the contribution of a partition to N P(i, s), records, of all named people."""
     space, n = own_space(part, marginals), len(marginals.names)
     return counts_by_value(space, point.counts, space.codes["who"], n + 1)[:n]
 
 
 def entropy_in(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
-    """A partition's share of the entropy, nats."""
+    """Return the contribution of a partition to the entropy, nats."""
     return np.array(entropy_of(own_space(part, marginals), point.counts))
 
 
 def terms_table(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> pd.DataFrame:
-    """The terms of a partition as a table: labels, expected records, and the probability."""
+    """Return the terms of a partition as a table: labels, expected records, and probability."""
     space = own_space(part, marginals)
     axes: Mapping[str, tuple[np.ndarray, pd.Index]] = {
         column: space.axes.of_column(column) for column in [*["who"][: len(space.people)], *part.columns]
@@ -135,7 +135,7 @@ def terms_table(part: ReleasePart, point: PointPart, marginals: GlobalMarginals)
 
 
 def _column(codes: np.ndarray, values: pd.Index) -> Any:
-    """The labels of terms along one column; texts are written once each."""
+    """Return the labels of terms in one column, as a Categorical for strings to save memory."""
     if pd.api.types.is_string_dtype(values) and values.is_unique:
         return pd.Categorical.from_codes(codes, values)
     return values.take(codes).array
@@ -143,22 +143,22 @@ def _column(codes: np.ndarray, values: pd.Index) -> Any:
 
 # Measures of groups that have terms in several partitions.
 #
-# Each partition adds up its terms by group and value. Groups are divided by their numbers into as many ranges as there
-# are partitions; the sums of one range are brought together from all partitions, and only what is measured goes on.
+# Each partition sums its terms by group and value. The groups are divided by number into as many ranges as there are
+# partitions; the sums of each range are collected from all partitions and measured, and only the results are sent on.
 
 
 class GroupTable(NamedTuple):
-    """Some groups, by ascending number in the whole, and the records that they have with each sensitive value."""
+    """Groups with ascending global numbers, and their records with each sensitive value."""
 
-    numbers: np.ndarray
-    records: np.ndarray  # of each group in the whole
+    numbers: np.ndarray  # one per group
+    records: np.ndarray  # one per group: total over all partitions
     counts: sp.csr_array  # N P(group, s), shape (groups, sensitive values)
 
 
 def tables_of(
     part: ReleasePart, point: PointPart, marginals: GlobalMarginals, n_tuples: int, edges: np.ndarray
 ) -> list[GroupTable]:
-    """The share of a partition in every range of groups."""
+    """Return the contributions of a partition to all ranges of groups."""
     space = own_space(part, marginals)
     groups, numbers = groups_of(part, space, n_tuples)
     order = np.argsort(numbers, kind="stable")
@@ -172,7 +172,7 @@ def tables_of(
 
 
 def measured_together(measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any], *tables: GroupTable) -> Any:
-    """The value of a measure at the sum of tables that share groups."""
+    """Return the value of a measure at the sum of tables, which may share groups."""
     numbers, first = np.unique(np.concatenate([table.numbers for table in tables]), return_index=True)
     records = np.concatenate([table.records for table in tables])[first]
     total = sp.csr_array((len(numbers), tables[0].counts.shape[1]))
@@ -183,15 +183,15 @@ def measured_together(measure: Callable[[np.ndarray, np.ndarray, np.ndarray], An
     return measure(total.toarray() / records[:, None], records, numbers)
 
 
-# The surest inferences of an answer in partitions.
+# The most certain inferences of an answer in partitions.
 
 
-#: From P(s | .), shape (groups, sensitive values), to one number of each group, and the position of its label.
+#: Maps P(s | .), shape (groups, sensitive values), to one number per group, and the position of its label.
 Chooser: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def surest_in(p: np.ndarray, people: np.ndarray, numbers: np.ndarray, n: int, of: Chooser | None) -> pd.DataFrame:
-    """The n largest probabilities of some groups, one of each group; or those that a function chooses."""
+    """Return the n largest probabilities, with one candidate per group: its largest, or the one that `of` chooses."""
     if of is not None:
         largest, s = of(p)
     else:
@@ -201,7 +201,7 @@ def surest_in(p: np.ndarray, people: np.ndarray, numbers: np.ndarray, n: int, of
 
 
 def first_of(tables: list[pd.DataFrame], n: int) -> pd.DataFrame:
-    """The first n rows of several tables: by probability, then by people, then by number."""
+    """Return the first n rows of several tables, sorted by probability, then by people, then by number."""
     table = pd.concat(tables, ignore_index=True)
     return table.iloc[np.lexsort((table["number"], -table["people"], -table["P"]))[:n]]
 
@@ -212,16 +212,16 @@ def surest_of(
     of: Chooser | None = None,
     values: pd.Index | None = None,
 ) -> pd.DataFrame:
-    """The n surest inferences, the largest probability of each group, or the one that `of` chooses from `values`."""
+    """Return the n most certain inferences: the largest probability per group, or the choice of `of` from `values`."""
     surest = post.reduce(partial(surest_in, n=n, of=of), partial(first_of, n=n))
     labels = post.release.sensitive_values if values is None else values
     return labelled(surest, post.release, post.known_people, labels)
 
 
 def labelled(surest: pd.DataFrame, release: PartitionedRelease, people: People, s: pd.Index) -> pd.DataFrame:
-    """Label values, and groups by their numbers: QI tuples, and where people are named, who they are."""
+    """Label values, and groups given by number: QI tuples, with names if people are named."""
     number, n_tuples = surest["number"].to_numpy(), len(release.quasi_identifiers)
-    place = np.where(number >= n_tuples, number - n_tuples, len(people))  # of a person among the names
+    place = np.where(number >= n_tuples, number - n_tuples, len(people))  # position among the names
     tuples = np.where(number >= n_tuples, np.append(people.q, 0)[place], number)
     labels = release.quasi_identifiers[tuples].to_frame(index=False)
     if len(people):
@@ -234,10 +234,10 @@ def labelled(surest: pd.DataFrame, release: PartitionedRelease, people: People, 
 def write_parts(
     folder: object, executor: Executor, parts: Sequence[Any], points: Sequence[Any], marginals: GlobalMarginals
 ) -> None:
-    """Write one file per partition into a hidden folder, and give it its name when all are complete."""
+    """Write one file per partition into a hidden folder, which is renamed when all files are complete."""
     target = path_of(folder)
     if target.exists() or target.is_symlink():
-        raise TableError(f"{str(target)!r} exists already; choose another folder, or remove it first")
+        raise TableError(f"{str(target)!r} already exists; choose another folder, or remove it first")
     draft = target.absolute().with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with removed_if_killed(draft):
@@ -261,8 +261,8 @@ def write_part(part: ReleasePart, point: PointPart, file: Path, marginals: Globa
         table.to_parquet(file, index=False)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise TableError(
-            f"Parquet cannot store the labels of the release: {' '.join(str(error).split())}; before the release is "
-            "made, turn the column into text, or into numbers of one type"
+            f"Parquet cannot store the labels of the release: {' '.join(str(error).split())}; before making the "
+            "release, convert the column to text, or to numbers of one type"
         ) from error
 
 
@@ -270,12 +270,12 @@ T = TypeVar("T")
 
 
 class PartitionedPosterior(ReprMixin):
-    """The maximum-entropy distribution over the terms of all partitions, which stays in the partitions.
+    """The maximum-entropy distribution over the terms of all partitions, stored in the partitions.
 
     Parameters
     ----------
     whole : PartitionedSpace
-        Handles of the partitions, and the marginals of the whole.
+        Handles of the partitions, and the marginals of the whole release.
     solution : PartitionedSolution
     shared : LinearForm
         The rows that partitions share.
@@ -288,7 +288,7 @@ class PartitionedPosterior(ReprMixin):
     ----------
     release : PartitionedRelease
     certificate : Certificate
-        Bounds the error of every P(s | q), as for :class:`maxent_cvx.Posterior`.
+        Bound on the error of every P(s | q), as in :class:`maxent_cvx.Posterior`.
     status : Status
     iterations : int
     solve_seconds : float
@@ -335,26 +335,26 @@ class PartitionedPosterior(ReprMixin):
 
     @property
     def view(self) -> PartitionedRelease:
-        """The release that the posterior is of."""
+        """The release of the posterior."""
         return self.release
 
     @property
     def names_people(self) -> bool:
-        """Whether people are known by name."""
+        """Whether the model names people."""
         return len(self._whole.people.names) > 0
 
     @property
     def known_people(self) -> People:
-        """The people who are known by name."""
+        """The people named in the model."""
         return self._whole.people
 
     def conditional(self, q: Iterable[object] | pd.DataFrame | Mapping[str, object]) -> pd.DataFrame:
-        """P(s | q) of some QI tuples, probabilities: one row per tuple, one column per sensitive value.
+        """Return P(s | q) of given QI tuples: one row per tuple, one column per sensitive value.
 
         Parameters
         ----------
         q : DataFrame, MultiIndex, list of tuples, or dict
-            The QI tuples, or a table with the QI columns; or a description of them, ``{"Gender": "male", "Age": 40}``.
+            The QI tuples, a table with the QI columns, or values of attributes, ``{"Gender": "male", "Age": 40}``.
 
         Returns
         -------
@@ -363,7 +363,7 @@ class PartitionedPosterior(ReprMixin):
         Raises
         ------
         UnknownName, StatementError
-            If nobody has such a tuple, or matches the description.
+            If nobody has a given tuple or the given values.
 
         Examples
         --------
@@ -383,22 +383,22 @@ class PartitionedPosterior(ReprMixin):
         return pd.DataFrame(table[place], index=index, columns=release.sensitive_values)
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
-        """P(value | given), or P(value | who), under the posterior; or the value of a combination of ``P(...)``.
+        """Return P(value | given), or P(value | who), under the posterior, or the value of a combination of ``P(...)``.
 
         Parameters
         ----------
         value, given, who
-            As in :meth:`maxent_cvx.Posterior.prob`.
+            See :meth:`maxent_cvx.Posterior.prob`.
 
         Returns
         -------
         float
-            A probability; for several people in `who`, the expected number with the value.
+            A probability; for several people in `who`, their expected number with the value.
 
         Raises
         ------
         UnknownName, StatementError
-            As :meth:`maxent_cvx.Space.prob`.
+            See :meth:`maxent_cvx.Space.prob`.
 
         Examples
         --------
@@ -413,11 +413,11 @@ class PartitionedPosterior(ReprMixin):
         if not isinstance(value, Probability):
             return self._expectation(methodcaller("row", value, given, who))  # can be sent to other processes
         if given is not None or who is not None:
-            raise StatementError(f"{value} has its own condition; given and who must be omitted")
+            raise StatementError(f"given and who must be omitted, because {value} contains its own condition")
         return value.constant + sum(self._expectation(event.row) * a for event, a in value.terms.items())
 
     def people(self) -> pd.DataFrame:
-        """P(s | i) for every named person i: one row per person, one column per sensitive value.
+        """Return P(s | i) for every named person i: one row per person, one column per sensitive value.
 
         Returns
         -------
@@ -440,13 +440,13 @@ class PartitionedPosterior(ReprMixin):
         """
         names = self._whole.people.names
         if not len(names):
-            raise StatementError("nobody is known by name; describe people with MaxEnt(release, people={name: {...}})")
+            raise StatementError("the model has no named people; name them with MaxEnt(release, people={name: {...}})")
         table = self._sum(people_in)
         return pd.DataFrame(table, index=names, columns=self.release.sensitive_values)
 
     @cached_property
     def entropy(self) -> float:
-        """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats, as of :class:`maxent_cvx.Posterior`."""
+        """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats, as in :class:`maxent_cvx.Posterior`."""
         return float(self._sum(entropy_in))
 
     def reduce(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], T], combine: Callable[[list[T]], T]) -> T:
@@ -455,10 +455,10 @@ class PartitionedPosterior(ReprMixin):
         Parameters
         ----------
         measure : callable
-            A function of the probabilities of some groups, shape (groups, sensitive values), the number of people in
-            each, and the numbers of the groups: QI tuples as in ``release.quasi_identifiers``, then named people.
+            A function of the probabilities of a block of groups, shape (groups, sensitive values), the number of people
+            in each, and the numbers of the groups: QI tuples as in ``release.quasi_identifiers``, then named people.
         combine : callable
-            A function from a list of results of `measure` to the result for all of these groups together.
+            A function that combines a list of results of `measure` into the result for all of their groups.
 
         Returns
         -------
@@ -489,32 +489,32 @@ class PartitionedPosterior(ReprMixin):
         edges = np.linspace(0, n_tuples + len(self.known_people), n_ranges + 1).astype(np.int64)
         divided = self._map(tables_of, n_tuples, edges)
         ranges = [executor.map(getitem, [tables] * n_ranges, range(n_ranges)) for tables in divided]
-        # A measure with data for every group has a method that gives the measure of some, with their data only.
-        of_some = getattr(measure, "between", lambda first, end: measure)
-        measures = [of_some(first, end) for first, end in itertools.pairwise(edges.tolist())]
+        # A measure with data for every group has a method that returns a measure with the data of a range only.
+        of_range = getattr(measure, "between", lambda first, end: measure)
+        measures = [of_range(first, end) for first, end in itertools.pairwise(edges.tolist())]
         return cast("T", executor.reduce(combine, executor.map(measured_together, measures, *ranges)))
 
     def prices(self, leave_one_out: bool = False) -> pd.DataFrame:
-        """``dH / d(value)`` of every statement, nats: its shadow price, per unit of its value as typed.
+        """Return the shadow price of every statement: ``dH / d(value)``, nats per unit of its value as typed.
 
         Parameters
         ----------
         leave_one_out : bool
-            Available for a posterior in memory only.
+            Not supported for partitioned releases.
 
         Returns
         -------
         DataFrame
-            As :meth:`maxent_cvx.Posterior.prices`: one row per statement, the largest price first, `side` and `price`.
-            Statements that imply each other share a price, in one of many possible ways.
+            One row per statement, the largest price first, with columns `side` and `price`, see
+            :meth:`maxent_cvx.Posterior.prices`. Statements that imply each other share a price in a non-unique way.
 
         Raises
         ------
         StatementError
             If `leave_one_out` is True.
         Inaccurate
-            In a release of more than 1,000,000 counts, if the knowledge determines counts in other ways than by statements
-            of 0, or some counts are nearly 0: infinite prices can then be found in memory only.
+            In a release of more than 1,000,000 counts, if the knowledge determines counts in other ways than by
+            statements of 0, or some counts are nearly 0: infinite prices are then supported in memory only.
 
         Examples
         --------
@@ -522,8 +522,8 @@ class PartitionedPosterior(ReprMixin):
         >>> from maxent_cvx.releases.partitioned import divided
         >>> hospital = mx.datasets.load_hospital()
         >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-        >>> said = "P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.25"
-        >>> print(mx.MaxEnt(divided(release, 2)).add(*said).solve().prices().round(3))
+        >>> statements = "P(Flu | Gender=male) <= 0.25", "P(HIV | Degree=college) >= 0.25"
+        >>> print(mx.MaxEnt(divided(release, 2)).add(*statements).solve().prices().round(3))
                                         side  price
         statement
         P(HIV | Degree=college) >= 0.25   >= -1.072
@@ -531,7 +531,7 @@ class PartitionedPosterior(ReprMixin):
         """
         if check_bool(leave_one_out, "leave_one_out"):
             raise StatementError(
-                "leave_one_out=True is not available for a release in partitions; solve the model without a statement, "
+                "leave_one_out=True is not supported for partitioned releases; solve the model without a statement, "
                 "model.copy().remove(label).solve(), and compare the entropies"
             )
         parts, n_records = self._pose().parts, self.release.n_records
@@ -545,7 +545,7 @@ class PartitionedPosterior(ReprMixin):
         return largest_first(prices_of(self._shared, multipliers, n_records))
 
     def top(self, n: int = 20) -> pd.DataFrame:
-        """The most certain inferences: the largest P(s | .), one for each group of people.
+        """Return the most certain inferences: the largest P(s | .), one per group of people.
 
         Parameters
         ----------
@@ -581,8 +581,8 @@ class PartitionedPosterior(ReprMixin):
     def to_parquet(self, folder: str | PathLike[str]) -> None:
         """Write the terms to a folder, one Parquet file per partition.
 
-        One row per term: its labels, ``N P(q, s, b)``, records, and ``P(q, s, b)``. The folder appears when all of its
-        files are complete. The workers of a cluster must have access to it.
+        There is one row per term: its labels, ``N P(q, s, b)``, records, and ``P(q, s, b)``. The folder is created when
+        all of its files are complete. The workers of a cluster must have access to it.
 
         Parameters
         ----------
@@ -592,7 +592,7 @@ class PartitionedPosterior(ReprMixin):
         Raises
         ------
         TableError
-            If it exists, or the files cannot be written; then no file remains.
+            If the folder exists, or the files cannot be written; then no file remains.
 
         Examples
         --------
@@ -609,7 +609,7 @@ class PartitionedPosterior(ReprMixin):
         write_parts(folder, self._executor, self._parts, self._points, self._whole.marginals(frozenset()))
 
     def to_frame(self) -> pd.DataFrame:
-        """All terms in one table, which must fit into memory, with the columns of :meth:`to_parquet`.
+        """Return all terms in one table, which must fit into memory, with the columns of :meth:`to_parquet`.
 
         Returns
         -------
@@ -632,20 +632,20 @@ class PartitionedPosterior(ReprMixin):
         return pd.concat(plain, ignore_index=True)
 
     def _expectation(self, row: Callable[[Space], sp.csr_array]) -> float:
-        """The value of a linear expression of p, given a function from a space to its coefficients."""
+        """Return the value of a linear expression of p, given a function from a space to its coefficients."""
         return float(self._sum(expectation_in, row, columns=self._whole.columns_of(row)).sum())
 
     def _map(self, function: Callable[..., Any], *common: Any, columns: frozenset[str] = frozenset()) -> list[Any]:
-        """Handles of a function of every partition, its answer, and the marginals of the whole by some attributes."""
+        """Map a function of a partition, its answer, and global marginals over partitions, and return handles."""
         marginals = self._whole.marginals(columns)
         return self._executor.map(function, self._parts, self._points, common=(marginals, *common))
 
     def _sum(self, function: Callable[..., Any], *common: Any, columns: frozenset[str] = frozenset()) -> np.ndarray:
-        """The sum of such a function over partitions."""
+        """Return the sum of a function, as in :meth:`_map`, over partitions."""
         return np.asarray(self._executor.reduce(added, self._map(function, *common, columns=columns)))
 
     def _numbers(self, q: Any) -> np.ndarray:
-        """The numbers of the chosen QI tuples."""
+        """Return the numbers of the selected QI tuples."""
         if isinstance(q, Mapping):
             return np.flatnonzero(self._whole.described_tuples(q))
         return numbers_of_tuples(q, self.release.qi, self.release.quasi_identifiers)
@@ -657,16 +657,16 @@ class PartitionedPosterior(ReprMixin):
         )
 
 
-#: Rows of knowledge that partitions can share. Every iteration sends one number per row and partition, and the driver
-#: factorises a matrix with as many rows and columns: beyond this, 3 GB.
+#: Maximum number of rows of knowledge that partitions share. Every iteration sends one number per row and partition,
+#: and the driver factorises a square matrix of this size, at most 3 GB.
 MOST_SHARED = 20_000
 
 
 class PartitionedMaxEnt(ReprMixin):
-    """max H(Q, S, B), subject to the release and the knowledge, for a release whose buckets are in partitions.
+    """Maximise H(Q, S, B), subject to the release and the knowledge, for a release whose buckets are in partitions.
 
     Statements have the same meaning as in a model of the whole release in memory, and the answer is the same: P(given)
-    and the groups that occur are those of the whole release. Statements, sources and functions of the space may use
+    and the occurring groups are those of the whole release. Statements, sources and functions of the space may use
     ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. Rows about single buckets,
     convex constraints and priors cannot be divided, and raise an error.
 
@@ -674,14 +674,14 @@ class PartitionedMaxEnt(ReprMixin):
     ----------
     release : PartitionedRelease
     people : dict of dict, or DataFrame, optional
-        The QI values of people who are known by name, as in :class:`maxent_cvx.MaxEnt`.
+        The QI values of named people, as in :class:`maxent_cvx.MaxEnt`.
     client : distributed.Client, optional
         The Dask client whose workers store the partitions; by default threads of this process.
 
     Raises
     ------
     UnknownName, StatementError
-        If `release` is not in partitions; if a description of a person is incomplete, or matches nobody.
+        If `release` is not partitioned; if the QI values of a person are incomplete, or match nobody.
 
     Examples
     --------
@@ -716,9 +716,9 @@ class PartitionedMaxEnt(ReprMixin):
         Parameters
         ----------
         *sources
-            As in :meth:`maxent_cvx.MaxEnt.add`: statements, also as text, sources, functions of the space.
+            Statements, also as text, sources, or functions of the space, see :meth:`maxent_cvx.MaxEnt.add`.
         label : str, optional
-            The label of the source (one at a time). By default the text of a statement.
+            The label of a single source. By default the text of a statement.
 
         Returns
         -------
@@ -730,12 +730,12 @@ class PartitionedMaxEnt(ReprMixin):
         DuplicateLabel
             If other knowledge has the label.
         UnknownName, StatementError, BadProbability, LabelMismatch
-            If a source does not fit the release, or cannot be divided among partitions.
+            If a source does not match the release, or cannot be divided among partitions.
 
         Warns
         -----
         RepeatedStatement
-            If the model already contains the same statement; then nothing changes.
+            If the model already contains the same statement; it then does not change.
 
         Examples
         --------
@@ -751,19 +751,19 @@ class PartitionedMaxEnt(ReprMixin):
         if rows := [knowledge for knowledge in sources if isinstance(knowledge, Rows)]:
             raise StatementError(
                 f"the rows of {rows[0].label} belong to one space, and cannot be divided among partitions; pass a "
-                "function that builds them from the space of each: lambda space: ..."
+                "function that builds them in each partition, lambda space: ..."
             )
         base = self._held.adding(sources, label, self._whole.broadcast)
         if (n_rows := sum(group.n_rows for group in base.groups.values())) > MOST_SHARED:
             raise StatementError(
-                f"the partitions of the model would share {n_rows:,} rows of knowledge, and at most {MOST_SHARED:,} are "
-                "possible; add fewer statements, or of fewer groups"
+                f"at most {MOST_SHARED:,} rows of knowledge are supported for partitioned releases, got {n_rows:,}; "
+                "add fewer statements, or rows of fewer groups"
             )
         self._held = base
         return self
 
     def remove(self, label: str) -> Self:
-        """Remove a source by its label; returns the model itself.
+        """Remove a source by its label.
 
         Parameters
         ----------
@@ -810,7 +810,7 @@ class PartitionedMaxEnt(ReprMixin):
         >>> len(model.knowledge), len(more.knowledge)
         (1, 2)
         """
-        return copy.copy(self)  # everything in it is immutable, and what was counted is the same for both
+        return copy.copy(self)  # the attributes are immutable, apart from cached counts that are equal for both
 
     @property
     def knowledge(self) -> dict[str, Source]:
@@ -823,8 +823,8 @@ class PartitionedMaxEnt(ReprMixin):
         Returns
         -------
         DataFrame
-            One row per source, by label: its kind, the number of its rows, the quasi-identifiers in their labels, and the
-            cost of violating soft ones.
+            One row per source, by label: its kind, the number of its rows, the quasi-identifiers in their labels, and
+            the cost of violated soft rows.
 
         Examples
         --------
@@ -865,16 +865,16 @@ class PartitionedMaxEnt(ReprMixin):
         Parameters
         ----------
         client : distributed.Client, optional
-            The Dask client whose workers solve it; by default that of the model, or threads of this process.
+            The Dask client whose workers solve the model; by default that of the model, or threads of this process.
         threads : int, optional
-            Without a client: the number of partitions processed at a time, by default one per processor.
+            Without a client, the number of partitions processed at a time, by default one per processor.
         scratch : str or path, optional
-            Without a client: a folder for the results of partitions that are not being processed, in files that are
+            Without a client, a folder for the results of partitions that are not being processed, in files that are
             deleted with the answer. Only the partitions being processed are then in memory.
         allow_inaccurate : bool
             Also return an answer that is not certified to :data:`maxent_cvx.solvers.ACCURACY`.
         time_limit : float
-            Seconds after which the solver stops, compared between iterations.
+            Seconds after which the solver stops, checked between iterations.
         callback : callable
             Called once per iteration with a :class:`maxent_cvx.solvers.Iteration`; if it returns True, the solve stops.
         verbose : bool
@@ -921,7 +921,7 @@ class PartitionedMaxEnt(ReprMixin):
         if scratch is not None:
             if client is not None:
                 raise StatementError(
-                    "scratch and client exclude each other: the workers of a client have folders of their own"
+                    "scratch cannot be combined with client, whose workers have their own folders; omit one of them"
                 )
             self._whole.move_to(OutOfCoreExecutor(scratch, threads))
         elif client is not None or threads is not None:
@@ -930,7 +930,7 @@ class PartitionedMaxEnt(ReprMixin):
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
             shown = callback if verbose or progress is False else bar.following(callback)
             monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=shown)
-            whole = copy.copy(self._whole)  # the model may change its executor, and the answer keeps this one
+            whole = copy.copy(self._whole)  # the answer keeps this executor if that of the model changes
             pose = partial(partitioned_problem, whole, *self._sources)
             posed = pose()
             solution = solve_partitioned(
@@ -939,16 +939,16 @@ class PartitionedMaxEnt(ReprMixin):
         if not solution.certificate.holds and not allow_inaccurate:
             raise Inaccurate(
                 f"the answer is not certified: {solution.certificate}; {solution.status} in {solution.iterations} "
-                "iterations. If the knowledge contradicts the release or itself, no answer exists: remove some of it, "
-                "make it vague, or solve with allow_inaccurate=True to see the violation"
+                "iterations. If the knowledge contradicts the release or itself, no answer exists: remove statements, "
+                "add tolerances (+- eps), or solve with allow_inaccurate=True to see the violation"
             )
         return PartitionedPosterior(whole, solution, posed.shared, time.perf_counter() - begun, pose)
 
     @property
     def _sources(self) -> tuple[list[Any], list[Any]]:
-        """The facts besides the published rows, and the knowledge."""
-        every, n_facts = list(self._held.groups.values()), len(self._held.facts)
-        return every[:n_facts], every[n_facts:]
+        """The facts other than published rows, and the knowledge."""
+        groups, n_facts = list(self._held.groups.values()), len(self._held.facts)
+        return groups[:n_facts], groups[n_facts:]
 
     def _tables(self) -> Iterable[TablePreview]:
         return [TablePreview(self.describe(), "sources")]

@@ -1,8 +1,8 @@
-"""The linear system of a model in partitions: published rows in every partition, and rows of knowledge that they share.
+"""The linear system of a partitioned model: published rows in each partition, and shared rows of knowledge.
 
-A source is evaluated on the driver, in a space without terms, to find the labels and sides of its rows and which
-attributes it uses; then in every partition, for the coefficients on the terms there. Each row is divided by its largest
-coefficient in the whole, so that the rows are those of a model in memory, to the last digit.
+A source is evaluated on the driver, in a space without terms, to find the labels and sides of its rows and the
+attributes that it uses; then in every partition, for the coefficients of its terms. Each row is divided by its largest
+coefficient over all partitions, so that the rows equal those of a model in memory to the last digit.
 """
 
 from __future__ import annotations
@@ -47,54 +47,54 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .system import RowBlocks, scaled_form
 
-#: Rows over patterns that are emitted at a time: a partition holds the terms of each until their columns are collected.
+#: Number of rows over patterns built at a time: a partition stores their terms until the columns are collected.
 AT_A_TIME = 50
 
 
 @dataclass(frozen=True, eq=False)
 class BroadcastSource(ConstraintGroup):
-    """One source in a model in partitions; the columns of its rows are emitted in every partition."""
+    """One source of a partitioned model; the columns of its rows are built in every partition."""
 
     label: str | None = None
-    columns: frozenset[str] = frozenset()  # the QI attributes that it distinguishes
-    called: str | None = None  # the label of its rows, where those of another source would have the same
-    patterns: tuple[Pattern, ...] = ()  # the sums P(Q, s) that its rows are over, if it was evaluated on the driver
+    columns: frozenset[str] = frozenset()  # the QI attributes that the source distinguishes
+    called: str | None = None  # the label of its rows, if the label would otherwise repeat that of another source
+    patterns: tuple[Pattern, ...] = ()  # the sums P(Q, s) in its rows, if it was evaluated on the driver
 
     @classmethod
     def of(cls, emitted: ConstraintGroup, label: str | None, columns: frozenset[str]) -> BroadcastSource:
-        """Keep the names and sides of what a source emitted on the driver."""
+        """Return the source with the names and sides of the rows that it built on the driver."""
         return cls(emitted.source, tuple(map(without_terms, emitted.rows)), label=label, columns=columns)
 
     @classmethod
     def of_patterns(cls, emitted: ConstraintGroup, label: str | None, patterns: Sequence[Pattern]) -> BroadcastSource:
-        """Keep the rows of a source that was evaluated for all QI tuples, over the patterns that it uses."""
+        """Return a source that was evaluated for all QI tuples, with its rows over the patterns that it uses."""
         n = len(patterns)
         rows = tuple(replace(block, matrix=sp.csr_array(block.matrix[:, :n]), view=None) for block in emitted.rows)
         return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
 
     @property
     def sent(self) -> BroadcastSource:
-        """What is sent to partitions: with patterns, not the records that they were mined from."""
+        """The source as sent to partitions: with patterns, but without the records from which they were mined."""
         if not self.patterns:
             return self
         return replace(self, source=StoredSource(type(self.source).__name__, self.source.label, ()))
 
     @property
     def without_terms(self) -> BroadcastSource:
-        """What the driver keeps of it while partitions emit."""
+        """The source as stored on the driver while partitions build rows."""
         return replace(self, rows=tuple(map(without_terms, self.rows)), patterns=())
 
     def named(self, label: str) -> BroadcastSource:
-        """The same with rows that are labelled by `label`."""
+        """Return a copy whose rows are labelled by `label`."""
         called = super().named(label)
         return replace(self, rows=called.rows, called=label)
 
     def says_the_same(self, other: ConstraintGroup) -> bool:
-        """Whether the other emitted the same rows: unknown, as coefficients are in the partitions."""
+        """Return False: coefficients are in the partitions, so rows cannot be compared."""
         return False
 
     def emitted_in(self, space: PartSpace) -> Iterable[Rows]:
-        """Emit the rows of a partition, and check that labels, sides and costs are those found on the driver."""
+        """Build the rows of a partition, and check that labels, sides and costs equal those on the driver."""
         if self.patterns:
             return self._of_patterns(space)
         try:
@@ -102,7 +102,7 @@ class BroadcastSource(ConstraintGroup):
         except MissingMarginal as needed:
             raise StatementError(
                 f"{self._name} cannot be divided among partitions: it uses {', '.join(sorted(needed.columns))} in one "
-                "of them and not in the others; it must use the same attributes in each"
+                "partition but not in all; it must use the same attributes in each"
             ) from None
         if self.called is not None:
             emitted = emitted.named(self.called)
@@ -117,7 +117,7 @@ class BroadcastSource(ConstraintGroup):
         return emitted.rows
 
     def _of_patterns(self, space: PartSpace) -> Iterator[Rows]:
-        """The rows over the terms of a partition, some at a time."""
+        """Yield the rows over the terms of a partition in batches."""
         for rows in self.rows:
             for start in range(0, len(rows), AT_A_TIME):
                 batch = rows.at(np.arange(start, min(start + AT_A_TIME, len(rows))))
@@ -131,7 +131,7 @@ class BroadcastSource(ConstraintGroup):
         return repr(self.called or self.label or self.source.label)
 
     def differs(self, what: str) -> StatementError:
-        """The error that the source depends on the partition that it is evaluated in."""
+        """Return the error for a source whose rows depend on the partition."""
         return StatementError(
             f"{self._name} cannot be divided among partitions: {what} differ between them; use only space.marginal, "
             "space.conditional, space.prob and space.records_described, which refer to the whole release"
@@ -139,7 +139,7 @@ class BroadcastSource(ConstraintGroup):
 
 
 def without_terms(rows: Rows) -> Rows:
-    """The rows without coefficients: names, sides and costs."""
+    """Return the rows without coefficients: names, sides and costs."""
     return replace(rows, matrix=sp.csr_array((len(rows), 0)), typed=None, view=None)
 
 
@@ -150,7 +150,7 @@ def _same_labels(first: pd.Index | None, second: pd.Index | None) -> bool:
 
 
 def in_order(sources: Sequence[BroadcastSource], n_facts: int) -> np.ndarray:
-    """The order of the rows of all sources, emitted one after the other, in the system: soft rows last."""
+    """Return the order of the rows of all sources in the system, with soft rows last."""
     blocks = [rows for source in sources for rows in source.rows]
     facts = sum(len(source.rows) for source in sources[:n_facts])
     is_soft = np.repeat(
@@ -159,21 +159,21 @@ def in_order(sources: Sequence[BroadcastSource], n_facts: int) -> np.ndarray:
     return np.argsort(is_soft.astype(bool), kind="stable")
 
 
-#: Entries, for each term, that are collected before their distinct columns are found: fewer passes over all terms, and
-#: of rows about a fifth of the terms each, some twenty at a time.
+#: Number of entries per term that are collected before distinct columns are computed, to save passes over all terms:
+#: about twenty rows if each has a fifth of the terms.
 BATCH = 4
 
 
 @dataclass(frozen=True, eq=False)
 class RawColumns:
-    """Shared rows as sources emit them, on the terms of one partition."""
+    """Unscaled shared rows over the terms of one partition."""
 
-    distinct: sp.csr_array  # each distinct column once; coefficients on probabilities
-    of_term: np.ndarray  # the class of each term's column
-    typed: Mapping[int, tuple[Fraction, ...]]  # of rows that were typed as rational numbers, the different coefficients
+    distinct: sp.csr_array  # each distinct column once; coefficients of probabilities
+    of_term: np.ndarray  # one per term: the position of its column in `distinct`
+    typed: Mapping[int, tuple[Fraction, ...]]  # distinct coefficients of rows typed as rational numbers, by row
 
     def sizes(self) -> Sizes:
-        """How large the coefficients of each row are."""
+        """Return the range of the coefficients of each row."""
         distinct = self.distinct
         least, most = least_by_row(np.abs(distinct.data), distinct), most_by_row(np.abs(distinct.data), distinct)
         ends = {
@@ -182,7 +182,7 @@ class RawColumns:
         return Sizes(least, most, ends)
 
     def scaled(self, sizes: Sizes) -> SharedColumns:
-        """Divide every row by its largest coefficient in the whole; rational coefficients are rounded once."""
+        """Divide each row by its largest coefficient over all partitions; rational coefficients are rounded once."""
         rows = np.arange(self.distinct.shape[0])
         data = self.distinct.data / sizes.largest[entry_rows(self.distinct)]
         quotients = self._with_typed(
@@ -191,7 +191,7 @@ class RawColumns:
         return SharedColumns(quotients, self.of_term)
 
     def residues(self, rows: np.ndarray, prime: int) -> sp.csr_array:
-        """Some rows as they were typed, modulo a prime, over the terms."""
+        """Return rows as typed, modulo a prime, over the terms."""
         distinct = sp.csr_array(self.distinct[rows])
         modulo = self._with_typed(
             distinct, residues(distinct.data, prime), rows, lambda a, _: residues_of_fraction(a, prime)
@@ -201,7 +201,7 @@ class RawColumns:
     def _with_typed(
         self, distinct: sp.csr_array, data: np.ndarray, rows: np.ndarray, function: Callable[[Fraction, int], Any]
     ) -> sp.csr_array:
-        """The matrix with other data; of rows typed as rational numbers, with a function of what was typed."""
+        """Return the matrix with other data, and a function of the rational coefficients in rows as typed."""
         for place, row in enumerate(rows.tolist() if self.typed else ()):
             if row in self.typed:
                 entries = slice(distinct.indptr[place], distinct.indptr[place + 1])
@@ -213,20 +213,20 @@ class RawColumns:
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """The least and the largest coefficient of every row, by absolute value."""
+    """The least and the largest absolute coefficient of each row."""
 
-    least: np.ndarray  # infinite for a row without terms
-    most: np.ndarray  # 0 for a row without terms
-    typed: Mapping[int, tuple[Fraction, Fraction]]  # both, of rows that were typed as rational numbers
+    least: np.ndarray  # one per row, infinite for a row without terms
+    most: np.ndarray  # one per row, 0 for a row without terms
+    typed: Mapping[int, tuple[Fraction, Fraction]]  # least and most of rows typed as rational numbers, by row
 
     @property
     def largest(self) -> np.ndarray:
-        """What every row is divided by; 1 for a row without terms."""
+        """The divisor of each row, 1 for a row without terms."""
         return np.where(self.most > 0, self.most, 1.0)
 
     @property
     def mixed(self) -> np.ndarray:
-        """Which rows have other coefficients than 1 and -1 once they are divided, before any rounding."""
+        """Mask of the rows with coefficients other than 1 and -1 after exact division."""
         mixed = (self.most > 0) & (self.least != self.most)
         for row, (least, most) in self.typed.items():
             mixed[row] = least != most
@@ -234,12 +234,12 @@ class Sizes:
 
 
 def larger(some: Sequence[Sizes]) -> Sizes:
-    """The sizes over several partitions."""
+    """Return the ranges of coefficients over several partitions."""
     typed: dict[int, tuple[Fraction, Fraction]] = {}
     for sizes in some:
         for row, (least, most) in sizes.typed.items():
-            before = typed.get(row, (least, most))
-            typed[row] = min(least, before[0]), max(most, before[1])
+            least_so_far, most_so_far = typed.get(row, (least, most))
+            typed[row] = min(least, least_so_far), max(most, most_so_far)
     all_least, all_most = (np.stack([getattr(sizes, side) for sizes in some]) for side in ("least", "most"))
     return Sizes(all_least.min(axis=0), all_most.max(axis=0), typed)
 
@@ -250,13 +250,13 @@ def emitted_columns(
     around: Mapping[frozenset[str], GlobalMarginals],
     order: np.ndarray,
 ) -> RawColumns:
-    """Emit all sources over the terms of a partition; the rows of each are discarded once their columns are collected."""
+    """Build the rows of all sources over the terms of a partition, keeping only their distinct columns."""
     nothing: frozenset[str] = frozenset()
-    spaces = {nothing: PartSpace.around(part, around[nothing])}  # statements need no other
+    spaces = {nothing: PartSpace.around(part, around[nothing])}  # sufficient for statements
     n_own = spaces[nothing].n_own
     columns, typed, n = ColumnCollector(n_own), {}, 0
     for source in sources:
-        if source.columns not in spaces:  # one more at a time, as each has codes of all terms
+        if source.columns not in spaces:  # at most one more in memory, because each has codes of all terms
             spaces = {nothing: spaces[nothing], source.columns: PartSpace.around(part, around[source.columns])}
         for rows in source.emitted_in(spaces[source.columns]):
             if rows.typed:
@@ -275,7 +275,7 @@ def emitted_columns(
 
 
 def own_columns(rows: Rows, n_own: int) -> sp.csr_array:
-    """The coefficients on the first terms."""
+    """Return the coefficients of the first `n_own` terms."""
     matrix = rows.matrix
     is_own = matrix.indices < n_own
     ends = np.concatenate([[0], np.cumsum(is_own)])[matrix.indptr].astype(matrix.indptr.dtype)
@@ -286,7 +286,7 @@ class ColumnCollector:
     """The distinct columns of rows that are added block by block."""
 
     def __init__(self, n_terms: int) -> None:
-        self.of_term = np.zeros(n_terms, dtype=np.int32)  # the class of each term's column
+        self.of_term = np.zeros(n_terms, dtype=np.int32)  # one per term: the position of its column in `distinct`
         self.distinct = sp.csr_array((0, min(n_terms, 1)))
         self._batch: list[sp.csr_array] = []
 
@@ -297,14 +297,14 @@ class ColumnCollector:
             self.collect()
 
     def collect(self) -> None:
-        """Replace the blocks by their distinct columns: the classes of terms are pairs of old and new ones."""
+        """Merge the blocks into the distinct columns, one per pair of an old and a new column."""
         if not self._batch:
             return
         new = SharedColumns(self._batch)
         n_new = new.distinct.shape[1]
         of_term, pairs = pd.factorize(self.of_term.astype(np.int64) * n_new + new.of_term)
-        before, added = np.divmod(pairs, max(n_new, 1))
-        stacked = sp.vstack([self.distinct[:, before], new.distinct[:, added]], format="csr")
+        old, added = np.divmod(pairs, max(n_new, 1))
+        stacked = sp.vstack([self.distinct[:, old], new.distinct[:, added]], format="csr")
         self.distinct = compact(sp.csr_array(stacked))
         self.of_term, self._batch = of_term.astype(np.int32), []
 
@@ -312,10 +312,10 @@ class ColumnCollector:
 def check_divisible(
     part: ReleasePart, sources: Sequence[BroadcastSource], around: Mapping[frozenset[str], GlobalMarginals]
 ) -> None:
-    """Compare the coefficients of users' sources on a partition with those on its two halves, term by term.
+    """Compare the coefficients of user-defined sources in a partition with those in its two halves, term by term.
 
-    Labels and sides are compared in all partitions; coefficients that depend on other terms, on ``len(space)`` say, are
-    found here.
+    Labels and sides are compared in all partitions. This check detects coefficients that depend on other terms, such as
+    on ``len(space)``.
     """
     n = len(part.buckets)
     parts = [part, *(half_of(part, np.arange(a, b)) for a, b in ((0, n // 2), (n // 2, n)))]
@@ -328,13 +328,13 @@ def check_divisible(
 
 
 def half_of(part: ReleasePart, buckets: np.ndarray) -> ReleasePart:
-    """Some buckets of a partition."""
+    """Return a partition with only the given buckets."""
     half = part_of(part, buckets)
     return replace(half, q_numbers=part.q_numbers[half.q_numbers])
 
 
 def own_space(part: ReleasePart, marginals: GlobalMarginals) -> Space:
-    """The terms of a partition alone; named people have their numbers in the whole."""
+    """Return the space of the terms of a partition; named people keep their global numbers."""
     around = PartSpace.around(part, marginals)
     codes = {role: code[: around.n_own] for role, code in around.codes.items()}
     people, n = around.people, len(part.quasi_identifiers)
@@ -342,7 +342,7 @@ def own_space(part: ReleasePart, marginals: GlobalMarginals) -> Space:
 
 
 def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.ndarray]:
-    """The rows of :class:`maxent_cvx.BucketInvariants` over counts, in their order, and their sides; two per term."""
+    """Return the rows of :class:`maxent_cvx.BucketInvariants` over counts, in order, and their sides."""
     n_qb, n_sb = part.n_qb, part.n_sb
     qb, sb = (
         sp.csr_array((np.arange(table.nnz), table.indices, table.indptr), shape=table.shape).tocsc()
@@ -359,7 +359,7 @@ def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.nd
 
 
 def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """The data of a table at given places, all of which are stored."""
+    """Return the data of a table at given rows and columns, all of which must be stored."""
     n = int(np.int64(table.shape[0]))
     of_column = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
     keys = of_column * n + table.indices  # ascending
@@ -367,7 +367,7 @@ def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarr
 
 
 def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, np.ndarray]:
-    """The groups of a partition's terms, and their numbers in the whole: of QI tuples, then of named people."""
+    """Return the groups of a partition's terms, and their global numbers: QI tuples, then named people."""
     q = space.codes["q"]
     if not len(space.people):
         return Groups(q.astype(np.int32), part.n_q), part.q_numbers
@@ -382,24 +382,24 @@ T = TypeVar("T")
 
 
 class AllTuples(Exception):
-    """A source distinguishes every QI tuple; not an error for users."""
+    """Signal that a source distinguishes every QI tuple; not raised to users."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountingMarginals(GlobalMarginals):
-    """Marginals on the driver, which counts records as described, and keeps the numbers for all partitions."""
+    """Marginals on the driver, which counts records with given values, and caches the counts for all partitions."""
 
-    whole: PartitionView = None  # type: ignore[assignment]  # always given: all QI tuples
+    whole: PartitionView = None  # type: ignore[assignment]  # all QI tuples; always passed
     described: dict[Hashable, int] = field(default_factory=dict)
 
     def records(self, given: Mapping[str, object] | None) -> int:
-        """The records of the whole that are as described."""
+        """Return the number of records with the given values in all partitions."""
         mask = tuples_described(self.whole, given)
         return self.described.setdefault(described_as(given), int(self.whole.records[mask].sum()))
 
 
 class PartitionedSpace:
-    """A release in partitions, and the marginals of the whole that sources need: few combinations of QI values."""
+    """A partitioned release, and its global marginals by the few combinations of QI values that sources need."""
 
     def __init__(self, release: PartitionedRelease, people: Any, executor: Executor) -> None:
         self.release, self.executor = release, executor
@@ -409,11 +409,11 @@ class PartitionedSpace:
 
     @cached_property
     def parts(self) -> list[Any]:
-        """Handles of the partitions, which are made when they are first needed."""
+        """Handles of the partitions, which are made on first access."""
         return self.executor.made(self.release.makers)
 
     def move_to(self, executor: Executor) -> None:
-        """Use another executor; what was counted stays known."""
+        """Use another executor, without discarding cached counts."""
         self.executor = executor
         vars(self).pop("parts", None)
 
@@ -431,19 +431,19 @@ class PartitionedSpace:
 
     @cached_property
     def _tuples(self) -> PartitionView:
-        """All QI tuples with their records, and no terms."""
+        """All QI tuples with their numbers of records, but no terms."""
         release = self.release
-        every = Combinations(
+        empty = Combinations(
             release.qi, np.empty((0, len(release.qi)), dtype=np.int64), np.empty(0, dtype=np.int64),
             np.empty((0, len(release.sensitive_values)), dtype=bool),
         )  # fmt: skip
         nowhere = np.empty(0, dtype=np.int64)
-        known = GlobalMarginals(every, every)
-        return PartitionView(self.empty, known, release.quasi_identifiers, release.n_q, nowhere, nowhere)
+        marginals = GlobalMarginals(empty, empty)
+        return PartitionView(self.empty, marginals, release.quasi_identifiers, release.n_q, nowhere, nowhere)
 
     @cached_property
     def named(self) -> Combinations:
-        """The QI tuples of people who have names."""
+        """The QI tuples of named people."""
         release = self.release
         numbers = np.unique(self.people.q)
         codes = np.column_stack([np.asarray(codes)[numbers] for codes in release.quasi_identifiers.codes])
@@ -453,7 +453,7 @@ class PartitionedSpace:
         return self._with_values(combinations)
 
     def combinations(self, columns: frozenset[str]) -> Combinations:
-        """The combinations of values of some QI attributes in the whole; each set of attributes is counted once."""
+        """Return the combinations of values of QI attributes in all partitions, cached by set of attributes."""
         if columns not in self._combinations:
             release = self.release
             counted = Combinations.counted(
@@ -463,21 +463,21 @@ class PartitionedSpace:
         return self._combinations[columns]
 
     def _with_values(self, combinations: Combinations) -> Combinations:
-        """Find in all partitions which values are in some bucket together with each combination."""
+        """Find the values that share a bucket with each combination, in any partition."""
         if not len(combinations.codes):
             values = np.empty((0, len(self.release.sensitive_values)), dtype=bool)
         else:
-            each = self.executor.map(values_beside, self.parts, common=(combinations,))
-            values = self.executor.reduce(any_of, each)
+            marks = self.executor.map(values_beside, self.parts, common=(combinations,))
+            values = self.executor.reduce(any_of, marks)
         return Combinations(combinations.columns, combinations.codes, combinations.records, values)
 
     def marginals(self, columns: frozenset[str]) -> GlobalMarginals:
-        """What every partition must know of the whole for a source that distinguishes these attributes."""
+        """Return the global marginals that partitions need for a source that distinguishes these attributes."""
         combined, of_name = self.combinations(columns), np.searchsorted(np.unique(self.people.q), self.people.q)
         return GlobalMarginals(combined, self.named, self.described, self.people.names, of_name)
 
     def broadcast(self, source: Source, label: str | None) -> BroadcastSource:
-        """Evaluate a source in a space without terms, until all that it must know of the whole is counted.
+        """Evaluate a source in a space without terms, and count the global marginals that it needs.
 
         A source that needs every QI tuple is evaluated once, for all of them, if its rows are sums over patterns.
         """
@@ -493,7 +493,7 @@ class PartitionedSpace:
                 return BroadcastSource.of_patterns(build(patterns), label, patterns.taken)
             emitted, columns = self._evaluated(build, frozenset(self.release.qi))
         if emitted.convex or emitted.parametric:
-            kind = "a constraint of CVXPY that is convex only" if emitted.convex else "a parameter of CVXPY"
+            kind = "a convex CVXPY constraint" if emitted.convex else "a CVXPY parameter"
             raise StatementError(
                 f"{label or source.label!r} cannot be divided among partitions: it contains {kind}; use linear rows and "
                 "numbers, or solve the release in memory"
@@ -501,20 +501,20 @@ class PartitionedSpace:
         return BroadcastSource.of(emitted, label, columns)
 
     def columns_of(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
-        """The attributes that a function of the space distinguishes; what it must know of the whole is counted."""
+        """Return the attributes that a function of the space distinguishes, and count the marginals that it needs."""
         try:
             return self._evaluated(row)[1]
         except AllTuples:
             return self._evaluated(row, frozenset(self.release.qi))[1]
 
     def described_tuples(self, given: Mapping[str, object]) -> np.ndarray:
-        """Mark the QI tuples of the whole that are as described."""
+        """Return a mask of the QI tuples with the given values."""
         return tuples_described(self._tuples, given)
 
     def _evaluated(
         self, function: Callable[[PartSpace], T], columns: frozenset[str] = frozenset()
     ) -> tuple[T, frozenset[str]]:
-        """The value of a function of the space without terms, and the attributes that it distinguishes."""
+        """Return the value of a function of the space without terms, and the attributes that it distinguishes."""
         while True:
             known = self.marginals(columns)
             counting = CountingMarginals(
@@ -529,7 +529,7 @@ class PartitionedSpace:
 
 
 def values_beside(part: ReleasePart, combinations: Combinations) -> np.ndarray:
-    """Mark the values that are in some bucket of a partition together with each combination."""
+    """Return a mask of the values that share a bucket of a partition with each combination."""
     terms, n_values = part.terms(), len(part.sensitive_values)
     group = combinations.of(part.quasi_identifiers)[terms["q"]]
     marked = np.zeros(len(combinations.codes) * n_values, dtype=bool)
@@ -538,21 +538,21 @@ def values_beside(part: ReleasePart, combinations: Combinations) -> np.ndarray:
 
 
 def any_of(marks: list[np.ndarray]) -> np.ndarray:
-    """Mark what is marked in any partition."""
+    """Return the union of the masks of partitions."""
     return np.logical_or.reduce(marks)
 
 
 class PartitionedProblem(NamedTuple):
-    """The problem in partitions: handles of :class:`~maxent_cvx.solvers.partitions.Part`, and the shared rows."""
+    """The partitioned problem: handles of :class:`~maxent_cvx.solvers.partitions.Part`, and the shared rows."""
 
     parts: list[Any]
-    shared: LinearForm  # over no terms: sides, scale, names, costs
+    shared: LinearForm  # without terms: sides, scale, names, costs
 
 
 def partitioned_problem(
     whole: PartitionedSpace, facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource]
 ) -> PartitionedProblem:
-    """Emit all sources in every partition, and scale their rows alike."""
+    """Build the rows of all sources in every partition, with a common scaling."""
     sources = [*facts, *knowledge]
     around = {columns: whole.marginals(columns) for columns in {frozenset(), *(source.columns for source in sources)}}
     order = in_order(sources, len(facts))
@@ -571,7 +571,7 @@ def partitioned_problem(
 def shared_form(
     facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource], sizes: Sizes, n_records: int
 ) -> LinearForm:
-    """The shared rows over no terms; see :func:`~maxent_cvx.model.system.assemble_system`, which does the same in memory."""
+    """Return the shared rows without terms, as :func:`~maxent_cvx.model.system.assemble_system` does in memory."""
     first, known = ([rows for group in groups for rows in group.rows] for groups in (facts, knowledge))
     known.sort(key=lambda rows: rows.penalty is not None)
     blocks = RowBlocks([*first, *known], len(first))
@@ -583,11 +583,11 @@ def shared_form(
 def part_of_problem(
     part: ReleasePart, raw: RawColumns, shared: LinearForm, sizes: Sizes, marginals: GlobalMarginals, n_tuples: int
 ) -> Part:
-    """The published rows of a partition, and below them its columns of the shared rows."""
+    """Return the published rows of a partition, followed by its columns of the shared rows."""
     if part.with_counterfeits.any():
         raise StatementError(
-            "a release in partitions has buckets with more values than people; counterfeits are solved in memory: "
-            "make one Release of it"
+            "buckets with more values than people (counterfeits) are not supported for partitioned releases; make a "
+            "single Release"
         )
     space = own_space(part, marginals)
     published, records = published_rows(part, space)
