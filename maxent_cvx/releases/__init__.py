@@ -1,4 +1,4 @@
-"""What is published: the views of the microdata that an adversary is handed."""
+"""Releases: the published views of the microdata that an adversary has."""
 
 from __future__ import annotations
 

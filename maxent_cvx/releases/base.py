@@ -1,4 +1,4 @@
-"""View: which terms can be non-zero, and the published counts of them."""
+"""View: the terms that can be non-zero, and their published counts."""
 
 from __future__ import annotations
 
@@ -19,58 +19,57 @@ from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.tables import multi_index, ranges
 from .._utils.validation import check_str
 
-# Text and tables by which views are shown.
+# Text and tables in the representation of views.
 
-#: Buckets or groups that are shown, and the labels that are listed of each.
+#: Maximum number of buckets or groups shown, and of labels listed for each.
 SHOWN, LISTED = 10, 6
 
 
 def sizes_of(view: Any) -> str:
-    """The distinct QI tuples and sensitive values of a view: "6 distinct (Gender, Degree), 5 values of 'Disease'"."""
+    """Return the size of a view as text: "6 distinct (Gender, Degree), 5 values of 'Disease'"."""
     values = pluralize(len(view.sensitive_values), "value")
     sensitive = ", ".join(map(repr, view.sensitive))
     return f"{len(view.quasi_identifiers)} distinct ({', '.join(view.qi)}), {values} of {sensitive}"
 
 
 def contents(counts: sp.csr_array, labels: pd.Index) -> list[str]:
-    """The labels in each of the first buckets, and how many there are: "Flu (2); HIV"; at most LISTED of them."""
+    """Return the labels and counts in each of the first SHOWN buckets: "Flu (2); HIV"; at most LISTED labels."""
     columns = counts[:, :SHOWN].tocsc()
     columns.sort_indices()
     texts = []
     for start, end in itertools.pairwise(columns.indptr):
-        found = labels[columns.indices[start:end][:LISTED]]
-        names = [", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in found]
+        first = labels[columns.indices[start:end][:LISTED]]
+        names = [", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in first]
         pairs = zip(names, columns.data[start:end], strict=False)
         listed = [f"{name} ({n})" if n != 1 else name for name, n in pairs]
         texts.append("; ".join(listed) + (f"; ... of {end - start}" if end - start > LISTED else ""))
     return texts
 
 
-#: The sensitive value, and the bucket, of people of a population who are not in the release.
+#: The sensitive value and the bucket of people in a population who are not in the release.
 OUTSIDE = "(not in the release)"
 
-# Views as tables and back: which class a stored view is of, by a name that is written down with it.
+# Storage of views as tables, with a name that identifies their class.
 
-#: Every class of views that has been defined, by the name that is written down. Of two by one name, the later: a
-#: notebook's cell is run again.
+#: All classes of views, by their names in files. A class that is redefined, as in a notebook, replaces the old one.
 KINDS: dict[str, type[View]] = {}
 
 
 def name_of(kind: type) -> str:
-    """The name by which files know a class; a subclass has one of its own."""
+    """Return the name of a class in files, which subclasses do not inherit."""
     name = vars(kind).get("stored_as", _place(kind))
     if not isinstance(name, str) or not name:
-        raise StatementError(f"stored_as of {_place(kind)} must be a text, got {short_repr(name)}")
+        raise StatementError(f"stored_as of {_place(kind)} must be a non-empty string, got {short_repr(name)}")
     return name
 
 
 def _place(kind: type) -> str:
-    """Where a class is defined, as Python would import it."""
+    """Return the import path of a class."""
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def stored(view: View) -> dict[str, Any]:
-    """Write a view as the name of its class and what :meth:`maxent_cvx.View.to_frames` gives."""
+    """Convert a view to the name of its class and the result of :meth:`maxent_cvx.View.to_frames`."""
     kind = type(view)
     if KINDS.get(name_of(kind)) is not kind:
         raise TableError(f"the class {_place(kind)} was redefined after the view was made; make the view again")
@@ -80,48 +79,48 @@ def stored(view: View) -> dict[str, Any]:
 
 
 def restored(parts: Mapping[str, Any]) -> Any:
-    """Make a view again from what :func:`stored` wrote."""
+    """Restore a view from the result of :func:`stored`."""
     if not isinstance(parts, Mapping) or not isinstance(name := parts.get("kind"), str) or "frames" not in parts:
-        raise TableError(f"a view is written as a kind, a text, and frames, not as {short_repr(parts)}")
+        raise TableError(f"a stored view must have a string kind, and frames, got {short_repr(parts)}")
     if name not in KINDS:
         module = str(name).rpartition(".")[0].partition(".<locals>")[0]
         raise TableError(
             f"it contains a view of the unknown class {name}; import the module that defines it ({module or name}), or "
-            f"define it, and read again. Known classes are {join_names(KINDS, 20)}"
+            f"define it, and try again. Known classes are {join_names(KINDS, 20)}"
         )
     kind = KINDS[name]
     try:
         view = kind.from_frames(parts["frames"])
-    except Exception as error:  # whatever the author's own code raises
+    except Exception as error:  # user-defined code may raise any error
         reason = " ".join(str(error).split())
         if not isinstance(error, MaxEntError):
-            reason = f"{type(error).__name__}: {reason}; from_frames(cls, frames) must take what to_frames() gives"
-        raise TableError(f"a {kind.__name__} cannot be made of its tables: {reason}") from error
+            reason = f"{type(error).__name__}: {reason}; from_frames(cls, frames) must accept the result of to_frames()"
+        raise TableError(f"a {kind.__name__} cannot be made from its tables: {reason}") from error
     if type(view) is not kind:
-        raise TableError(f"{kind.__name__}.from_frames must return a {kind.__name__}, not a {type(view).__name__}")
+        raise TableError(f"{kind.__name__}.from_frames must return a {kind.__name__}, got a {type(view).__name__}")
     return view
 
 
 def from_dict(frames: Mapping[str, Any], kind: type, **expected: type) -> list[Any]:
-    """Read what a view of some kind was written as, each entry by its name and type."""
+    """Return the entries of a stored view after checking their names and types."""
     if not isinstance(frames, Mapping) or set(frames) != set(expected):
         written = join_names(sorted(map(str, frames))) if isinstance(frames, Mapping) else short_repr(frames)
-        raise TableError(f"a {kind.__name__} is written as {join_names(expected, 20)}, not as {written or 'nothing'}")
+        raise TableError(f"a stored {kind.__name__} must have {join_names(expected, 20)}, got {written or 'nothing'}")
     for name, sort in expected.items():
         if not isinstance(frames[name], sort):
-            raise TableError(f"{name!r} of a {kind.__name__} is a {sort.__name__}, not {short_repr(frames[name])}")
+            raise TableError(f"{name!r} of a {kind.__name__} must be a {sort.__name__}, got {short_repr(frames[name])}")
         if isinstance(frames[name], list) and not all(isinstance(column, str | Mapping) for column in frames[name]):
-            raise TableError(f"{name!r} of a {kind.__name__} must contain names only, not {short_repr(frames[name])}")
+            raise TableError(f"{name!r} of a {kind.__name__} must contain only names, got {short_repr(frames[name])}")
     return [frames[name] for name in expected]
 
 
 def labels_of(column: pd.Series) -> pd.Index:
-    """Make an index of a column, of the same type: pandas would guess another one for objects."""
+    """Return an index of the values and the type of a column; pandas would infer another type for objects."""
     return pd.Index(column.array, dtype=column.dtype, name=column.name)
 
 
 def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[np.ndarray]:
-    """Read columns of positions, each from 0 to below the number of what it points to."""
+    """Return columns of positions after checking that each is below the given size."""
     codes = []
     for name, size in sizes.items():
         column = frame[name].to_numpy() if name in frame.columns else np.array([None])
@@ -132,7 +131,7 @@ def positions(frame: pd.DataFrame, sizes: Mapping[str, int], what: str) -> list[
 
 
 def _check_whole(view: View, frames: dict[str, Any]) -> None:
-    """Refuse a view that holds more than the tables of the parent whose `to_frames` it has."""
+    """Raise TableError if a view has attributes that the `to_frames` of its parent class does not store."""
     kind = type(view)
     owner: Any = next(cls for cls in kind.__mro__ if "to_frames" in vars(cls))
     if owner is kind or owner not in KINDS.values():
@@ -141,8 +140,8 @@ def _check_whole(view: View, frames: dict[str, Any]) -> None:
     derived = {name for cls in kind.__mro__ for name, value in vars(cls).items() if isinstance(value, cached_property)}
     if more := sorted(set(vars(view)) - restored - derived):
         raise TableError(
-            f"a {kind.__name__} has {join_names(more)}, which the tables of a {owner.__name__} do not contain, so it would "
-            f"not be restored; {kind.__name__} must define to_frames() and from_frames(cls, frames)"
+            f"a {kind.__name__} has {join_names(more)}, which the tables of a {owner.__name__} do not contain, so it "
+            f"would not be restored; {kind.__name__} must define to_frames() and from_frames(cls, frames)"
         )
 
 
@@ -150,8 +149,8 @@ class View(ReprMixin, ABC):
     """The published data: everybody's quasi-identifiers, and information about the sensitive values.
 
     A term is a combination of one label per role: P(q, s, b) in a release, P(q, s) in a view without buckets. A model
-    of a view requires that marginals of the terms are the counts in `published`, unless other sources are registered for
-    the view (``maxent_cvx.sources.published_sources``).
+    of a view requires that marginals of the terms equal the counts in `published`, unless other sources are registered
+    for the view (``maxent_cvx.sources.published_sources``).
 
     A user-defined view is a subclass that defines `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`,
     `n_q`, `n_s`, `published` and `terms`. They are checked when a model of the view is made.
@@ -168,7 +167,7 @@ class View(ReprMixin, ABC):
     noun : str
         The name of such a view in messages.
     is_conditional : bool
-        Whether the entropy is H(S | Q), and not that of the terms; the two differ by a constant.
+        Whether the objective is H(S | Q) instead of the entropy of the terms; the two differ by a constant.
     generalized : bool
         Whether the quasi-identifiers are generalised.
     stored_as : str
@@ -187,8 +186,8 @@ class View(ReprMixin, ABC):
     release 10 [2, 1, 1, 3, 1, 2] [2 3 2 1 2] ['q', 's', 'bucket']
     QI table 10 [2, 1, 1, 3, 1, 2] None ['q', 's']
 
-    A user-defined view with the number of people in each ward and with each disease. As a dataclass of tables it can be
-    saved, too:
+    A user-defined view with the number of people in each ward and with each disease. It can also be saved, because it
+    is a dataclass of tables:
 
     >>> import dataclasses, numpy as np, pandas as pd
     >>> @dataclasses.dataclass(frozen=True, eq=False)
@@ -220,13 +219,13 @@ class View(ReprMixin, ABC):
     generalized: bool = False
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Files know every class of views by its name, from its definition on."""
+        """Register the class by its name in files."""
         super().__init_subclass__(**more)
         name = name_of(cls)
         if (other := KINDS.get(name)) is not None and _place(other) != _place(cls):
             raise StatementError(
-                f"stored_as={name!r} of {_place(cls)} is already used by {_place(other)}, and files could not distinguish "
-                "them; choose another name"
+                f"stored_as={name!r} of {_place(cls)} is already used by {_place(other)}, but names in files must be "
+                "unique; choose another name"
             )
         KINDS[name] = cls
 
@@ -239,7 +238,7 @@ class View(ReprMixin, ABC):
 
     @property
     def sa(self) -> str | tuple[str, ...]:
-        """The sensitive attribute's column; of several, all their columns."""
+        """The column of the sensitive attribute, or a tuple of several columns."""
         return self.sensitive if len(self.sensitive) > 1 else self.sensitive[0]
 
     @property
@@ -250,35 +249,35 @@ class View(ReprMixin, ABC):
     @property
     @abstractmethod
     def n_q(self) -> np.ndarray:
-        """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
+        """Number of records with each QI tuple, in the order of `quasi_identifiers`."""
 
     @property
     @abstractmethod
     def n_s(self) -> np.ndarray | None:
-        """Records of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
+        """Number of records with each sensitive value, in the order of `sensitive_values`; None if not published."""
 
     @property
     def inside(self) -> np.ndarray:
-        """Whether each sensitive value is that of people in the release, bool; False for people outside of it only."""
+        """Mask of sensitive values: False for the value of people outside the release, otherwise True."""
         return np.asarray(self.sensitive_values.to_flat_index() != OUTSIDE)
 
     @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
-        """The roles by which terms are numbered, "q" and "s" first: the columns that play each, and its labels."""
+        """The roles by which terms are numbered, "q" and "s" first: the columns with each role, and its labels."""
         return {"q": (self.qi, self.quasi_identifiers), "s": (self.sensitive, self.sensitive_values)}
 
     @property
     @abstractmethod
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """The published counts, by roles or columns: records of each label that occurs, sorted.
+        """The published counts, by roles or columns: the number of records with each occurring label, sorted.
 
-        At least one of the tables is by "q". Labels without terms must not be counted, and labels with terms must be
-        counted, with 0 if nobody has them.
+        At least one of the tables is by "q". Labels without terms must not occur; all labels with terms must occur,
+        with a count of 0 if nobody has them.
         """
 
     @abstractmethod
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms that can be non-zero: codes of every role, sorted by bucket, if any, then q, then s.
+        """Return the codes of the terms that can be non-zero, by role, sorted by bucket, if any, then q, then s.
 
         Returns
         -------
@@ -313,19 +312,19 @@ class View(ReprMixin, ABC):
         >>> first, second = (
         ...     mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables)
         >>> series = mx.ReleaseSeries([first, second])
-        >>> series.named([5, 7]).nonzero()[0].tolist(), first.named(5) is None      # a release has nobody's history
+        >>> series.named([5, 7]).nonzero()[0].tolist(), first.named(5) is None      # only a series has pseudonyms
         ([4, 6], True)
         """
         return None
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
-        """Mark QI tuples by an additional attribute of the view that is not a quasi-identifier; None if it has none.
+        """Mark QI tuples by an attribute of the view that is not a quasi-identifier; None if it does not exist.
 
         Parameters
         ----------
         attribute : str
         chosen : object
-            A value, several, or an interval.
+            A value, several values, or an interval.
 
         Returns
         -------
@@ -345,14 +344,14 @@ class View(ReprMixin, ABC):
         return None
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the view as tables, from which :meth:`from_frames` restores it.
+        """Convert the view to tables, from which :meth:`from_frames` restores it.
 
-        By default the fields of a dataclass, which must be tables, or values that JSON can represent.
+        The default requires a dataclass, whose fields are tables, or values that JSON can represent.
 
         Returns
         -------
         dict
-            DataFrames with a default index by name; also texts, numbers, True, False and None, and lists, tuples and
+            DataFrames with a default index by name; also strings, numbers, True, False and None, and lists, tuples and
             dictionaries of all of these.
 
         Raises
@@ -376,9 +375,9 @@ class View(ReprMixin, ABC):
         if not dataclasses.is_dataclass(self):
             name = type(self).__name__
             raise TableError(
-                f"a {name} cannot be saved: it must define to_frames(self), which returns a dictionary of DataFrames, and "
-                "the classmethod from_frames(cls, frames), which restores the view. Or save the tables post.joint() and "
-                "post.conditional()"
+                f"a {name} cannot be saved: it must define to_frames(self), which returns a dictionary of DataFrames, "
+                "and the classmethod from_frames(cls, frames), which restores the view. Alternatively, save "
+                "post.joint() and post.conditional()"
             )
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
 
@@ -412,41 +411,41 @@ class View(ReprMixin, ABC):
         ([4, 6], ['Flu', 'HIV'])
         """
         if not isinstance(frames, Mapping):
-            raise TableError(f"frames must be a dictionary of tables, not {short_repr(frames)}")
+            raise TableError(f"frames must be a dictionary of tables, got {short_repr(frames)}")
         try:
             return cls(**frames)
         except TypeError as error:
-            raise TableError(f"a {cls.__name__} cannot be made of {join_names(frames)}: {error}") from error
+            raise TableError(f"a {cls.__name__} cannot be made from {join_names(frames)}: {error}") from error
 
     def _people_by_tuple(self) -> pd.Series:
-        """Records of each QI tuple, as in `published`; labels of one attribute are single values."""
+        """Return the records with each QI tuple for `published`; labels of a single attribute are not tuples."""
         index = self.quasi_identifiers
         return pd.Series(self.n_q, index if index.nlevels > 1 else index.get_level_values(0), name="N P(q)")
 
     @property
     def columns(self) -> list[str]:
-        """All columns that play a role."""
+        """All columns with a role."""
         return [column for columns, _ in self.axes.values() for column in columns]
 
 
 def unused_name(name: str, taken: Collection[object]) -> str:
-    """A name for a column that is not taken: "Count", "count", "_count" or "__count"."""
+    """Return an unused column name: "Count", "count", "_count" or "__count"."""
     small = name.lower()
     return next(candidate for candidate in (name, small, f"_{small}", f"__{small}") if candidate not in taken)
 
 
 def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse columns whose names sources would read as another role."""
+    """Raise TableError for columns whose names sources would interpret as another role."""
     columns = {column for columns_of_role in players.values() for column in columns_of_role}
     for name, columns_of_role in players.items():
         if name in columns and columns_of_role != (name,):
             raise TableError(
-                f"a column is called {name!r}, which stands for {', '.join(map(repr, columns_of_role))} here; rename the column"
+                f"the column name {name!r} is reserved for {', '.join(map(repr, columns_of_role))}; rename the column"
             )
 
 
 def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> pd.MultiIndex:
-    """Pair entries of two indices, by position, into one MultiIndex; their levels are shared, not copied."""
+    """Combine entries of two indices, by position, into a MultiIndex that shares their levels."""
     levels, codes, labels = [], [], []
     for index, position in ((first, i), (second, j)):
         if isinstance(index, pd.MultiIndex):
@@ -460,43 +459,43 @@ def attach(first: pd.Index, i: np.ndarray, second: pd.Index, j: np.ndarray) -> p
 
 
 def labelled(counts: sp.csr_array, rows: pd.Index, columns: pd.Index, name: str) -> pd.Series:
-    """The entries of a table of counts by their labels."""
+    """Return the entries of a table of counts by their labels."""
     i, j = counts.nonzero()
     return pd.Series(counts.data, attach(rows, i, columns, j), name=name)
 
 
-# Who is in a release, by pseudonym: what links a release to the others of its series.
+# People of a release by pseudonym, which links the releases of a series.
 
 
 @dataclass(frozen=True, eq=False)
 class Persons:
-    """The people of a release, one row per person."""
+    """The people of a release."""
 
     id: str  # the column of pseudonyms
-    names: pd.Index  # the pseudonyms, each once
-    q: np.ndarray  # the position of each one's QI tuple and bucket in the release
-    bucket: np.ndarray
+    names: pd.Index  # one per person: the pseudonym
+    q: np.ndarray  # one per person: position of the QI tuple in the release
+    bucket: np.ndarray  # one per person: position of the bucket in the release
 
     def __len__(self) -> int:
         return len(self.names)
 
     def table(self, quasi_identifiers: pd.MultiIndex, buckets: pd.Index) -> pd.DataFrame:
-        """One row per person: QI, pseudonym and bucket."""
+        """Return one row per person: QI, pseudonym and bucket."""
         people = quasi_identifiers[self.q].to_frame(index=False)
         people[self.id] = self.names.array
         people[str(buckets.name)] = buckets[self.bucket].array
         return people
 
 
-# Buckets of records, all or some of a release, whose terms are P(q, s, b).
+# All or some buckets of a release, with terms P(q, s, b).
 
 
 @dataclass(frozen=True, eq=False)
 class BucketView(View):
     """Buckets in which QI tuples and sensitive values are published, but not the links between them.
 
-    A :class:`Release` consists of all published buckets; a partition of a large release, of some of them. The attributes
-    are those of a Release.
+    A :class:`Release` consists of all published buckets, and a partition of a large release of some of them. The
+    attributes are those of a Release.
     """
 
     qi: tuple[str, ...]
@@ -518,32 +517,32 @@ class BucketView(View):
 
     @cached_property
     def n_q(self) -> np.ndarray:
-        """Records of each QI tuple, counts, in the order of `quasi_identifiers`."""
+        """Number of records with each QI tuple, in the order of `quasi_identifiers`."""
         return np.asarray(self.n_qb.sum(axis=1))
 
     @cached_property
     def n_values(self) -> np.ndarray:
-        """Published records of each sensitive value, also counterfeits, counts, in the order of `sensitive_values`."""
+        """Published count of each sensitive value, including counterfeits, in the order of `sensitive_values`."""
         return np.asarray(self.n_sb.sum(axis=1))
 
     @property
     def n_s(self) -> np.ndarray | None:
-        """People with each sensitive value, counts, in the order of `sensitive_values`; None if there are counterfeits."""
+        """Number of people with each sensitive value, in the order of `sensitive_values`; None with counterfeits."""
         return None if self.with_counterfeits.any() else self.n_values
 
     @cached_property
     def with_counterfeits(self) -> np.ndarray:
-        """Mark the buckets that hold more values than people, in the order of `buckets`."""
+        """Mask of the buckets with more values than people, in the order of `buckets`."""
         return np.asarray(self.n_sb.sum(axis=0) > self.n_qb.sum(axis=0))
 
     @cached_property
     def at_most(self) -> np.ndarray:
-        """Mark the entries of `n_sb` that are only upper bounds of people, as their buckets have counterfeits."""
+        """Mask of the entries of `n_sb` that are only upper bounds, because their buckets have counterfeits."""
         return self.with_counterfeits[self.n_sb.nonzero()[1]]
 
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """Records of every QI tuple in every bucket, and of every sensitive value."""
+        """Number of records with each QI tuple in each bucket, and with each sensitive value in each bucket."""
         return {
             ("q", "bucket"): labelled(self.n_qb, self.quasi_identifiers, self.buckets, "N P(q,b)"),
             ("s", "bucket"): labelled(self.n_sb, self.sensitive_values, self.buckets, "N P(s,b)"),
@@ -560,9 +559,9 @@ class BucketView(View):
         return (self.published["s", "bucket"] / self.n_records).rename("P(s, b)")
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6))."""
+        """Return the codes of the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6))."""
         qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
-        width = np.diff(sb.indptr)  # distinct sensitive values of each bucket
+        width = np.diff(sb.indptr)  # number of distinct sensitive values per bucket
         pair_bucket = np.repeat(np.arange(len(self.buckets)), np.diff(qb.indptr))
         repeat = width[pair_bucket]
         return {
@@ -572,7 +571,7 @@ class BucketView(View):
         }
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write the two tables that Anatomy publishes, which :meth:`from_tables` reads.
+        """Return the two tables that Anatomy publishes, which :meth:`from_tables` reads.
 
         Parameters
         ----------
@@ -587,7 +586,7 @@ class BucketView(View):
         Raises
         ------
         TableError
-            If the release has a column of that name already.
+            If the release already has a column of that name.
 
         Examples
         --------
@@ -603,7 +602,7 @@ class BucketView(View):
         """
         check_str(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
-            raise TableError(f"the release has a column {count!r} already; choose another name for the counts")
+            raise TableError(f"the release already has a column {count!r}; choose another name for the counts")
         qi_table, sa_table = (
             counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()})
             for counts in self.published.values()
@@ -615,7 +614,7 @@ class BucketView(View):
         )
 
     def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Write one row per person, with pseudonym, QI and bucket, and the values of every bucket with their "Count".
+        """Return a table with one row per person (pseudonym, QI and bucket), and one of values with their "Count".
 
         Returns
         -------
@@ -639,7 +638,7 @@ class BucketView(View):
         1   male          2       1
         """
         if self.persons is None:
-            raise TableError("the release has no pseudonyms; make it with their column as id")
+            raise TableError("the release has no pseudonyms; pass their column as id when making it")
         return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
 
     def _tables(self) -> Iterable[TablePreview]:

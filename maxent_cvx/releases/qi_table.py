@@ -1,4 +1,4 @@
-"""QITable: everybody's quasi-identifiers without sensitive values, as when only mining results are published."""
+"""QITable: everybody's quasi-identifiers without sensitive values, e.g. if only mining results are published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._utils.tables import check_columns, check_no_count, counted, names, sort_
 from .._utils.validation import is_several, is_text
 from .base import View, check_roles, from_dict, labels_of, sizes_of, unused_name
 
-#: How far a published share of N people may be from a whole number of them.
+#: Maximum difference between N times a published share and an integer number of people.
 WHOLE = 1e-6
 
 
@@ -24,7 +24,7 @@ class QITable(View):
     Parameters
     ----------
     people : DataFrame
-        One row per person, or one per QI tuple with a column `count`. Other columns are ignored, in particular the
+        One row per person, or one per QI tuple with a column `count`. Other columns are ignored, including the
         sensitive attribute itself.
     qi, sa : str or several
         Column names of the quasi-identifiers and of the sensitive attributes.
@@ -33,16 +33,16 @@ class QITable(View):
     sa_distribution : Series, optional
         The number or share of people with each value, if published (SA-constraints).
     count : str, optional
-        The column with the number of people that have the QI of a row.
+        The column with the number of people who have the QI of a row.
 
     Raises
     ------
     UnknownName, TableError
-        If a column is missing, values repeat, or the distribution does not fit these people.
+        If a column is missing, values repeat, or the distribution does not match these people.
 
     Notes
     -----
-    Published rules, sections III.A and V.D: adversaries have everybody's QI, and know the values of SA.
+    Published rules, sections III.A and V.D: adversaries know everybody's QI and the domain of SA.
 
     Examples
     --------
@@ -51,10 +51,10 @@ class QITable(View):
     >>> mx.QITable(people, qi="Education", sa="Salary", sa_values=["50K+", "50K-"])
     <QITable: 3 people; 2 distinct (Education), 2 values of 'Salary'>
 
-    If it is published that two of the three earn more, everybody does with probability 2/3:
+    If the distribution is published, and two of the three earn more, everybody does with probability 2/3:
 
-    >>> told = mx.QITable(people, qi="Education", sa="Salary", sa_distribution=pd.Series({"50K+": 2, "50K-": 1}))
-    >>> mx.MaxEnt(told).solve().conditional().round(3)["50K+"].to_dict()
+    >>> table = mx.QITable(people, qi="Education", sa="Salary", sa_distribution=pd.Series({"50K+": 2, "50K-": 1}))
+    >>> mx.MaxEnt(table).solve().conditional().round(3)["50K+"].to_dict()
     {'Doctorate': 0.667, 'Masters': 0.667}
     """
 
@@ -74,7 +74,7 @@ class QITable(View):
         self.qi, self.sensitive = names(qi, "qi"), names(sa, "sa")
         check_roles({"q": self.qi, "s": self.sensitive})
         if twice := set(self.qi) & set(self.sensitive):
-            raise TableError(f"column {sorted(twice)[0]!r} is given as qi and as sa; a column has one role")
+            raise TableError(f"column {sorted(twice)[0]!r} is given as qi and as sa; choose one role")
         people, each = counted(people, {"qi": self.qi}, count, "the QI table")
         if count is not None and each is None:
             raise unknown_name("column of the QI table (given as count)", count, people.columns)
@@ -92,17 +92,17 @@ class QITable(View):
 
     @property
     def n_q(self) -> np.ndarray:
-        """People of each QI tuple, counts, in the order of `quasi_identifiers`."""
+        """Number of people with each QI tuple, in the order of `quasi_identifiers`."""
         return self._n_q
 
     @property
     def n_s(self) -> np.ndarray | None:
-        """People of each sensitive value, counts, in the order of `sensitive_values`; None if not published."""
+        """Number of people with each sensitive value, in the order of `sensitive_values`; None if not published."""
         return self._n_s
 
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """People of every QI tuple, and of every sensitive value if that is published."""
+        """Number of people with each QI tuple, and with each sensitive value if published."""
         counts: dict[tuple[str, ...], pd.Series] = {("q",): self._people_by_tuple()}
         if self._n_s is not None:
             occurs = self._n_s > 0
@@ -111,7 +111,7 @@ class QITable(View):
 
     @property
     def possible(self) -> np.ndarray:
-        """Positions of the values that anybody may have: all, or those that somebody is published to have."""
+        """Positions of the possible values: all, or those with a positive published count."""
         return np.arange(len(self.sensitive_values)) if self._n_s is None else np.flatnonzero(self._n_s)
 
     def terms(self) -> dict[str, np.ndarray]:
@@ -120,7 +120,7 @@ class QITable(View):
         return {"q": np.repeat(np.arange(n_q), len(self.possible)), "s": np.tile(self.possible, n_q)}
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the view as people, one row per QI tuple, and values, with their counts if these are published."""
+        """Convert the view to a table of QI tuples and a table of values, with counts if these are published."""
         count = unused_name("Count", self.columns)
         people = self.quasi_identifiers.to_frame(index=False).assign(**{count: self._n_q})
         values = self.sensitive_values.to_frame(index=False)
@@ -132,7 +132,7 @@ class QITable(View):
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, Any]) -> Self:
-        """Make the view of its tables again."""
+        """Restore the view from its tables."""
         people, values, qi, sa, count = from_dict(
             frames, cls, people=pd.DataFrame, values=pd.DataFrame, qi=list, sa=list, count=str
         )
@@ -143,17 +143,17 @@ class QITable(View):
         return cls(people, qi=qi, sa=sa, sa_values=domain, sa_distribution=known, count=count)
 
     def _people_of(self, distribution: pd.Series) -> np.ndarray:
-        """Read the published distribution of the values, as people."""
+        """Convert the published distribution of the values to numbers of people."""
         what, values = f"the distribution of {', '.join(self.sensitive)}", self.sensitive_values
         if not isinstance(distribution, pd.Series):
-            raise TableError(f"{what} must be a Series, value to people (or share), not {short_repr(distribution)}")
+            raise TableError(f"{what} must be a Series of counts or shares by value, got {short_repr(distribution)}")
         if distribution.index.has_duplicates:
             repeated = distribution.index[distribution.index.duplicated()]
-            raise TableError(f"{what} repeats {join_names(repeated)}; one entry per value is expected")
+            raise TableError(f"{what} repeats {join_names(repeated)}; expected one entry per value")
         if len(missing := values.difference(distribution.index)):
-            raise TableError(f"{what} lacks {join_names(missing)}; one entry for each value is expected")
+            raise TableError(f"{what} lacks {join_names(missing)}; expected one entry per value")
         if len(extra := distribution.index.difference(values)):
-            raise TableError(f"{what} has {join_names(extra)}, which is not a value that anybody may have")
+            raise TableError(f"{what} contains {join_names(extra)}, which is not in sa_values; remove it")
         numbers = pd.to_numeric(distribution.reindex(values), errors="coerce").to_numpy(dtype=float)
         if not (np.isfinite(numbers) & (numbers >= 0)).all():
             raise TableError(f"{what} must contain numbers of people, got {join_names(distribution)}")
@@ -164,8 +164,8 @@ class QITable(View):
             if off.any():
                 number = f"{people[off][0]:.12g} people with {join_names(values[off])}"
             raise TableError(
-                f"{what} counts {number}, but must count all {self.n_records} people of the QI table in integers; if it "
-                "contains rounded shares, add them as knowledge with a tolerance, P(value) = share +- eps"
+                f"{what} contains {number}, but must contain integers that sum to the {self.n_records} people of the "
+                "QI table; add rounded shares as knowledge with a tolerance, P(value) = share +- eps"
             )
         return whole.astype(np.int64)
 
@@ -175,36 +175,36 @@ class QITable(View):
 
 
 def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.Index:
-    """Read the values that the sensitive attributes can have, in the order given."""
+    """Return the domain of the sensitive attributes, in the given order."""
     named = ", ".join(map(repr, sensitive))
     if isinstance(values, str | pd.DataFrame | Mapping) or not is_several(values):
-        raise TableError(f"sa_values must be a list of all values that {named} can have, not {short_repr(values)}")
+        raise TableError(f"sa_values must be a list of all possible values of {named}, got {short_repr(values)}")
     listed = list(_by_name(values, sensitive) if isinstance(values, pd.Index) else values)
     if any(isinstance(value, str) and not is_text(value) for value in listed):
-        raise TableError("sa_values contain half of a surrogate pair, which cannot be encoded; replace it")
+        raise TableError("sa_values contain an unpaired surrogate, which cannot be encoded; replace it")
     try:
         pd.Series(listed, dtype=object).nunique()
-    except (OverflowError, TypeError, ValueError) as error:  # a list, say
-        raise TableError(f"sa_values must be single values: {error}") from error
+    except (OverflowError, TypeError, ValueError) as error:  # e.g. a list
+        raise TableError(f"sa_values must be hashable values: {error}") from error
     if len(sensitive) == 1:
         if any(isinstance(value, tuple) for value in listed):
-            raise TableError(f"sa_values must be single values, not tuples, as only {named} is sensitive")
+            raise TableError(f"sa_values must be single values, not tuples, because only {named} is sensitive")
         index = values.rename(sensitive[0]) if isinstance(values, pd.Index) else pd.Index(listed, name=sensitive[0])
     elif all(isinstance(value, tuple) and len(value) == len(sensitive) for value in listed):
         index = pd.MultiIndex.from_tuples(listed, names=sensitive)
     else:
-        raise TableError(f"sa_values must be tuples ({', '.join(sensitive)}), one value for each sensitive attribute")
+        raise TableError(f"sa_values must be tuples ({', '.join(sensitive)}), one value per sensitive attribute")
     if not len(index) or index.to_frame().isna().to_numpy().any() or index.has_duplicates:
-        raise TableError(f"sa_values must contain each value once, without missing ones, not {short_repr(listed)}")
+        raise TableError(f"sa_values must contain each value once, without missing values, got {short_repr(listed)}")
     return index
 
 
 def _by_name(index: pd.Index, sensitive: tuple[str, ...]) -> pd.Index:
-    """Bring the levels of an index into the order of the attributes, if it names them."""
+    """Reorder the levels of an index to the order of the attributes, if it has names."""
     if not isinstance(index, pd.MultiIndex) or index.names == [None] * index.nlevels:
         return index
     if set(index.names) != set(sensitive) or len(index.names) != len(sensitive):
         raise TableError(
-            f"the index of the values must have the names {list(sensitive)}, the sensitive attributes, not {list(index.names)}"
+            f"the index of the values must be named by the attributes {list(sensitive)}, got {list(index.names)}"
         )
     return index.reorder_levels(list(sensitive))

@@ -1,4 +1,4 @@
-"""Tables that make a release: read, checked, and counted by bucket."""
+"""Readers of the tables of a release, which check them and count records by bucket."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from .generalized import (
 
 @dataclass(frozen=True, eq=False)
 class ReleaseColumns:
-    """The columns of what is published, checked and not yet counted: QI by bucket, and sensitive values by bucket."""
+    """The checked columns of a release before counting: QI by bucket, and sensitive values by bucket."""
 
     qi: tuple[str, ...]  # column names
     sensitive: tuple[str, ...]
     bucket: str
-    qi_columns: pd.DataFrame  # the rows of the two tables; of microdata both are columns of one table
+    qi_columns: pd.DataFrame  # the rows of the two tables; for microdata, columns of the same table
     sensitive_columns: pd.DataFrame
-    qi_buckets: pd.Series  # the bucket of every row of either
+    qi_buckets: pd.Series  # one per row of either table
     sensitive_buckets: pd.Series
-    qi_counts: np.ndarray | None = None  # records that each row of either stands for; None is one per row
+    qi_counts: np.ndarray | None = None  # number of records per row of either table; None: one per row
     sensitive_counts: np.ndarray | None = None
-    ids: pd.Series | None = None  # the pseudonym of every row of QI, if these are published
-    counterfeits: bool = False  # whether a bucket may hold more values than people
+    ids: pd.Series | None = None  # one per row of QI: the pseudonym, if published
+    counterfeits: bool = False  # whether a bucket may contain more values than people
 
     def counted(self) -> dict[str, Any]:
         """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree."""
@@ -67,15 +67,15 @@ class ReleaseColumns:
         }  # fmt: skip
 
     def _check(self, people: np.ndarray, values: np.ndarray, buckets: pd.Index) -> None:
-        """Check that every bucket has people, and as many values."""
+        """Check that every bucket has people, and the same number of values."""
         if (differ := (people > values) if self.counterfeits else people != values).any():
             first = int(differ.argmax())
-            allowing = ", or allow counterfeits if the publisher added some"
+            allowing = ", or pass counterfeits=True if the publisher added counterfeit records"
             remedy = "" if self.counterfeits or people[first] > values[first] else allowing
             raise TableError(
                 f"bucket {join_names([buckets[first]])} contains {int(people[first])} QI tuples, but "
-                f"{int(values[first])} sensitive values; the numbers must be equal, and differ in {int(differ.sum())} of "
-                f"{len(buckets)} buckets: check the column {self.bucket!r} of both tables{remedy}"
+                f"{int(values[first])} sensitive values; the numbers must be equal, but differ in {int(differ.sum())} "
+                f"of {len(buckets)} buckets: check the column {self.bucket!r} of both tables{remedy}"
             )
         if (people == 0).any():
             raise TableError(f"bucket {join_names(buckets[people == 0])} contains no people; remove it from the tables")
@@ -89,7 +89,7 @@ def record_columns(
     id: str | None,
     count: str | None,
 ) -> ReleaseColumns:
-    """Read a table of records whose bucket is known, see :meth:`maxent_cvx.Release.from_buckets`."""
+    """Read a table of records with a bucket column, see :meth:`maxent_cvx.Release.from_buckets`."""
     (qi, alone), sa = _with_id(qi, id), names(sa, "sa")
     roles = {"qi": qi, "sa": sa, "bucket": (bucket,)} | ({} if id is None or alone else {"id": (id,)})
     table, each = _each(table, count, id, roles)
@@ -119,7 +119,7 @@ def anatomy_columns(
         check_once(qi_table[id])
         if count in qi_table.columns:
             raise TableError(
-                f"the QI table has pseudonyms and the counts {count!r}, but with pseudonyms a row is one person; omit one"
+                f"the QI table has pseudonyms and counts {count!r}, but pseudonyms need one row per person; omit one"
             )
     sa_table, n_sb = counted(sa_table, {"sa": sa, "bucket": (bucket,)}, count, "the SA table")
     if count is not None and n_sb is None and (n_qb is None or id is not None):
@@ -144,15 +144,15 @@ def generalized_columns(
     count: str | None,
     id: str | None,
 ) -> ReleaseColumns | GroupedRelease:
-    """Read records whose QI are generalised, see :meth:`maxent_cvx.Release.from_generalized`."""
+    """Read records with generalised QI, see :meth:`maxent_cvx.Release.from_generalized`."""
     qi, sa = names(qi, "qi"), names(sa, "sa")
     nodes = read_hierarchies(hierarchies)
     if id is not None:
         check_str(id, "id")
     if len(sa) > 1 and population is not None:
-        raise StatementError(f"with a population, only one attribute can be sensitive, got {join_names(sa)}")
+        raise StatementError(f"with a population, sa must be a single attribute, got {join_names(sa)}")
     if id is not None and population is not None:
-        raise StatementError("id and population exclude each other: pseudonyms already tell who is in which group")
+        raise StatementError("id cannot be combined with population: pseudonyms already determine groups; omit one")
     if count is not None:
         check_str(count, "count")
     check_dataframe(table, "the table")
@@ -183,7 +183,7 @@ def _each(
     roles: dict[str, tuple[str, ...]],
     sets: Collection[str] = (),
 ) -> tuple[pd.DataFrame, np.ndarray | None]:
-    """Check a table of records, and read how many people each row stands for."""
+    """Check a table of records, and return it with the number of people per row, or None for one per row."""
     table, each = counted(table, roles, count, "the table", sets)
     if count is not None and each is None:
         raise unknown_name("column of the table (given as count)", count, table.columns)
@@ -192,21 +192,21 @@ def _each(
     if id is not None:
         if each is not None:
             raise TableError(
-                f"the table has pseudonyms and the counts {count!r}, but with pseudonyms a row is one person; omit one"
+                f"the table has pseudonyms and counts {count!r}, but pseudonyms need one row per person; omit one"
             )
         check_once(table[id])
     return table, each
 
 
 def _with_id(qi: str | Iterable[str], id: str | None) -> tuple[tuple[str, ...], bool]:
-    """Read the QI columns; where there are none, the pseudonym is what is known of people."""
+    """Return the QI columns, and whether they consist of the pseudonym alone because `qi` is empty."""
     if id is not None and not isinstance(qi, str) and is_several(qi) and not (qi := tuple(qi)):
         return (id,), True
     return names(qi, "qi"), False
 
 
 def check_release_roles(qi: tuple[str, ...], sa: tuple[str, ...], bucket: str) -> None:
-    """Check the columns of a release; the bucket is one column."""
+    """Check the column names of a release; `bucket` must be a single column."""
     if not isinstance(bucket, str):
-        raise TableError(f"bucket must name the column of the published buckets, not {short_repr(bucket)}")
+        raise TableError(f"bucket must be the name of the column of buckets, got {short_repr(bucket)}")
     check_roles({"q": qi, "s": sa, "bucket": (bucket,)})

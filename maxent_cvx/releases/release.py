@@ -1,4 +1,4 @@
-"""Release: buckets of records, whose terms are P(q, s, b)."""
+"""Release: buckets of records, with terms P(q, s, b)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .readers import anatomy_columns, generalized_columns, record_columns
 class Release(BucketView):
     """Bucketized data D': QI tuples and sensitive values of each bucket, but not the links between them.
 
-    Make one with :meth:`from_buckets` or :meth:`from_tables`; links between QI tuples and sensitive values are not
-    stored. (Privacy-MaxEnt, section 3.1, Fig. 1.)
+    Use :meth:`from_buckets` or :meth:`from_tables` to make a release; links between QI tuples and sensitive values are
+    not stored. (Privacy-MaxEnt, section 3.1, Fig. 1.)
 
     Attributes
     ----------
@@ -30,17 +30,17 @@ class Release(BucketView):
     quasi_identifiers : MultiIndex
         The distinct QI tuples q, sorted, with one level per attribute.
     sensitive_values, buckets : Index
-        The distinct sensitive values s and bucket names b, sorted. With several sensitive attributes, s is a combination
-        of their values, and the index has one level per attribute.
+        The distinct sensitive values s and bucket names b, sorted. With several sensitive attributes, s is a
+        combination of their values, and the index has one level per attribute.
     n_qb, n_sb : csr_array
-        Records of q in b (Q x B) and of s in b (S x B), counts.
+        Number of records with q in b (Q x B), and with s in b (S x B).
     persons : Persons or None
-        The people by pseudonym, if pseudonyms are published; a :class:`ReleaseSeries` needs them.
+        The people by pseudonym, if pseudonyms are published; a :class:`ReleaseSeries` requires them.
     generalized : bool
         Whether the QI are generalised.
     matched : bool
-        Whether the records are generalised, and the exact QI of the people of each bucket are those of a population: the
-        records of a bucket are then alike, which :func:`maxent_cvx.measures.reidentification` takes into account.
+        Whether the records are generalised, and the exact QI of the people in each bucket come from a population. The
+        records of a bucket are then identical, which :func:`maxent_cvx.measures.reidentification` takes into account.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Release(BucketView):
     stored_as: ClassVar[str] = "Release"
 
     def __post_init__(self) -> None:
-        # Rows are numbered in the order of rows and columns; products of sparse matrices are stored in any order.
+        # Terms are numbered by row and column, but products of sparse matrices are stored in any order.
         for name in ("n_qb", "n_sb"):
             counts = getattr(self, name)
             if not counts.has_canonical_format or not counts.data.all():
@@ -81,18 +81,18 @@ class Release(BucketView):
         id: str | None = None,
         count: str | None = None,
     ) -> Release:
-        """Make a release from records with known buckets; the links between rows and values are dropped.
+        """Make a release from records with known buckets, discarding the links between QI and sensitive values.
 
         Parameters
         ----------
         table : DataFrame
-            One row per person, or for as many people as in its column `count`. The order of rows is ignored.
+            One row per person, or per group of people with a column `count`. The order of rows is ignored.
         qi, sa, bucket, id
             Column names. Each person must occur once, without missing values. `qi` and `sa` may be lists; the sensitive
-            values are then the combinations of those of `sa`. With `id`, pseudonyms are published, too, and `qi` may be
-            empty, so that only the pseudonym of a person is known.
+            values are then combinations of the values of `sa`. With `id`, pseudonyms are also published, and `qi` may
+            be empty, so that only the pseudonym of a person is known.
         count : str, optional
-            The column with the number of people that a row stands for; other columns without a role are ignored.
+            The column with the number of people per row; other columns without a role are ignored.
 
         Raises
         ------
@@ -130,20 +130,20 @@ class Release(BucketView):
         Parameters
         ----------
         qi_table, sa_table : DataFrame
-            Tables with the column `bucket`. A row is one record, unless the table has a column `count`.
+            Tables with the column `bucket`. Each row is one record, unless the table has a column `count`.
         qi, sa, bucket, count
             Column names.
         id : str, optional
             The column of the QI table with pseudonyms; a row is then one person, and `qi` may be empty.
         counterfeits : bool
-            Whether a bucket may contain more values than people, those of counterfeit records, as in m-invariance.
+            Whether a bucket may contain more values than people, because of counterfeit records as in m-invariance.
 
         Raises
         ------
         UnknownName
             If a column is missing.
         TableError
-            If a count is not an integer, or the two tables differ in the number of records of a bucket.
+            If a count is not an integer, or the numbers of records of a bucket in the two tables differ.
 
         Examples
         --------
@@ -169,41 +169,41 @@ class Release(BucketView):
         count: str | None = None,
         id: str | None = None,
     ) -> Release | GroupedRelease:
-        """Read records whose QI are generalised; those with the same generalised QI are a group.
+        """Make a release from records with generalised QI; records with the same generalised QI are a group.
 
         Parameters
         ----------
         table : DataFrame
-            One row per person, or for as many people as in its column `count`. A generalised value is an exact value, a
-            pandas Interval, a set, a node of a hierarchy, or a text as written by other tools: "[20, 30)", "20-29",
-            "<30", "{20, 21}", "20,21", "1305*", and for any value "*" or a missing value (as in sdcMicro). For an
-            attribute "Age" without a column, `Age_min` and `Age_max`, or boolean columns `Age_17` and so on, are read.
+            One row per person, or per group of people with their number in `count`. A generalised value is an exact
+            value, a pandas Interval, a set, a node of a hierarchy, or a text as written by other tools: "[20, 30)",
+            "20-29", "<30", "{20, 21}", "20,21", "1305*", and for any value "*" or a missing value (as in sdcMicro). If
+            an attribute "Age" has no column, columns `Age_min` and `Age_max`, or boolean `Age_17` etc., are read.
         qi, sa : str or several
             Column names.
         population : DataFrame, optional
             The exact QI of the people in the records, and possibly of others, such as a voter list: one row per person.
             Without it, only the generalised QI of people are known, and q in P(s | q) is generalised. Conditions of
-            statements then choose cells as they are written; an exact value that generalised cells contain, too, is refused.
+            statements then refer to cells as written; an exact value that is also in generalised cells is an error.
         hierarchies : dict, optional
-            For an attribute, ``{node: [values or nodes below]}``, or a table with exact values in the first column and
-            their generalisations in the others, or the name of a hierarchy file of ARX. A node takes precedence over any
-            other reading of its text. Without a population, hierarchies define the possible values.
+            By attribute, ``{node: [values or nodes below]}``, or a table with exact values in the first column and
+            their generalisations in the others, or the name of an ARX hierarchy file. A node takes precedence over any
+            other interpretation of its text. Without a population, hierarchies define the possible values.
         count : str, optional
-            The column of `table`, of `population`, or of both, with the number of people that a row stands for.
+            The column of `table`, of `population`, or of both, with the number of people per row.
         id : str, optional
             The column of pseudonyms, for a :class:`ReleaseSeries`; not with `population`.
 
         Returns
         -------
         Release or GroupedRelease
-            A Release, if it is known who is in which group: without a population, or if the population consists of the
+            A Release if the members of all groups are known: without a population, or if the population consists of the
             people in the records, each covered by one group.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            If a value matches nobody, or can be read in two ways, a group contains more records than matching people in
-            the population, or a column looks like a count but is not given as one.
+            If a value matches nobody or is ambiguous, a group contains more records than matching people in the
+            population, or a column looks like a count but is not given as one.
 
         Examples
         --------
@@ -212,8 +212,8 @@ class Release(BucketView):
         >>> mx.Release.from_generalized(records, qi="Age", sa="Disease")
         <Release: 3 records in 2 buckets; 2 distinct (Age), 2 values of 'Disease'>
         >>> voters = pd.DataFrame({"Age": [21, 24, 45]})              # "*" can only be the third
-        >>> found = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
-        >>> mx.MaxEnt(found).solve().conditional().round(3)["HIV"].to_dict()
+        >>> release = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
+        >>> mx.MaxEnt(release).solve().conditional().round(3)["HIV"].to_dict()
         {21: 0.5, 24: 0.5, 45: 0.0}
         """
         cells = generalized_columns(table, qi, sa, population, hierarchies, count, id)
@@ -240,25 +240,25 @@ class Release(BucketView):
     ) -> PartitionedRelease:
         """Read Parquet files of records with known buckets, one partition at a time, like :meth:`from_buckets`.
 
-        A partition consists of whole buckets. If files, or row groups in them, contain whole buckets, they are combined as
-        they are; otherwise records are shuffled by bucket, through temporary files (in ``TMPDIR``) that are removed with
+        A partition consists of whole buckets. Files, or row groups, that contain whole buckets are combined without
+        changes; otherwise records are shuffled by bucket, through temporary files (in ``TMPDIR``) that are removed with
         the release. Files are read again whenever partitions are computed, and must not change in between.
 
         Parameters
         ----------
         path : str, path-like, or list of them
-            A file, a pattern such as ``people/*.parquet``, or a folder. Other columns than these are not read:
+            A file, a pattern such as ``people/*.parquet``, or a folder. Only the following columns are read.
         qi, sa, bucket, count
-            As in :meth:`from_buckets`.
+            See :meth:`from_buckets`.
         partitions : int, optional
             The approximate number of partitions; by default one per 250,000 rows.
         id : None
-            Not available: a release in partitions has no pseudonyms.
+            Not supported: a partitioned release has no pseudonyms.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            As in :meth:`from_buckets`; or if a file cannot be read or is given twice, or the type of a column differs
+            See :meth:`from_buckets`; also if a file cannot be read or is given twice, or the type of a column differs
             between files, so that values cannot be compared.
 
         Examples
@@ -288,25 +288,25 @@ class Release(BucketView):
         count: str | None = None,
         id: None = None,
     ) -> PartitionedRelease:
-        """Read a Dask DataFrame of records with known buckets; its partitions stay where they are.
+        """Make a release from a Dask DataFrame of records with known buckets, without collecting its partitions.
 
-        If partitions contain whole buckets, they become those of the release. Otherwise the table is shuffled by bucket:
-        with Dask's shuffle on the workers if there is a Dask client, else through temporary files.
+        Partitions that contain whole buckets become the partitions of the release. Otherwise the table is shuffled by
+        bucket: with Dask's shuffle on the workers if there is a Dask client, else through temporary files.
 
         Parameters
         ----------
         table : dask.dataframe.DataFrame
-            It is computed again whenever partitions are; ``table.persist()`` keeps it in the workers' memory. Dask converts
-            object columns to text, so that 1 and "1" are the same, unless its option ``dataframe.convert-string`` is False.
+            The table is recomputed whenever partitions are; ``table.persist()`` keeps it in the workers' memory. Dask
+            converts object columns to text, so 1 and "1" are equal, unless ``dataframe.convert-string`` is False.
         qi, sa, bucket, count
-            As in :meth:`from_buckets`.
+            See :meth:`from_buckets`.
         id : None
-            Not available: a release in partitions has no pseudonyms.
+            Not supported: a partitioned release has no pseudonyms.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            As in :meth:`from_buckets`; or if the type of a column differs between partitions.
+            See :meth:`from_buckets`; also if the type of a column differs between partitions.
 
         Examples
         --------
@@ -334,7 +334,7 @@ class Release(BucketView):
         Raises
         ------
         StatementError
-            If it is not a release in partitions.
+            If `release` is not a PartitionedRelease.
 
         Examples
         --------
@@ -348,25 +348,25 @@ class Release(BucketView):
         return cls(**joined(release, executor_for(current_client())))
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the release as its two tables, with one row per person in the first where there are pseudonyms."""
+        """Convert the release to its two tables; with pseudonyms, the first has one row per person."""
         roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
         persons = [] if self.persons is None else [self.persons.id]
         count = unused_name("Count", [*self.columns, *persons])
-        # reset_index() would turn objects that are integers into integers.
+        # reset_index() would convert integers in object columns to an integer type.
         qi_table, sa_table = (
             counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()})
             for counts in self.published.values()
         )
         if self.persons is not None:
             qi_table, roles["id"] = self.persons.table(self.quasi_identifiers, self.buckets), self.persons.id
-            roles["qi"] = [name for name in self.qi if name != self.persons.id]  # alone, it is all there is
-        if self.matched:  # files of other releases stay as version 0.2.0 wrote them
+            roles["qi"] = [name for name in self.qi if name != self.persons.id]  # the pseudonym replaces empty qi
+        if self.matched:  # keep the format of version 0.2.0 for other releases
             roles["matched"] = True
         return {"qi_table": qi_table, "sa_table": sa_table, "count": count, "generalized": self.generalized, **roles}
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, Any]) -> Self:
-        """Make the release of its two tables again."""
+        """Restore the release from its two tables."""
         frames = {"matched": False, **frames} if isinstance(frames, Mapping) else frames
         qi_table, sa_table, qi, sa, bucket, count, pseudonym, generalized, matched = from_dict(
             frames, cls, qi_table=pd.DataFrame, sa_table=pd.DataFrame, qi=list, sa=list, bucket=str, count=str,

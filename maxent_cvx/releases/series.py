@@ -1,4 +1,4 @@
-"""ReleaseSeries: releases of people who come and go, linked by their pseudonyms."""
+"""ReleaseSeries: successive releases of a changing population, linked by pseudonyms."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ReleaseSeries(View):
     Parameters
     ----------
     releases : iterable of Release
-        In order of time, made with ``id=``, with the same sensitive attribute; bucketized and generalised ones may be
-        mixed. The QI of the releases that are not generalised become QI of the series, if they are the same in all of
-        them, and everybody is in one of them.
+        Releases in order of time, made with ``id=``, with the same sensitive attribute. Bucketized and generalised
+        releases may be mixed. The QI of the releases that are not generalised become QI of the series, if all of these
+        releases have the same QI and together contain everybody.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class ReleaseSeries(View):
     persons : Index
         All pseudonyms, sorted.
     buckets : ndarray of int, shape (releases, persons)
-        The position of each person's bucket in each release; -1 if the person is not in it.
+        The position of each person's bucket in each release; -1 if the person is not in the release.
 
     Raises
     ------
@@ -45,7 +45,7 @@ class ReleaseSeries(View):
     TableError
         If the columns of the releases, or the QI of a person in them, differ.
     Infeasible
-        If the releases contradict each other: no value is in all buckets of a person.
+        If the releases contradict each other: a person's buckets have no common value.
 
     Notes
     -----
@@ -60,7 +60,7 @@ class ReleaseSeries(View):
     ... )
     >>> series
     <ReleaseSeries: 2 releases of 13, 12 people, 15 in all; 5 values of 'Disease', 39 terms>
-    >>> series.mcs(7), series.mcs(5)          # in both of their buckets; what the buckets' counts say is more
+    >>> series.mcs(7), series.mcs(5)          # values in both of their buckets, regardless of counts
     (['Diabetes', 'Flu', 'Pneumonia'], ['Flu', 'Pneumonia'])
     >>> series.bucket_name(1, 0), int(series.named([7, 5]).sum()), int(series.described("release", 2).sum())
     ('bucket 1 of release 2', 2, 12)
@@ -74,7 +74,7 @@ class ReleaseSeries(View):
 
     def __init__(self, releases: Iterable[Release]) -> None:
         if isinstance(releases, Release) or not is_several(releases):
-            raise StatementError(f"a list of releases is expected, not {short_repr(releases)}")
+            raise StatementError(f"releases must be a list of releases, got {short_repr(releases)}")
         self.releases = tuple(releases)
         _check(self.releases)
         first = self.releases[0]
@@ -86,7 +86,7 @@ class ReleaseSeries(View):
         if texts.has_duplicates:
             twins = list(self.persons[texts == texts[texts.duplicated()][0]])
             raise TableError(
-                f"{self.id} {join_names(twins)} are numbers in one release and texts in another; convert them to one type"
+                f"{self.id} {join_names(twins)} have different types in different releases; convert them to one type"
             )
         self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])
         self.buckets = np.full((len(self.releases), len(self.persons)), -1, dtype=np.int64)
@@ -109,28 +109,28 @@ class ReleaseSeries(View):
 
     @property
     def n_q(self) -> np.ndarray:
-        """1 for every person."""
+        """Number of people with each QI tuple: 1."""
         return np.ones(len(self.persons), dtype=np.int64)
 
     @property
     def n_s(self) -> None:
-        """How many people have each value is published of every release, and not of all of them together."""
+        """None: counts of values are published for each release, not for the series."""
         return None
 
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """One of every person (One constraints, Eq. (4))."""
+        """One record per person (One constraints, Eq. (4))."""
         return {("q",): self._people_by_tuple()}
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(i, s), s in MCS(i), sorted by person, then value (zero constraints, Eq. (3))."""
+        """Return codes of the terms P(i, s), s in MCS(i) (zero constraints, Eq. (3)), sorted by person, then value."""
         return self._terms
 
     @cached_property
     def apart(self) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Blocks of people: the block of each person, and which buckets of each release are within one.
+        """The block of each person, and a mask of the buckets within a single block, for each release.
 
-        A block is a bucket of people who are all there for the first time, or somebody alone who is in none.
+        A block is a bucket whose people all occur for the first time, or a single person who is in no such bucket.
         """
         block, inside = np.full(len(self.persons), -1), []
         n_blocks = 0
@@ -150,17 +150,17 @@ class ReleaseSeries(View):
         return block, inside
 
     def values_in(self, release: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values in the buckets of one release: positions of bucket and value, and number, sorted by both.
+        """Return the values in the buckets of a release: positions of bucket and value, and count, sorted by both.
 
         Parameters
         ----------
         release : int
-            From 0, in the order of `releases`.
+            Position in `releases`, from 0.
 
         Returns
         -------
         bucket, value, number : ndarray of int
-            Positions in the release's `buckets` and in the series' `sensitive_values`; records.
+            Positions in the release's `buckets` and in the series' `sensitive_values`, and numbers of records.
 
         Raises
         ------
@@ -184,7 +184,7 @@ class ReleaseSeries(View):
         return bucket[order], s[order], number[order]
 
     def mcs(self, person: object) -> list[object]:
-        """MCS(i): the possible values of the person with a pseudonym (Definition 3.2).
+        """Return MCS(i), the possible values of the person with a pseudonym (Definition 3.2).
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class ReleaseSeries(View):
         Raises
         ------
         UnknownName
-            If nobody has such a pseudonym.
+            If nobody has the pseudonym.
 
         Examples
         --------
@@ -214,31 +214,31 @@ class ReleaseSeries(View):
         return list(self.sensitive_values[self._terms["s"][at[self._terms["q"]]]])
 
     def named(self, who: object) -> np.ndarray:
-        """Mark people by pseudonym: one, or several in a list."""
+        """Mark people by pseudonym, or by a list of pseudonyms."""
         names = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
         for name in names:
             check_label(name, "person of the series", self.persons)
         return np.asarray(self.persons.isin(names))
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:
-        """Mark people by release, which are numbered from 1: those who are in one of some releases."""
+        """Mark the people who are in one of the chosen releases, which are numbered from 1."""
         if not isinstance(attribute, str) or attribute != "release" or attribute in self.qi:
             return None
         numbers = pd.Index(np.arange(1, len(self.releases) + 1), name="release")
         return np.asarray((self.buckets[choose(chosen, "release").mask(numbers, "release")] >= 0).any(axis=0))
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the series as its releases, each with the name of its class."""
+        """Convert the series to its releases, each with the name of its class."""
         return {"releases": [stored(release) for release in self.releases]}
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, Any]) -> Self:
-        """Make the series of its releases again."""
+        """Restore the series from its releases."""
         (releases,) = from_dict(frames, cls, releases=list)
         return cls(restored(release) for release in releases)
 
     def bucket_name(self, release: int, bucket: int) -> str:
-        """Name a bucket in a message: "bucket 'A' of release 2".
+        """Return the name of a bucket for messages: "bucket 'A' of release 2".
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class ReleaseSeries(View):
         return f"bucket {join_names([self.releases[release].buckets[bucket]])} of release {release + 1}"
 
     def _tuples(self) -> pd.MultiIndex:
-        """Everybody's pseudonym and QI, which must be the same in all releases."""
+        """Return everybody's pseudonym and QI, which must be the same in all releases."""
         n = len(self.persons)
         if len(self.qi) == 1:
             return multi_index([self.persons], [np.arange(n)], self.qi)
@@ -274,7 +274,7 @@ class ReleaseSeries(View):
             if (changed := (known >= 0) & (known != now)).any():
                 raise TableError(
                     f"the QI of {self.id} {join_names(self.persons[self._at[u][changed]])} in release {u + 1} differ from "
-                    "those in an earlier release; a person's QI must stay the same: give a new pseudonym, or make the "
+                    "those in an earlier release; a person's QI must not change: use a new pseudonym, or make the "
                     "releases without QI columns"
                 )
             of[self._at[u]] = now
@@ -284,7 +284,7 @@ class ReleaseSeries(View):
         return multi_index([self.persons, *every.levels], codes, self.qi)
 
     def _possible(self) -> dict[str, np.ndarray]:
-        """Find everybody's common values: those of the first bucket somebody is in that are in all the others, too."""
+        """Return the codes of everybody's common values: those in the first and all other buckets of the person."""
         n_values = len(self.sensitive_values)
         n, first = len(self.persons), (self.buckets >= 0).argmax(axis=0)
         parts = []
@@ -306,7 +306,7 @@ class ReleaseSeries(View):
             where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
             raise Infeasible(
                 f"the releases contradict each other: no value is in all buckets of {self.id} "
-                f"{join_names(self.persons[nothing])} ({where}); a person whose value has changed needs a new pseudonym"
+                f"{join_names(self.persons[nothing])} ({where}); use a new pseudonym for a person whose value changes"
             )
         order = np.lexsort((s[is_possible], q[is_possible]))
         return {"q": q[is_possible][order], "s": s[is_possible][order]}
@@ -336,16 +336,16 @@ class ReleaseSeries(View):
 
 
 def _check(releases: tuple[Release, ...]) -> None:
-    """Check that these are releases with pseudonyms, about the same attribute."""
+    """Check that these are releases with pseudonyms, and with the same columns."""
     if not releases:
-        raise StatementError("a series needs at least one release")
+        raise StatementError("a series needs at least one release, got an empty list")
     for u, release in enumerate(releases, 1):
         check_instance(release, Release, f"release {u}", "make it with pseudonyms (id)")
         if release.persons is None:
-            raise StatementError(f"release {u} has no pseudonyms, which link releases; give their column as id")
+            raise StatementError(f"release {u} has no pseudonyms, which link releases; make it with their column as id")
         for role, names, first in (
             ("pseudonyms", release.persons.id, releases[0].persons.id),  # type: ignore[union-attr]
             ("sensitive values", release.sensitive, releases[0].sensitive),
         ):
             if names != first:
-                raise TableError(f"release {u} has its {role} in {names!r}, and release 1 in {first!r}; rename one")
+                raise TableError(f"release {u} has its {role} in {names!r}, but release 1 in {first!r}; rename one")
