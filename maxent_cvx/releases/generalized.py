@@ -22,38 +22,38 @@ from .._utils.tables import check_no_count, count_column, counted, distinct, fac
 from .._utils.validation import check_mapping, read_file_text
 from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of, positions, sizes_of, unused_name
 
-# What the text of a generalised value may say, in the dialects of the tools that publish such tables.
+# Notations of generalised values, in the dialects of the tools that publish such tables.
 #
 # ============================  ======================================================  ===============================
-# written                       means                                                   by
+# text                          meaning                                                 tools
 # ============================  ======================================================  ===============================
-# ``[18, 20)``, ``(18, 20]``    an interval; a round bracket leaves its end out         pandas, R's ``cut``, sdcMicro
-# ``[18, 20[``, ``]18, 20]``    the same; a bracket that looks away leaves its end out  ARX (ISO 80000-2)
-# ``18-20``, ``18 to 20``       from 18 to 20, both included; also "bis", "à" and "a"   AnonyPyx, ARX, tables in print
+# ``[18, 20)``, ``(18, 20]``    an interval; a round bracket excludes its end           pandas, R's ``cut``, sdcMicro
+# ``[18, 20[``, ``]18, 20]``    an interval; an outward bracket excludes its end        ARX (ISO 80000-2)
+# ``18-20``, ``18 to 20``       from 18 to 20, both included; also "bis", "à" and "a"   AnonyPyx, ARX, printed tables
 # ``[2024-01-31, 2024-02-28]``  an interval of dates or times in the form of ISO 8601     pandas
 # ``<30``, ``>=30``, ``30+``    below 30; 30 and above                                  ARX, bottom and top coding
-# ``{18, 19}``, ``18,19``       one of a set; items in quotes where they need them      ARX, AnonyPyx
-# ``1305*``, ``130**``          a masked text, a character a star                       ARX, ANJANA
+# ``{18, 19}``, ``18,19``       one of a set; items in quotes if necessary              ARX, AnonyPyx
+# ``1305*``, ``130**``          a masked text, one star per character                   ARX, ANJANA
 # ``*``, a missing value        any value                                               ARX, ANJANA; sdcMicro
 # ============================  ======================================================  ===============================
 
-#: What stands for any value.
+#: The text of a suppressed value, which may be any value.
 SUPPRESSED = "*"
 
 #: A date, or a date and time.
 DATE = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?"
 END = rf"(?:{DATE}|[-+]?(?:{NUMBER_PATTERN}|[iI]nf))"
-#: An interval in brackets, R's "Inf" included.
+#: An interval in brackets, possibly with R's "Inf".
 INTERVAL = re.compile(rf"\s*([\[(\]])\s*({END})\s*[,;]\s*({END})\s*([\])\[])\s*")
-#: From one number to another; a dash of any length, or a word in English, German, French, Spanish or Italian.
+#: A range of numbers, with a dash of any length, or a word in English, German, French, Spanish or Italian.
 RANGE = re.compile(rf"\s*(-?{NUMBER_PATTERN})\s*(?:-|\u2013|\u2014|\.\.|to|bis|à|a)\s*(-?{NUMBER_PATTERN})\s*")
-#: All below, or above, a number, and signs of one character.
+#: A lower or upper bound, and the equivalents of single-character signs.
 BOUND, SIGNS = re.compile(rf"\s*(<=|>=|<|>|\u2264|\u2265)\s*(-?{NUMBER_PATTERN})\s*"), {"\u2264": "<=", "\u2265": ">="}
-#: A number and more: top coding.
+#: A top code, "30+".
 TOP = re.compile(rf"\s*(-?{NUMBER_PATTERN})\s*\+\s*")
-#: A set in braces or without, and its items.
+#: A set in braces, and the items of a set.
 SET, ITEM = re.compile(r"\{(.*)\}", re.DOTALL), re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*|[^,]+')
-#: Characters that a tool masked.
+#: Masked characters.
 STARS = re.compile(r"(\*+)")
 
 
@@ -61,25 +61,25 @@ STARS = re.compile(r"(\*+)")
 class Span:
     """An interval of numbers, or of dates."""
 
-    low: float  # its ends, which may be infinite; of dates in seconds since 1970
+    low: float  # possibly infinite; for dates, seconds since 1970
     high: float
-    low_in: bool  # whether they are in it
+    low_in: bool  # whether the end is included
     high_in: bool
-    whole: bool = False  # whether it is a range of whole numbers, "18-20", of which nobody says where 20.5 belongs
+    whole: bool = False  # whether it is a range of integers, "18-20", which is ambiguous for 20.5
     is_date: bool = False
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """What texts may say, besides being values themselves, by their positions; a text may be in several of these."""
+    """Possible interpretations of texts that are not plain values, by position; a text may have several."""
 
     spans: dict[int, Span]  # intervals, ranges and bounds
-    sets: dict[int, frozenset[str]]  # the items of sets, as they are written
-    masks: dict[int, list[str]]  # masked texts: what is between stars, and runs of stars, in turn
+    sets: dict[int, frozenset[str]]  # the items of sets, as written
+    masks: dict[int, list[str]]  # masked texts: text and runs of stars, alternating
 
 
 def parse(texts: Sequence[str]) -> Parsed:
-    """Read distinct texts of generalised values."""
+    """Parse distinct texts of generalised values."""
     spans = {i: span for i, text in enumerate(texts) if (span := _span(text)) is not None}
     sets = {i: _items(text) for i, text in enumerate(texts) if "," in text or SET.fullmatch(text)}
     masks = {i: STARS.split(text.strip()) for i, text in enumerate(texts) if "*" in text and not is_suppressed(text)}
@@ -87,7 +87,7 @@ def parse(texts: Sequence[str]) -> Parsed:
 
 
 def _span(text: str) -> Span | None:
-    """Read an interval, a range or a bound."""
+    """Parse an interval, a range or a bound, or return None."""
     if match := INTERVAL.fullmatch(text):
         opens, low, high, closes = match.groups()
         of_dates = [re.fullmatch(DATE, end) is not None for end in (low, high)]
@@ -108,27 +108,27 @@ def _span(text: str) -> Span | None:
 
 
 def _seconds(texts: Sequence[str]) -> np.ndarray:
-    """The seconds from 1970 to each date; NaN for other texts, such as 2024-02-30."""
+    """Return the seconds from 1970 to each date, or NaN for other texts, such as 2024-02-30."""
     dates = [text if re.fullmatch(DATE, text) else "" for text in texts]
     times = pd.to_datetime(dates, format="ISO8601", errors="coerce")
     return np.asarray((times - pd.Timestamp(0)) / pd.Timedelta(seconds=1), dtype=float)
 
 
 def _items(text: str) -> frozenset[str]:
-    """The items of a set."""
+    """Return the items of a set."""
     braces = SET.fullmatch(text)
     return frozenset(item.strip() for item in ITEM.findall(braces[1] if braces else text))
 
 
 def is_suppressed(cell: object) -> bool:
-    """Whether a value stands for any: "*", stars only, or a missing value."""
+    """Return whether a value is suppressed: "*", only stars, or a missing value."""
     if isinstance(cell, str):
         return bool(re.fullmatch(r"\s*\*+\s*", cell))
     return cell is None or cell is pd.NA or cell is pd.NaT or (isinstance(cell, float | np.floating) and cell != cell)
 
 
 def label_of(cell: object) -> str:
-    """A generalised value as a text; a set's values in their order, in quotes where they need them."""
+    """Return the text of a generalised value; values of a set are sorted, and in quotes if necessary."""
     if isinstance(cell, set | frozenset):
         return "{" + ", ".join(sorted(map(format_value, cell))) + "}"
     if not isinstance(cell, str) and is_suppressed(cell):
@@ -139,11 +139,11 @@ def label_of(cell: object) -> str:
     return str(cell)
 
 
-# The columns of a table of generalised records: a cell an attribute, whichever columns and gaps a tool writes.
+# Conversion of a table of generalised records to one column per attribute, regardless of the tool that wrote it.
 
 
 def generalised_cells(table: pd.DataFrame, qi: tuple[str, ...]) -> pd.DataFrame:
-    """Bring every attribute into one column, and its missing values to "*"."""
+    """Convert every attribute to a single column, with "*" for missing values."""
     for name in dict.fromkeys(qi):
         if name in table.columns:
             if table.columns.to_list().count(name) == 1 and table[name].isna().any():
@@ -156,44 +156,44 @@ def generalised_cells(table: pd.DataFrame, qi: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _filled(column: pd.Series) -> pd.Series:
-    """Write "*" where nothing is; numbers that gaps have made floats are whole again."""
+    """Replace missing values by "*", and convert integers that are floats because of missing values."""
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")
     return column.astype(object).where(column.notna(), SUPPRESSED)
 
 
 def _between(low: pd.Series, high: pd.Series) -> pd.Series:
-    """The intervals from one column to the other; a value where both are equal."""
+    """Return the intervals from one column to the other, or the value if both are equal."""
     texts = "[" + low.astype(str) + ", " + high.astype(str) + "]"
     return texts.where(low != high, low.astype(str))
 
 
 def _flags(table: pd.DataFrame, name: str, qi: tuple[str, ...]) -> list[str]:
-    """The columns "name_value" of True and False."""
+    """Return the boolean columns "name_value" of an attribute."""
     flags = [column for column in map(str, table.columns) if column in table.columns and column.startswith(f"{name}_")]
     flags = [column for column in flags if pd.api.types.is_bool_dtype(table[column])]
     others = [other for other in qi if other != name and other.startswith(f"{name}_") and other not in table.columns]
     if shared := [column for column in flags if any(column.startswith(f"{other}_") for other in others)]:
-        raise TableError(f"the columns {join_names(shared)} may be of {name!r} or of {join_names(others)}; rename them")
+        raise TableError(f"columns {join_names(shared)} may belong to {name!r} or to {join_names(others)}; rename them")
     return flags
 
 
 def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
-    """The sets of values whose columns are True; a value where it is the only one."""
+    """Return the sets of values whose columns are True, or the value if it is the only one."""
     codes, rows = pd.factorize(pd.MultiIndex.from_frame(flags))
     values = [str(flag).removeprefix(f"{name}_") for flag in flags]
     sets = [frozenset(value for value, is_member in zip(values, row, strict=True) if is_member) for row in rows]
     if any(not members for members in sets):
-        raise TableError(f"in some rows all columns of {name!r}, {join_names(flags.columns)}, are False")
+        raise TableError(f"the columns {join_names(flags.columns)} of {name!r} must not all be False in a row")
     cells = pd.Series([next(iter(members)) if len(members) == 1 else members for members in sets], dtype=object)
     return cells.iloc[codes].set_axis(flags.index)
 
 
-# The exact values of an attribute, which generalised ones stand for.
+# The exact values of an attribute.
 
 
 class Domain:
-    """The exact values of an attribute, found by what they are, how they are written, or which number they are."""
+    """The exact values of an attribute, with lookup by value, by text, or by number."""
 
     def __init__(self, values: pd.Index, attribute: str) -> None:
         self.values, self.attribute = values, attribute
@@ -201,12 +201,12 @@ class Domain:
 
     @cached_property
     def is_numeric(self) -> bool:
-        """Whether the values are numbers, not texts of numbers, say."""
+        """Whether the values are numbers, and not texts."""
         return pd.api.types.is_numeric_dtype(self.values) and not pd.api.types.is_bool_dtype(self.values)
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """The number that each value is, or is the text of; else NaN."""
+        """One number per value, also from the text of a number, or NaN."""
         if self.is_numeric:
             return np.asarray(self.values, dtype=float)
         texts = [
@@ -217,29 +217,29 @@ class Domain:
 
     @cached_property
     def dates(self) -> np.ndarray:
-        """The seconds from 1970 to the date that each value is, or is the text of; else NaN."""
+        """Seconds from 1970 per value, also from the text of a date, or NaN."""
         return np.full(self.size, np.nan) if self.is_numeric else _seconds(self.texts.tolist())
 
     @cached_property
     def has_fractions(self) -> bool:
-        """Whether some number is not whole."""
+        """Whether some number is not an integer."""
         return bool((np.floor(self.numbers) < self.numbers).any())
 
     @cached_property
     def texts(self) -> np.ndarray:
-        """How each value is written."""
+        """The text of each value."""
         return np.array([str(value) for value in self.values], dtype=np.str_)
 
     @cached_property
     def _quoted(self) -> np.ndarray:
-        """How each value is written in a set."""
+        """The text of each value in a set."""
         return np.array([format_value(value) for value in self.values], dtype=object)
 
     @cached_property
     def _places(self) -> tuple[dict[object, int], dict[str, list[int]], dict[float, int]]:
-        """Where a value is by what it is, by how it is written, and, of numbers, by the number."""
+        """Positions by value, by text, and, for numeric values, by number."""
         same = {value: j for j, value in enumerate(self.values.tolist())}
-        same |= {value: j for j, value in enumerate(self.values)}  # Timestamps, and not their nanoseconds
+        same |= {value: j for j, value in enumerate(self.values)}  # Timestamps instead of nanoseconds
         written_so: dict[str, list[int]] = {}
         for j, text in enumerate(self.texts):
             written_so.setdefault(text, []).append(j)
@@ -247,11 +247,11 @@ class Domain:
         return same, written_so, numbered
 
     def places(self, cell: object) -> list[int]:
-        """Where the value is that a cell is: itself, or by how it is written, or of numbers by the number."""
+        """Return the positions of the value of a cell: by value, by text, or, for numeric values, by number."""
         same, written_so, of_number = self._places
         if pd.api.types.is_hashable(cell) and cell in same:
             return [same[cell]]
-        text = text_of(cell)  # a column that mixes intervals and numbers holds texts
+        text = text_of(cell)  # a column of both intervals and numbers contains texts
         if text in written_so:
             return written_so[text]
         if self.is_numeric and re.fullmatch(rf"[-+]?{NUMBER_PATTERN}", text):
@@ -259,14 +259,14 @@ class Domain:
         return np.flatnonzero(self.dates == _seconds([text])).tolist() if re.fullmatch(DATE, text) else []
 
     def exact(self, cells: Sequence[object]) -> np.ndarray:
-        """Mark the value that each cell is."""
+        """Mark the value equal to each cell, shape (cells, values)."""
         covered = np.zeros((len(cells), self.size), dtype=bool)
         for i, cell in enumerate(cells):
             covered[i, self.places(cell)] = True
         return covered
 
     def between(self, spans: Collection[Span]) -> np.ndarray:
-        """Mark the numbers, or dates, in each interval."""
+        """Mark the numbers or dates in each interval, shape (intervals, values)."""
         ends = np.array([(span.low, span.high, span.low_in, span.high_in) for span in spans], dtype=float).reshape(
             -1, 4
         )
@@ -276,7 +276,7 @@ class Domain:
         return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
 
     def members(self, items: Collection[str]) -> tuple[np.ndarray, list[str]]:
-        """Mark the values that are items of a set as it was written, and list the items that are none."""
+        """Mark the values that are items of a set as written, and return the items that match no value."""
         names = np.array(list(items), dtype=object)
         covered = self._quoted[None, :] == names[:, None]
         lost = ~covered.any(axis=1)
@@ -284,7 +284,7 @@ class Domain:
         return covered.any(axis=0), sorted(names[~covered.any(axis=1)])
 
     def masked(self, parts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Mark the values that fit a mask: its stars being a character at most (tools pad), or any number of them."""
+        """Mark the values that match a mask: with at most one character per star (padding), or with any number."""
         before, *inner, after = parts
         sizes = np.strings.str_len(self.texts)
         fits = np.strings.startswith(self.texts, before) & np.strings.endswith(self.texts, after)
@@ -299,14 +299,14 @@ class Domain:
 
 
 def _unquoted(item: str) -> str:
-    """An item of a set without its quotes, which it may have without needing them."""
+    """Remove the quotes of an item of a set, if any."""
     return re.sub(r"\\(.)", r"\1", item[1:-1]) if len(item) > 1 and item[0] == item[-1] == '"' else item
 
 
 def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:
-    """Whether a text fits a mask: a run of stars is as many characters at most (padded), or any number of them."""
-    # Bit i of `ends` says that the parts so far can be the first i characters. There is no backtracking: the time is
-    # at most the product of both lengths, over the bits of a machine word.
+    """Return whether a text matches a mask, with at most one character per star (padded), or with any number."""
+    # Bit i of `ends` is set if the parts so far can match the first i characters. Without backtracking, the time is at
+    # most the product of both lengths, divided by the bits of a machine word.
     places: dict[str, int] = {}
     for i, character in enumerate(text):
         places[character] = places.get(character, 0) | 1 << i
@@ -316,7 +316,7 @@ def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:
             for character in part:
                 ends = (ends & places.get(character, 0)) << 1
         elif padded:
-            reach = 1  # how many ends each has become, doubled with each step
+            reach = 1  # number of ends that each bit was extended to, doubled in each step
             while reach <= min(len(part), len(text)):
                 step = min(reach, len(part) + 1 - reach)
                 ends, reach = (ends | ends << step) & every, reach + step
@@ -328,24 +328,24 @@ def _fits(text: str, parts: Sequence[str], padded: bool) -> bool:
 
 
 def text_of(cell: object) -> str:
-    """How a value is written; a whole number that missing values have made a float, as a whole number."""
+    """Return the text of a value; integers that are floats because of missing values are written as integers."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return label_of(cell).strip()
 
 
-# Which exact values a generalised one stands for.
+# The exact values that a generalised value covers.
 
-#: How generalised values may be written, for errors.
+#: Accepted notations of generalised values, for messages.
 ACCEPTED = "a value, '18-20', '[18, 20)', '[2024-01-31, 2024-02-28]', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
 
 
 def coverage(
     cells: Sequence[object], values: pd.Index, attribute: str, nodes: Mapping[object, frozenset[object]]
 ) -> np.ndarray:
-    """Mark the exact values that each generalised one stands for, shape (cells, values)."""
-    # a text that is a value itself and can also be read as a range, a set or a mask is an error, unless both readings
-    # are of the same values, or a hierarchy says what it is.
+    """Mark the exact values that each generalised value covers, shape (cells, values)."""
+    # A text that is an exact value, but could also be a range, a set or a mask, is an error, unless both
+    # interpretations cover the same values, or the text is a node of a hierarchy.
     by_text = {str(node): below for node, below in nodes.items()}
     return _cover(cells, Domain(values, attribute), {**by_text, **nodes})
 
@@ -353,12 +353,12 @@ def coverage(
 def covers(
     cell: object, values: pd.Index, attribute: str, hierarchies: Mapping[str, Mapping[object, frozenset[object]]]
 ) -> np.ndarray:
-    """Mark the exact values that one generalised value stands for, see :func:`coverage`."""
+    """Mark the exact values that one generalised value covers, see :func:`coverage`."""
     return coverage([cell], values, attribute, hierarchies.get(attribute, {}))[0]
 
 
 def _cover(cells: Sequence[object], domain: Domain, nodes: Mapping[Any, frozenset[object]]) -> np.ndarray:
-    """Mark what cells stand for: by kind those that are no texts, then all texts at once."""
+    """Mark the values that cells cover: cells of other types one by one, then all texts at once."""
     covered = np.zeros((len(cells), domain.size), dtype=bool)
     plain = []
     for i, cell in enumerate(cells):
@@ -383,7 +383,7 @@ def _cover(cells: Sequence[object], domain: Domain, nodes: Mapping[Any, frozense
 
 
 def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
-    """Mark the values below a node: its leaves, or what lies in leaves that are intervals; some may be nobody's."""
+    """Mark the values below a node: its leaves, or values in leaves that are intervals; leaves may have no value."""
     places_of = {leaf: domain.places(leaf) for leaf in leaves}
     unlisted = [leaf for leaf, places in places_of.items() if not places]
     spans = [*parse([leaf for leaf in unlisted if isinstance(leaf, str)]).spans.values()]
@@ -394,47 +394,47 @@ def _below(leaves: frozenset[object], domain: Domain) -> np.ndarray:
 
 
 def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
-    """Mark what texts, and plain values, stand for; check that there is one way to read each."""
+    """Mark the values that texts and plain values cover, after checking that each has a single interpretation."""
     covered = domain.exact(cells)
     parsed = parse([cell if isinstance(cell, str) else "" for cell in cells])
     for (i, span), inside in zip(parsed.spans.items(), domain.between(parsed.spans.values()), strict=True):
         if span.low > span.high and not covered[i].any():
-            raise TableError(f"{cells[i]!r} of {domain.attribute!r} has its lower end above its upper")
+            raise TableError(f"the lower end of {cells[i]!r} of {domain.attribute!r} must not exceed its upper end")
         _check_whole(cells[i], span, inside, domain)
         covered[i] = _one_way(cells[i], covered[i], inside, "an interval", domain)
     for i, items in parsed.sets.items():
         members, strangers = domain.members(items)
         if members.any() and str(cells[i]).startswith(
             "{"
-        ):  # of numbers in a set, as of those in a range, some may be nobody's
+        ):  # as in a range, some numbers in a set may have no matching value
             strangers = [item for item in strangers if not re.fullmatch(rf"-?{NUMBER_PATTERN}", item)]
         if strangers and not covered[i].any():
             if members.any() or str(cells[i]).startswith("{"):
                 raise TableError(
-                    f"the set {cells[i]!r} of {domain.attribute!r} contains {join_names(strangers)}, which nobody in the "
-                    "population has; correct it, or give a hierarchy in which the set is a node"
+                    f"the set {cells[i]!r} of {domain.attribute!r} contains {join_names(strangers)}, which nobody in "
+                    "the population has; correct it, or pass a hierarchy in which the set is a node"
                 )
         elif not strangers:
             covered[i] = _one_way(cells[i], covered[i], members, "a set", domain)
     for i, parts in parsed.masks.items():
-        both = _one_way(cells[i], *domain.masked(parts), "a mask whose stars are any number of characters", domain)
-        covered[i] = _one_way(cells[i], covered[i], both, "a mask", domain)
+        matching = _one_way(cells[i], *domain.masked(parts), "a mask whose stars are any number of characters", domain)
+        covered[i] = _one_way(cells[i], covered[i], matching, "a mask", domain)
     return covered
 
 
 def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, domain: Domain) -> np.ndarray:
-    """Take the one reading that covers anything; two that differ are an error."""
+    """Return the interpretation that covers values, or raise TableError if two different ones do."""
     if first.any() and second.any() and (first != second).any():
         values, others = (join_names(domain.values[mask]) for mask in (first, second))
         raise TableError(
-            f"{cell!r} of {domain.attribute!r} can be read as {values}, and as {kind}, {others}; give a hierarchy in "
-            f"which {cell!r} is a node with the values that are meant"
+            f"{cell!r} of {domain.attribute!r} is ambiguous: it can be {values}, or {kind}, {others}; pass a hierarchy "
+            f"in which {cell!r} is a node above the intended values"
         )
     return first if first.any() else second
 
 
 def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -> None:
-    """Refuse "18-20" where somebody is 20.5: it may be meant to end at 20, or before 21."""
+    """Raise TableError for "18-20" if somebody is 20.5, because the range may end at 20 or before 21."""
     if not (span.whole and domain.has_fractions and inside.any()):
         return
     between = (domain.numbers > span.high) & (domain.numbers < span.high + 1)
@@ -447,18 +447,18 @@ def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -
 
 
 def _stands_for_none(cell: object, domain: Domain) -> TableError:
-    """Say that a value covers nobody, and what is accepted."""
+    """Return the error for a value that covers nobody."""
     number = re.fullmatch(rf"-?{NUMBER_PATTERN}", text_of(cell))
     mean = number and not float(text_of(cell)).is_integer() and not domain.has_fractions
     note = "; a mean, as microaggregation publishes, is not a generalised value" if mean else ""
     return TableError(
-        f"{label_of(cell)} of {domain.attribute!r} stands for none of the population's values "
-        f"{join_names(domain.values)}; write {ACCEPTED}, or give the hierarchy of {domain.attribute!r}{note}"
+        f"{label_of(cell)} of {domain.attribute!r} covers none of the population's values "
+        f"{join_names(domain.values)}; use {ACCEPTED}, or pass the hierarchy of {domain.attribute!r}{note}"
     )
 
 
 def _span_of(cell: pd.Interval) -> Span | None:
-    """A pandas Interval of numbers or of dates; None of others, such as durations."""
+    """Convert a pandas Interval of numbers or dates; return None for others, such as durations."""
     if isinstance(cell.left, Real):
         return Span(float(cell.left), float(cell.right), cell.closed_left, cell.closed_right)
     ends = _seconds([str(cell.left), str(cell.right)])
@@ -484,14 +484,14 @@ def cells_with(cells: pd.Index, chosen: np.ndarray) -> np.ndarray:
     return np.asarray(contains.any(axis=1))
 
 
-# Hierarchies of attributes: which exact values are below each node, however the hierarchy is given.
+# Hierarchies of attributes in several formats, converted to the exact values below each node.
 
-#: For every attribute, the exact values below each node of its hierarchy.
+#: The exact values below each node of a hierarchy, by attribute.
 Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
 
 
 def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
-    """Read hierarchies of attributes."""
+    """Convert hierarchies, given in any of the accepted formats, to the exact values below each node."""
     parsed: dict[str, Mapping[object, frozenset[object]]] = {}
     hierarchy_of = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
     for attribute, hierarchy in hierarchy_of.items():
@@ -504,13 +504,13 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
             parsed[attribute] = {node: _leaves(node, hierarchy, (), attribute) for node in hierarchy}
         else:
             raise StatementError(
-                f"the hierarchy of {attribute!r} must be a dictionary, a DataFrame or a file, not {short_repr(hierarchy)}"
+                f"the hierarchy of {attribute!r} must be a dict, a DataFrame or a file, got {short_repr(hierarchy)}"
             )
     return parsed
 
 
 def hierarchy_table(hierarchy: pd.DataFrame | str | PathLike[str], attribute: str) -> pd.DataFrame:
-    """Read a hierarchy as a table of levels: a row per value, which is in the first column."""
+    """Read a hierarchy as a table of levels, with one row per value, and the value in the first column."""
     if not isinstance(hierarchy, pd.DataFrame):
         return _of_file(hierarchy, attribute)
     _check_header(hierarchy, attribute)
@@ -518,7 +518,7 @@ def hierarchy_table(hierarchy: pd.DataFrame | str | PathLike[str], attribute: st
 
 
 def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
-    """Read a hierarchy of ARX: one row per value, one column per level, between semicolons, and no header."""
+    """Read an ARX hierarchy file: one row per value, one column per level, separated by semicolons, no header."""
     text = read_file_text(name, f"the hierarchy of {attribute!r}")
     first = text.partition("\n")[0]
     separator = max(";\t,", key=first.count)
@@ -526,16 +526,16 @@ def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
     if not rows or len({len(row) for row in rows}) > 1:
         sizes = sorted({len(row) for row in rows})
         raise TableError(
-            f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; one row per value "
-            "is expected, with one column per level"
+            f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; expected one "
+            "row per value, with one column per level"
         )
     return pd.DataFrame(rows, dtype=object)
 
 
 def _check_header(table: pd.DataFrame, attribute: str) -> None:
-    """Refuse a table without columns, or whose first row became the names of its columns."""
+    """Raise TableError for a table without columns, or whose first row was read as a header."""
     if not table.shape[1]:
-        raise TableError(f"the hierarchy of {attribute!r} is a table without columns")
+        raise TableError(f"the hierarchy of {attribute!r} is a table without columns; expected one column per level")
     for name, (_, column) in zip(table.columns, table.items(), strict=True):
         if isinstance(name, str) and (column == name).any():
             raise TableError(
@@ -545,7 +545,7 @@ def _check_header(table: pd.DataFrame, attribute: str) -> None:
 
 
 def _of_table(table: pd.DataFrame) -> dict[object, frozenset[object]]:
-    """Find what is below every node of a table of levels; values are nodes, too."""
+    """Return the exact values below every node of a table of levels; values are nodes, too."""
     nodes: dict[object, frozenset[object]] = {}
     leaf = pd.Series(table.iloc[:, 0].astype(object).to_numpy())
     for level in range(table.shape[1]):
@@ -556,7 +556,7 @@ def _of_table(table: pd.DataFrame) -> dict[object, frozenset[object]]:
 
 
 def _has_levels(hierarchy: Mapping[object, object]) -> bool:
-    """Whether a dictionary is {0: values, 1: ..., 2: ...}, lists of one length."""
+    """Return whether a dictionary is {0: values, 1: ..., 2: ...}, with lists of equal length."""
     if len(hierarchy) < 2 or set(hierarchy) != set(range(len(hierarchy))):
         return False
     lists = list(hierarchy.values())
@@ -568,7 +568,7 @@ def _has_levels(hierarchy: Mapping[object, object]) -> bool:
 def _leaves(
     node: object, below: Mapping[object, object], above: tuple[object, ...], attribute: str
 ) -> frozenset[object]:
-    """The exact values below a node; one that lists itself is a value, too."""
+    """Return the exact values below a node, including the node if it lists itself."""
     if node in above[:-1] or (above and node == above[-1] and node not in _children(below[node])):
         raise StatementError(f"the hierarchy of {attribute!r} contains a cycle through {node!r}")
     if node not in below or (above and node == above[-1]):
@@ -577,32 +577,32 @@ def _leaves(
 
 
 def _children(listed: object) -> Iterable[object]:
-    """What is listed below a node; one thing need not be in a list."""
+    """Return the children of a node, of which a single one need not be in a list."""
     return listed if isinstance(listed, list | tuple | set | frozenset) else [listed]
 
 
 def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
-    """Check that the hierarchies have every generalised value, where there is no population to read it against."""
+    """Check that the hierarchies cover every generalised value, as a replacement for a population."""
     for attribute, nodes in hierarchies.items():
         leaves = frozenset().union(*nodes.values())
         if not leaves:
-            raise StatementError(f"the hierarchy of {attribute!r} is empty; add its values, or give the population")
+            raise StatementError(f"the hierarchy of {attribute!r} is empty; add its values, or pass a population")
         numbers = pd.to_numeric(pd.Series(sorted(leaves, key=str), dtype=object), errors="coerce")
         values = pd.Index(sorted(leaves, key=str), dtype=object) if numbers.isna().any() else pd.Index(numbers)
         coverage(list(pd.unique(table[attribute])), values, attribute, nodes)
 
 
-# Generalised groups of a population: who is in which of them is not known, nor perhaps who is in any.
+# Generalised groups of a population, whose members may be unknown, as well as the people who are in any group.
 
-#: Pairs of groups and QI tuples that are looked at at a time.
+#: Number of pairs of groups and QI tuples that are compared at a time.
 CHUNK = 20_000_000
 
 
 class GroupedRelease(View):
-    """Groups of a generalised release, and the population (a voter list) that its people are from; terms P(q, s, b).
+    """Groups of a generalised release, and the population (a voter list) of which it is a sample; terms P(q, s, b).
 
     A term is possible if the group b covers q and contains s. People of the population who are not in the release have
-    the value "(not in the release)", so that P(s | q) is the probability that somebody with q is in it and has s.
+    the value "(not in the release)", so P(s | q) is the probability that a person with q is in the release and has s.
 
     Attributes
     ----------
@@ -611,18 +611,18 @@ class GroupedRelease(View):
     buckets : Index
         Their names, "Age=[20, 29], Sex=*".
     n_sb : csr_array
-        Records of each value in each group, counts.
+        Number of records with each value in each group.
     cover : csr_array
-        1 for the population's QI tuples that each group covers, shape (groups, QI tuples).
+        1 for the QI tuples of the population that each group covers, shape (groups, QI tuples).
 
     Parameters
     ----------
     qi, sensitive : tuple of str
         Column names.
     quasi_identifiers : MultiIndex
-        The population's distinct QI tuples.
+        The distinct QI tuples of the population.
     n_q : ndarray
-        People of the population with each of them, counts.
+        Number of people in the population with each of them.
     sensitive_values, buckets : Index
         The values and the groups of the release.
     n_sb, cover : csr_array
@@ -630,7 +630,7 @@ class GroupedRelease(View):
 
     See Also
     --------
-    Release.from_generalized : Makes one from tables.
+    Release.from_generalized : Make one from tables.
 
     Examples
     --------
@@ -679,12 +679,12 @@ class GroupedRelease(View):
 
     @property
     def n_q(self) -> np.ndarray:
-        """People of the population with each QI tuple, counts."""
+        """Number of people in the population with each QI tuple."""
         return self._n_q
 
     @property
     def n_s(self) -> np.ndarray:
-        """People of the population with each value, counts."""
+        """Number of people in the population with each value."""
         return np.asarray(self.n_sb.sum(axis=1))
 
     @property
@@ -694,12 +694,12 @@ class GroupedRelease(View):
 
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """People of every QI tuple in the population, and records of every value in every group."""
+        """Number of people with each QI tuple in the population, and of records with each value in each group."""
         n_sb = labelled(self.n_sb, self.sensitive_values, self.buckets, "N P(s,b)")
         return {("q",): self._people_by_tuple(), ("s", "bucket"): n_sb}
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms P(q, s, b) that can be non-zero: b covers q, and holds s."""
+        """Return the codes of the terms P(q, s, b) that can be non-zero: b covers q and contains s."""
         by_bucket = self.n_sb.tocsc()
         b, q = self.cover.nonzero()
         width = np.diff(by_bucket.indptr)[b]
@@ -709,7 +709,7 @@ class GroupedRelease(View):
         return {role: code[order].astype(np.int64) for role, code in codes.items()}
 
     def members(self) -> sp.csr_array | None:
-        """The number of people of each QI tuple in each group, if known: if one group covers each tuple, and is full.
+        """Return the people per QI tuple and group, or None unless one group covers each tuple, and all are full.
 
         Returns
         -------
@@ -718,8 +718,7 @@ class GroupedRelease(View):
 
         Examples
         --------
-        If the members of all groups are known, the release is a :class:`Release`; here they are not, as the list has a third
-        person:
+        If the members of all groups are known, the release is a :class:`Release`. Here the list has a third person:
 
         >>> import maxent_cvx as mx, pandas as pd
         >>> records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
@@ -733,7 +732,7 @@ class GroupedRelease(View):
         return sp.csr_array((sp.diags_array(self._n_q.astype(float)) @ self.cover.T).astype(np.int64))
 
     def to_frames(self) -> dict[str, Any]:
-        """Write the population, the values and the groups, and by their positions what each group holds and covers."""
+        """Convert the view to tables: population, values, groups, and, by position, contents and coverage of groups."""
         count = unused_name("Count", self.columns)
         (s, in_b), (b, q) = self.n_sb.nonzero(), self.cover.nonzero()
         return {
@@ -747,22 +746,22 @@ class GroupedRelease(View):
 
     @classmethod
     def from_frames(cls, frames: Mapping[str, Any]) -> Self:
-        """Make the groups of a population again."""
+        """Restore the view from its tables."""
         table = pd.DataFrame
         population, values, groups, held, covered, count = from_dict(
             frames, cls, population=table, values=table, groups=table, held=table, covered=table, count=str
         )
         if len(values.columns) != 1 or len(groups.columns) != 1:
-            raise TableError("the values and the groups of a GroupedRelease are one column each")
+            raise TableError("the values and the groups of a GroupedRelease must have one column each")
         qi = tuple(name for name in population.columns if name != count)
         people, n_q = counted(population, {"qi": qi}, count, "the population")
         code, tuples = sort_distinct(people[list(qi)])
         if n_q is None or len(people) != len(tuples):
             raise TableError("the population of a GroupedRelease must have one row per QI tuple")
         sizes = {"value": len(values), "group": len(groups)}
-        s, in_b = positions(held, sizes, "what the groups hold")
-        b, q = positions(covered, {"group": len(groups), "tuple": len(tuples)}, "what the groups cover")
-        records = count_column(held["records"], "what the groups hold") if "records" in held.columns else None
+        s, in_b = positions(held, sizes, "the table held")
+        b, q = positions(covered, {"group": len(groups), "tuple": len(tuples)}, "the table covered")
+        records = count_column(held["records"], "the table held") if "records" in held.columns else None
         n_sb = tally(s, in_b, (len(values), len(groups)), records)
         ones = np.ones(len(b), dtype=np.int64)
         cover = sp.csr_array(tally(b, code[q], (len(groups), len(tuples)), ones).astype(float))
@@ -788,7 +787,7 @@ class GroupedRelease(View):
 
 
 def group_names(texts: pd.DataFrame) -> pd.Series:
-    """Name the group of every record, "Age=[20, 29], Sex=*"; two groups that are written alike are numbered."""
+    """Return the name of the group of each record, "Age=[20, 29], Sex=*"; repeated names are numbered."""
     code, groups = sort_distinct(texts)
     names = [", ".join(f"{name}={cell}" for name, cell in zip(texts, group, strict=True)) for group in groups]
     again = pd.Series(names).groupby(names).cumcount()
@@ -806,7 +805,7 @@ def population_groups(
     hierarchies: Hierarchies,
     each: np.ndarray | None = None,
 ) -> GroupedRelease:
-    """Find whom of a population the groups of generalised records may hold."""
+    """Return the groups of generalised records with the people of a population who may be in each."""
     people, alike = counted(population, {"qi": qi}, count, "the population")
     if count is not None and alike is None:
         raise unknown_name("column of the population (given as count)", count, people.columns)
@@ -819,25 +818,25 @@ def population_groups(
     s, values = distinct(table[list(sa)])
     if OUTSIDE in values:
         raise TableError(
-            f"{OUTSIDE!r} is a value of {sa[0]!r}, but stands for people outside the release here; rename the value"
+            f"{OUTSIDE!r} is a value of {sa[0]!r}, but is reserved for people outside the release; rename the value"
         )
     n_sb = tally(s, b, (len(values), len(buckets)), each)
     size, able = n_sb.sum(axis=0), cover @ n_q
     if (few := able < size).any():
         raise TableError(
             f"the group {buckets[int(few.argmax())]!r} contains {int(size[few][0])} records, but only "
-            f"{int(able[few][0])} people of the population match it: the records are of other people"
+            f"{int(able[few][0])} people of the population match it; pass a population that contains all people"
         )
     within = n_q[np.asarray(cover.sum(axis=0)) > 0].sum()
     if within < size.sum():
-        raise TableError(f"of {int(size.sum())} records, the population has people for {int(within)} at most")
+        raise TableError(f"the population has people for only {int(within)} of {int(size.sum())} records; add them")
     return GroupedRelease(qi, sa, tuples, n_q, values, buckets, n_sb, cover)
 
 
 def groups_of(
     cells: pd.DataFrame, population: pd.DataFrame, count: np.ndarray | None, hierarchies: Hierarchies
 ) -> tuple[pd.MultiIndex, np.ndarray, sp.csr_array]:
-    """Count the population's QI tuples, and find which of them each group covers."""
+    """Count the QI tuples of the population, and mark the tuples that each group covers."""
     code, tuples = sort_distinct(population)
     n_q = np.bincount(code, count, len(tuples)).astype(np.int64)
     masks = []
@@ -855,6 +854,6 @@ def groups_of(
         if (nobody := ~inside.any(axis=1)).any():
             group = cells.iloc[low + int(nobody.argmax())]
             name = ", ".join(f"{attribute}={label_of(cell)}" for attribute, cell in group.items())
-            raise TableError(f"nobody in the population matches the group {name!r}: the records are of other people")
+            raise TableError(f"nobody in the population matches the group {name!r}; add its people to the population")
         parts.append(sp.csr_array(inside.astype(float)))
     return tuples, n_q, sp.csr_array(sp.vstack(parts, format="csr"))

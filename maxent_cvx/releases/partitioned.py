@@ -1,9 +1,9 @@
 """PartitionedRelease: a release larger than memory, in partitions of whole buckets.
 
-It is made in two passes over partitions of records. In the first, each is counted: its QI tuples, sensitive values and
-buckets. These are numbered together in sorted order. In the second, wherever and whenever a partition is needed, its
-records are counted by bucket with these numbers. Where a bucket is in several pieces of a table, records are first
-shuffled by bucket: through temporary Parquet files in this process, or by Dask where there is a client.
+The release is made in two passes over partitions of records. The first pass counts the QI tuples, sensitive values and
+buckets of each partition; tuples and values receive global numbers in sorted order. The second pass, on demand, counts
+the records of a partition by bucket with these numbers. If a bucket is in several pieces of a table, records are first
+shuffled by bucket: through temporary Parquet files in this process, or by Dask if there is a client.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from .readers import check_release_roles
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: The largest whole number up to which floating point holds all of them.
+#: Largest integer up to which float64 represents all integers.
 LARGEST_EXACT = 2**53
-#: Kinds of values, as pandas infers them, that can be compared with those of another partition.
+#: Kinds of values, as inferred by pandas, that can be compared between partitions.
 COMPARABLE = {
     "integer": "numbers", "floating": "numbers", "mixed-integer-float": "numbers", "string": "texts",
     "boolean": "truth values", "datetime64": "times", "datetime": "times", "date": "dates", "timedelta": "durations",
@@ -61,14 +61,14 @@ COMPARABLE = {
 
 
 def plain(column: pd.Series) -> pd.Series:
-    """A column as values of its own type; an ordered Categorical, whose order matters, stays one."""
+    """Convert a Categorical to the type of its values, unless it is ordered."""
     if isinstance(column.dtype, pd.CategoricalDtype) and not column.dtype.ordered:
         return column.astype(column.cat.categories.dtype)
     return column
 
 
 def kind_of(values: pd.Index) -> str:
-    """The kind of the distinct values of a column; an error if there are several, so that 1 and "1" may be equal."""
+    """Return the kind of the distinct values of a column, or raise if there are several, such as 1 and "1"."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return f"ordered {kind_of(values.dtype.categories.rename(values.name))}"
     kind = pd.api.types.infer_dtype(values)
@@ -91,19 +91,19 @@ def check_one_kind(kinds: Iterable[str], column: str) -> None:
 
 
 def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Index]:
-    """Number the values of one column in several partitions together, in sorted order: their numbers, and all values."""
+    """Return the numbers of the values of a column in each partition, and all values of all partitions, sorted."""
     check_one_kind(map(kind_of, several), str(several[0].name))
     if any(isinstance(values.dtype, pd.CategoricalDtype) and values.dtype != several[0].dtype for values in several):
         raise TableError(
-            f"column {several[0].name!r} has ordered categories that differ between partitions; use the same"
+            f"column {several[0].name!r} has different ordered categories in different partitions; use the same in all"
         )
     together = pd.concat([pd.Series(values) for values in several], ignore_index=True)
     if together.dtype.kind == "f":
         whole = [values for values in several if values.dtype.kind in "iu" and len(values)]
         if any(max(abs(int(values.min())), int(values.max())) > LARGEST_EXACT for values in whole):
             raise TableError(
-                f"column {several[0].name!r} contains whole numbers beyond 2^53 in some partitions, and floating-point "
-                "numbers in others, which cannot represent them; convert them to one type first"
+                f"column {several[0].name!r} contains integers beyond 2^53 in some partitions, but floating-point "
+                "numbers, which cannot represent them, in others; convert them to one type first"
             )
     codes, united = factorize(together.rename(str(several[0].name)))
     ends = np.cumsum([len(values) for values in several])
@@ -114,26 +114,26 @@ AnyIndex = TypeVar("AnyIndex", bound=pd.Index)
 
 
 def number_rows(rows: pd.DataFrame) -> tuple[np.ndarray, pd.MultiIndex]:
-    """Number the distinct rows of a partition in sorted order, with labels that mean the same in every partition."""
+    """Number the distinct rows of a partition in sorted order, with labels that are comparable between partitions."""
     return sort_distinct(pd.DataFrame({name: plain(column) for name, column in rows.items()}))
 
 
 @dataclass(frozen=True, eq=False)
 class CountedTuples:
-    """Distinct rows, sorted, and the number of records with each; a few bytes per row."""
+    """Distinct rows, sorted, and the number of records with each, in a few bytes per row."""
 
-    labels: pd.MultiIndex  # one level per column, with codes of the smallest type of integers
-    records: np.ndarray
+    labels: pd.MultiIndex  # one level per column, with codes of the smallest integer type
+    records: np.ndarray  # one per distinct row
 
     @classmethod
     def of(cls, rows: pd.DataFrame, records: np.ndarray) -> Self:
-        """Count the rows of one partition, each of which stands for a number of records."""
+        """Count the distinct rows of one partition, given the number of records per row."""
         code, labels = number_rows(rows)
         return cls(labels, smallest(np.bincount(code, records, len(labels)).astype(np.int64)))
 
     @classmethod
     def united(cls, several: Sequence[Self]) -> tuple[Self, list[np.ndarray]]:
-        """Add up those of all partitions; also the number in the whole of each row of every partition, ascending."""
+        """Sum the counts of all partitions, and return them with the ascending global row numbers per partition."""
         levels, codes = [], []
         for i in range(several[0].labels.nlevels):
             parts, values = united_values([tuples.labels.levels[i] for tuples in several])
@@ -150,7 +150,7 @@ class CountedTuples:
 
 
 def unshared(index: AnyIndex) -> AnyIndex:
-    """The same labels with a hash table of their own: two threads that make pandas build one at once get an error."""
+    """Return a copy with its own hash table, which pandas cannot build safely in two threads at once."""
     if isinstance(index, pd.MultiIndex):
         levels = [unshared(level) for level in index.levels]
         return multi_index(levels, index.codes, list(index.names))  # type: ignore[return-value]
@@ -158,7 +158,7 @@ def unshared(index: AnyIndex) -> AnyIndex:
 
 
 def smallest(numbers: np.ndarray) -> np.ndarray:
-    """The same non-negative integers in the smallest type that holds them."""
+    """Convert non-negative integers to the smallest possible type."""
     return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
@@ -166,39 +166,39 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
 class ReleasePart(BucketView):
     """Some buckets of a release, with their QI tuples and the sensitive values of the whole release.
 
-    P(q), P(s) and N are those of the whole, so that statements have the same meaning in every partition.
+    P(q), P(s) and N are those of the whole release, so that statements have the same meaning in every partition.
     """
 
-    # the number in the whole of each of its QI tuples, ascending
+    # one per QI tuple: the global number, ascending
     q_numbers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    # records in the whole of each of its QI tuples, and of each sensitive value; records of the whole
+    # total numbers of records in all partitions: one per QI tuple, one per sensitive value, and overall
     n_q_whole: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     n_s_whole: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     n_whole: int = 0
 
     @property
     def n_q(self) -> np.ndarray:
-        """Records in the whole of each of its own QI tuples, counts."""
+        """Number of records in all partitions with each QI tuple of this one."""
         return self.n_q_whole
 
     @property
     def n_s(self) -> np.ndarray:
-        """Records in the whole of each sensitive value, counts."""
+        """Number of records in all partitions with each sensitive value."""
         return self.n_s_whole
 
     @property
     def n_records(self) -> int:
-        """N, the records of the whole."""
+        """N, the number of records in all partitions."""
         return self.n_whole
 
     @property
     def n_own(self) -> int:
-        """The records in its own buckets."""
+        """Number of records in this partition."""
         return int(self.n_qb.sum())
 
 
 class PartSize(NamedTuple):
-    """How large a partition is."""
+    """The size of a partition."""
 
     records: int
     buckets: int
@@ -207,10 +207,10 @@ class PartSize(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartitionedRelease(ReprMixin):
-    """A release in partitions of whole buckets, which are computed where and when they are needed.
+    """A release in partitions of whole buckets, which are computed on demand.
 
-    Make one with :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.anonymize.anatomy` for a
-    Dask DataFrame. This process stores only the overall marginals, a few bytes per distinct QI tuple.
+    Use :meth:`Release.from_parquet`, :meth:`Release.from_dask`, or :func:`maxent_cvx.anonymize.anatomy` with a Dask
+    DataFrame to make one. This process stores only the overall marginals, a few bytes per distinct QI tuple.
 
     Attributes
     ----------
@@ -221,9 +221,9 @@ class PartitionedRelease(ReprMixin):
     sensitive_values : Index
         The distinct sensitive values, sorted.
     n_q, n_s : ndarray
-        Records of each.
+        Number of records with each QI tuple, and with each sensitive value.
     makers : tuple
-        One per partition, a function without arguments or a Dask Delayed, which computes its ``ReleasePart``.
+        One function without arguments, or Dask Delayed, per partition, which computes its ``ReleasePart``.
     sizes : tuple of PartSize
         Records, buckets and distinct QI tuples of each partition.
 
@@ -254,17 +254,17 @@ class PartitionedRelease(ReprMixin):
 
     @property
     def n_records(self) -> int:
-        """N, the records of all partitions."""
+        """N, the number of records in all partitions."""
         return int(self.n_q.sum())
 
     @property
     def inside(self) -> np.ndarray:
-        """Whether each sensitive value is that of people in the release, bool; always True."""
+        """Mask of the sensitive values of people in the release: always True."""
         return np.ones(len(self.sensitive_values), dtype=bool)
 
     @property
     def n_buckets(self) -> int:
-        """The buckets of all partitions."""
+        """The number of buckets in all partitions."""
         return sum(size.buckets for size in self.sizes)
 
     @property
@@ -273,19 +273,19 @@ class PartitionedRelease(ReprMixin):
         return len(self.makers)
 
     def describe(self) -> pd.DataFrame:
-        """List the partitions, one row each.
+        """List the partitions and their sizes.
 
         Returns
         -------
         DataFrame
-            Columns records, buckets and tuples (distinct QI tuples).
+            One row per partition, with columns records, buckets and tuples (distinct QI tuples).
 
         Examples
         --------
         >>> import maxent_cvx as mx, tempfile
         >>> hospital = mx.datasets.load_hospital()
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for bucket, people in hospital.groupby("Bucket"):          # a file a bucket
+        ...     for bucket, people in hospital.groupby("Bucket"):          # one file per bucket
         ...         people.to_parquet(f"{folder}/{bucket}.parquet")
         ...     release = mx.Release.from_parquet(
         ...         folder, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket", partitions=3)
@@ -324,7 +324,7 @@ def divided(release: BucketView, n: int) -> PartitionedRelease:
 
 
 def part_of(release: BucketView, buckets: np.ndarray) -> ReleasePart:
-    """Some buckets of a release, by their positions."""
+    """Return a partition with some buckets of a release, given by position."""
     n_qb = release.n_qb[:, buckets].tocsr()
     q_numbers = np.flatnonzero(np.diff(n_qb.indptr))
     return ReleasePart(
@@ -337,21 +337,21 @@ def part_of(release: BucketView, buckets: np.ndarray) -> ReleasePart:
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns that are quasi-identifiers, sensitive, the bucket, and the number of records a row stands for."""
+    """The columns of quasi-identifiers, sensitive attributes, the bucket, and the number of records per row."""
 
     qi: tuple[str, ...]
     sensitive: tuple[str, ...]
     bucket: str
-    count: str | None = None  # without it each row is one record
+    count: str | None = None  # None: each row is one record
 
     @classmethod
     def read(
         cls, qi: str | Iterable[str], sa: str | Iterable[str], bucket: str, count: str | None, id: object = None
     ) -> Self:
-        """Check the arguments of users."""
+        """Validate the arguments of users."""
         if id is not None:
             raise StatementError(
-                "id is not available for a release in partitions, which has no pseudonyms; omit it, or make the release "
+                "id is not supported for partitioned releases, which have no pseudonyms; omit it, or make the release "
                 "in memory with Release.from_buckets"
             )
         if count is not None and not isinstance(count, str):
@@ -361,22 +361,22 @@ class Roles:
 
     @property
     def players(self) -> dict[str, tuple[str, ...]]:
-        """The columns by their roles."""
+        """The columns by role."""
         counts = {} if self.count is None else {"count": (self.count,)}
         return {"qi": self.qi, "sa": self.sensitive, "bucket": (self.bucket,), **counts}
 
     @property
     def columns(self) -> list[str]:
-        """All of them."""
+        """All columns with a role."""
         return [column for columns in self.players.values() for column in columns]
 
     def check_named(self, columns: Iterable[object]) -> None:
-        """Check that a table has the columns, each once, and that none has a name with another meaning."""
+        """Check that a table has each column once, and that no column name is reserved for another role."""
         check_named(columns, self.players, "the table")
         check_release_roles(self.qi, self.sensitive, self.bucket)
 
     def checked(self, rows: pd.DataFrame, name: str) -> tuple[pd.DataFrame, np.ndarray]:
-        """Check the rows of one partition like those of a table in memory; also the records of each row that has any."""
+        """Check the rows of one partition like a table in memory; return rows with records, and their numbers."""
         if rows.empty:
             return rows, np.empty(0, dtype=np.int64)
         check_columns(rows, self.players, name)
@@ -389,10 +389,10 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A partition of records: a function or Dask Delayed that makes a DataFrame, and its name in messages."""
+    """A partition of records."""
 
-    make: Any
-    name: str
+    make: Any  # a function without arguments or Dask Delayed, which returns a DataFrame
+    name: str  # for messages
 
 
 @dataclass(frozen=True, eq=False)
@@ -407,26 +407,26 @@ class PartCounts:
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """What every partition needs to know of the whole."""
+    """The data of the whole release that partitions need."""
 
     roles: Roles
-    levels: tuple[pd.Index, ...]  # the values of each quasi-identifier
+    levels: tuple[pd.Index, ...]  # one per quasi-identifier: its values
     values: pd.Index  # the sensitive values
-    n_s: np.ndarray  # records with each sensitive value
+    n_s: np.ndarray  # one per sensitive value: number of records
     records: int
 
 
 def assembled(partitions: Sequence[Records], roles: Roles, executor: Executor) -> PartitionedRelease:
-    """Number the QI tuples and values of all partitions, which contain whole buckets, together, and make the release."""
+    """Make a release from partitions of whole buckets, with global numbers of QI tuples and values."""
     makers = [then(part.make, count_records, roles, part.name) for part in partitions]
     counted = list(zip(partitions, executor.gather(executor.made(makers)), strict=True))
     return released([(part, counts) for part, counts in counted if counts is not None], roles)
 
 
 def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> PartitionedRelease:
-    """Make the release of partitions that have been counted, see :func:`assembled`."""
+    """Make a release from counted partitions, see :func:`assembled`."""
     if not counted:
-        raise TableError("the table has no records; at least one record is needed")
+        raise TableError("the table has no records; expected at least one")
     counts = [each for _, each in counted]
     check_one_kind([each.sort_of_bucket for each in counts], roles.bucket)
     tuples, q_numbers = CountedTuples.united([each.tuples for each in counts])
@@ -462,7 +462,7 @@ def count_records(rows: pd.DataFrame, roles: Roles, name: str) -> PartCounts | N
 def make_part(
     rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.ndarray, seen: int, name: str
 ) -> ReleasePart:
-    """Count the records of a partition by bucket; an error if they are not those that were counted before."""
+    """Count the records of a partition by bucket, or raise if they differ from those of the first pass."""
     roles = whole.roles
     rows, records = roles.checked(rows, name)
     q, tuples = number_rows(rows[list(roles.qi)])
@@ -475,7 +475,7 @@ def make_part(
     known = s >= 0
     n_sb = tally(s[known], b[known], (len(values), len(buckets)), records[known])
     if seen != checksum([*codes, n_qb.sum(axis=1), n_sb.sum(axis=1), [len(buckets)]]):
-        raise TableError(f"{name} has changed since the release was made of it; make the release again")
+        raise TableError(f"{name} has changed since the release was made; make the release again")
     return ReleasePart(
         roles.qi, roles.sensitive, roles.bucket, multi_index(levels, codes, list(roles.qi)), values,
         buckets, n_qb, n_sb, q_numbers=q_numbers.astype(np.int64), n_q_whole=n_q.astype(np.int64),
@@ -484,21 +484,21 @@ def make_part(
 
 
 def checksum(arrays: Sequence[ArrayLike]) -> int:
-    """A checksum of integers, of 32 bits."""
+    """Return a 32-bit checksum of integers."""
     return zlib.crc32(np.concatenate([np.asarray(array, dtype=np.int64) for array in arrays]).tobytes())
 
 
 def sensitive_codes(rows: pd.DataFrame, values: pd.Index) -> np.ndarray:
-    """The number in the whole of the sensitive value of each row; -1 for another value."""
+    """Return the global number of the sensitive value of each row, -1 for an unknown value."""
     s, labels = number_rows(rows)
     return values.get_indexer(labels if isinstance(values, pd.MultiIndex) else labels.levels[0])[s]
 
 
 def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Schema:
-    """The types of some columns that all files can be read as.
+    """Return types of the columns to which the columns of all files can be converted.
 
-    Whole and real numbers of any width are numbers; dictionaries are the values that they stand for, unless they are
-    ordered. A number is never a text.
+    Integers and floating-point numbers of any width are compatible; unordered dictionaries are converted to their
+    values. Numbers and texts are not compatible.
     """
     import pyarrow as pa
 
@@ -507,7 +507,7 @@ def common_schema(schemas: Iterable[pa.Schema], columns: Sequence[str]) -> pa.Sc
 
 
 def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
-    """One type for the values of all; for ordered categories, whose codes may have any width, one of them."""
+    """Return a common type of values, or of ordered categories with codes of any width."""
     import pyarrow as pa
 
     ordered = {pa.types.is_dictionary(each) and each.ordered for each in types}
@@ -526,13 +526,13 @@ def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
         listed = ", ".join(str(each) for each in dict.fromkeys(types))
         raise TableError(
             f"column {name!r} has types in different files that cannot be compared ({listed}); "
-            "write it as one type in all of them"
+            "use the same type in all files"
         ) from None
     return pa.dictionary(pa.int32(), common, ordered=True) if ordered == {True} else common
 
 
 def _sort_of(kind: pa.DataType) -> str:
-    """The kind of the values of a type; values of different kinds are never equal."""
+    """Return the kind of the values of a type; values of different kinds are never equal."""
     import pyarrow as pa
 
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
@@ -545,7 +545,7 @@ def _sort_of(kind: pa.DataType) -> str:
 
 
 def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
-    """Convert columns to the types that they have in all files; an error if a number would change."""
+    """Convert columns to the common types of all files, or raise if a number would change."""
     import pyarrow as pa
 
     check_orders(table)
@@ -556,8 +556,8 @@ def cast(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
             columns.append(column.cast(column_field.type))
         except pa.ArrowInvalid as error:
             raise TableError(
-                f"column {column_field.name!r} of {name} is {column.type}, and {column_field.type} in other files, "
-                f"which does not hold all of its values ({error}); write it as one type in all of them"
+                f"column {column_field.name!r} of {name} is {column.type}, but {column_field.type} in other files, "
+                f"which cannot represent all of its values ({error}); use the same type in all files"
             ) from None
     return pa.table(columns, names=schema.names)
 
@@ -572,7 +572,7 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def check_orders(table: pa.Table) -> None:
-    """Check that ordered categories have one order: Arrow would combine several into a new one."""
+    """Check that ordered categories have a single order, because Arrow would combine several into a new one."""
     import pyarrow as pa
 
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -580,36 +580,36 @@ def check_orders(table: pa.Table) -> None:
             continue
         if any(not chunk.dictionary.equals(column.chunk(0).dictionary) for chunk in column.chunks):
             raise TableError(
-                f"column {name!r} has ordered categories that differ between files, or in one; use the same"
+                f"column {name!r} has ordered categories that differ between or within files; use the same in all"
             )
 
 
-#: Default rows of a partition: large enough that an array operation outweighs its call, and small enough that two
-#: partitions and what is computed from them fit into the memory of a small computer.
+#: Default number of rows per partition: large enough that array operations outweigh their overhead, and small enough
+#: that two partitions and their results fit into the memory of a small computer.
 DEFAULT_ROWS = 250_000
-#: How many times larger pieces that share buckets may be before they are shuffled.
+#: Maximum size of pieces that share buckets, relative to a partition, above which they are shuffled.
 MOST_TIMES = 1.5
 
 
 @dataclass(frozen=True, eq=False)
 class BucketRows:
-    """The buckets of one piece, by sorted hashes of their labels (64 bits), and the rows in each.
+    """The buckets of one piece, identified by 64-bit hashes of their labels, and their numbers of rows.
 
-    Two buckets with the same hash, which is unlikely, stay in the same partition; that has no other effect.
+    Two buckets with the same hash, which is unlikely, stay in the same partition; this has no other effect.
     """
 
-    numbers: np.ndarray
-    rows: np.ndarray
+    numbers: np.ndarray  # one per bucket: its hash, ascending
+    rows: np.ndarray  # one per bucket: number of rows
 
     @classmethod
     def united(cls, several: Sequence[BucketRows]) -> BucketRows:
-        """Those of several pieces."""
+        """Return the buckets of several pieces together."""
         numbers, place = np.unique(np.concatenate([part.numbers for part in several]), return_inverse=True)
         rows = np.bincount(place, np.concatenate([part.rows for part in several]), len(numbers))
         return cls(numbers, rows.astype(np.int64))
 
     def bounds(self, n: int) -> np.ndarray:
-        """Cut the numbers into n ranges or fewer, of nearly as many rows each: where all but the first begin."""
+        """Return the starts, except the first, of at most n ranges of hashes with similar numbers of rows."""
         ends = np.cumsum(self.rows)
         place = (ends - 1) * n // int(ends[-1])
         return self.numbers[1:][place[1:] > place[:-1]]
@@ -617,20 +617,20 @@ class BucketRows:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Pieces that belong together: one partition, or one more than there are bounds, by which they are cut."""
+    """Pieces that form one partition, or, divided at `bounds`, one partition more than there are bounds."""
 
     pieces: np.ndarray
     bounds: np.ndarray | None = None
 
 
 def hashed(labels: pd.Series) -> np.ndarray:
-    """Hashes of labels of 64 bits, the same in every partition; 0 where a label is missing."""
+    """Return 64-bit hashes of labels, which are equal in all partitions, with 0 for missing labels."""
     code, values = factorize(plain(labels))
     return np.append(_hashed_values(values), np.uint64(0))[code]
 
 
 def _hashed_values(values: pd.Index) -> np.ndarray:
-    """The hashes of distinct labels; a whole number has the same as an integer and in floating point."""
+    """Return the hashes of distinct labels; integers have the same hash as integer and floating-point numbers."""
     if values.empty:
         return np.empty(0, dtype=np.uint64)
     if kind_of(values) != "numbers":
@@ -644,13 +644,13 @@ def _hashed_values(values: pd.Index) -> np.ndarray:
 
 
 def count_buckets(rows: pd.DataFrame, bucket: str) -> BucketRows:
-    """Count the rows of each bucket of a piece; those without a bucket are refused when they are read as a whole."""
+    """Count the rows of each bucket of a piece; rows without a bucket raise an error when they are counted later."""
     numbers, counts = np.unique(hashed(rows[bucket].dropna()), return_counts=True)
     return BucketRows(numbers, smallest(counts))
 
 
 def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of pieces that share a bucket: enough of them to connect all that share one."""
+    """Return pairs of pieces that share a bucket, which connect all pieces that share buckets."""
     numbers = np.concatenate([size.numbers for size in sizes])
     piece = np.repeat(np.arange(len(sizes), dtype=np.int32), [len(size.numbers) for size in sizes])
     order = np.argsort(numbers, kind="stable")
@@ -659,10 +659,10 @@ def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
-    """Group pieces into so many partitions of whole buckets, by default one per DEFAULT_ROWS rows, in their order.
+    """Group pieces, in order, into `partitions` partitions of whole buckets, by default one per DEFAULT_ROWS rows.
 
-    Pieces that share buckets are a unit. Small units are combined; one that is more than MOST_TIMES as large as a
-    partition should be is cut by the hashes of its buckets.
+    Pieces that share buckets are a unit. Small units are combined; a unit that is more than MOST_TIMES larger than the
+    average partition is divided by the hashes of its buckets.
     """
     rows = np.array([size.rows.sum() for size in sizes])
     total = max(int(rows.sum()), 1)
@@ -688,30 +688,30 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
     return groups
 
 
-#: Rows that are read at a time where they need not be in one table.
+#: Number of rows read at a time if they need not be in one table.
 BATCH = 2**18
 
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """Some row groups of Parquet files, which are read where they are needed."""
+    """Row groups of Parquet files, which are read on demand."""
 
-    pieces: tuple[tuple[str, tuple[int, ...]], ...]  # files, and the numbers of row groups in them
-    schema: pa.Schema  # the columns that are read, and their types
-    keeper: Any = None  # a reference that keeps temporary files from being removed
+    pieces: tuple[tuple[str, tuple[int, ...]], ...]  # files, and the numbers of row groups in each
+    schema: pa.Schema  # the columns to read, and their types
+    keeper: Any = None  # a reference that prevents the removal of temporary files
 
     @property
     def name(self) -> str:
-        """Their name in messages."""
+        """Name of the rows in messages."""
         files = dict.fromkeys(path for path, _ in self.pieces)
         return f"file {join_names(files)}" if len(files) == 1 else f"the table in {join_names(files, 2)}"
 
     def __call__(self) -> pd.DataFrame:
-        """Read all of them."""
+        """Read all rows."""
         return together(list(self.batches(None))).to_pandas()
 
     def batches(self, rows: int | None = BATCH, columns: Iterable[str] | None = None) -> Iterator[pa.Table]:
-        """Read all or some columns, so many rows at a time, or a piece at a time."""
+        """Read all or some columns in batches of `rows` rows, or one batch per piece."""
         import pyarrow as pa
 
         names = self.schema.names if columns is None else list(columns)
@@ -726,35 +726,35 @@ class ParquetRows:
 
 
 def files_of(path: object) -> list[str]:
-    """The files of a path, a glob, a folder, or a list of these, each once."""
+    """Return the distinct files of a path, a glob, a folder, or a list of these."""
     several = path if isinstance(path, list | tuple) else [path]
     files = [file for name in several for file in _files_of_one(str(check_path(name, "path")))]
     times = Counter(os.path.realpath(file) for file in files)
     if twice := [file for file in files if times[os.path.realpath(file)] > 1]:
-        raise TableError(f"file {twice[0]!r} is given twice: its people would be counted twice")
+        raise TableError(f"file {twice[0]!r} is given twice, so its people would be counted twice; remove one")
     if not files:
-        raise TableError("path names no file; give the path of a Parquet file, a folder, or a list of them")
+        raise TableError("path is an empty list; expected the path of a Parquet file, a folder, or a list of them")
     return files
 
 
 def _files_of_one(path: str) -> list[str]:
-    """The files of one path, without hidden ones and those whose names begin with _, which belong to other programs."""
+    """Return the files of one path, except hidden files and files of other programs, whose names start with _."""
     if os.path.isdir(path):
         inside = (file.relative_to(path) for file in Path(path).rglob("*.parquet"))
         shown = [file for file in inside if not any(part[0] in "._" for part in file.parts)]
         files = [str(Path(path) / file) for file in sorted(shown)]
         if not files:
-            raise TableError(f"the folder {path!r} contains no file *.parquet")
+            raise TableError(f"the folder {path!r} contains no files *.parquet; expected at least one")
         return files
     if os.path.exists(path):
         return [path]
     if not (files := sorted(glob.glob(path, recursive=True))):
-        raise TableError(f"there is no file {path!r}")
+        raise TableError(f"the file {path!r} does not exist; check the path")
     return [file for name in files for file in _files_of_one(name)]
 
 
 def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
-    """Check the metadata of files, and list their row groups that are not empty."""
+    """Check the metadata of files, and list their non-empty row groups."""
     groups, schemas = [], []
     for path in files:
         with opened(path) as file:
@@ -763,14 +763,14 @@ def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
         schemas.append(schema)
         groups += [(path, i) for i in range(about.num_row_groups) if about.row_group(i).num_rows]
     if not groups:
-        raise TableError("the table has no rows; at least one record is needed")
+        raise TableError("the table has no rows; expected at least one")
     columns = dict.fromkeys([*roles.columns, *_undeclared_counts(schemas, roles)])
     schema = common_schema(schemas, list(columns))
     return [ParquetRows(((path, (i,)),), schema) for path, i in groups]
 
 
 def _undeclared_counts(schemas: Iterable[pa.Schema], roles: Roles) -> list[str]:
-    """Columns without a role that all files have and that look like counts: they are read, and raise an error."""
+    """Return the columns without a role in all files that look like counts, so that they are read and rejected."""
     if roles.count is not None:
         return []
     common = set.intersection(*(set(schema.names) for schema in schemas)) - set(roles.columns)
@@ -787,18 +787,18 @@ def opened(path: str) -> Iterator[Any]:
         with pq.ParquetFile(path) as file:
             yield file
     except FileNotFoundError:
-        raise TableError(f"there is no file {path!r}") from None
+        raise TableError(f"the file {path!r} does not exist; check the path") from None
     except (pa.ArrowInvalid, OSError) as error:
         reason = " ".join(str(error).split())
         raise TableError(f"{path!r} cannot be read as a Parquet file: {reason}") from None
 
 
-#: Rows in memory that are sorted by partition, and written together.
+#: Maximum number of rows in memory that are sorted by partition and written together.
 HELD_ROWS = 2**21
 
 
 def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder: TemporaryFolder) -> list[ParquetRows]:
-    """Write records into files by the range that the hash of their bucket is in; `bounds` begin all but the first.
+    """Write records to files by ranges of the hashes of their buckets; `bounds` are the starts except the first.
 
     The folder is removed if there is an error.
     """
@@ -823,8 +823,8 @@ def spilled(tables: Iterable[pa.Table], bounds: np.ndarray, bucket: str, folder:
         if not isinstance(error, OSError):
             raise
         raise TableError(
-            f"records cannot be shuffled in {tempfile.gettempdir()!r}: {error.strerror or error}; free some space, or set "
-            "the environment variable TMPDIR to another folder"
+            f"records cannot be shuffled in {tempfile.gettempdir()!r}: {error.strerror or error}; free some space, or "
+            "set the environment variable TMPDIR to another folder"
         ) from error
     schema = common_schema(schemas, next(iter(schemas)).names)
     return [ParquetRows(tuple((file, (0,)) for file in pieces), schema, folder) for pieces in files if pieces]
@@ -849,21 +849,21 @@ class DaskTable(Protocol):
     npartitions: int
 
     def to_delayed(self) -> list[Any]:
-        """Its partitions."""
+        """Return the partitions."""
         ...
 
     def __getitem__(self, columns: list[str]) -> Any: ...
 
 
 def is_dask(table: object) -> bool:
-    """Whether a table is a Dask DataFrame."""
+    """Return whether a table is a Dask DataFrame."""
     return all(hasattr(table, name) for name in ("to_delayed", "npartitions", "columns", "shuffle"))
 
 
 def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
-    """See :meth:`maxent_cvx.Release.from_dask`."""
+    """Make a release from a Dask DataFrame, see :meth:`maxent_cvx.Release.from_dask`."""
     if not is_dask(table):
-        raise TableError(f"the table must be a Dask DataFrame, made by dask.dataframe, not {short_repr(table)}")
+        raise TableError(f"the table must be a Dask DataFrame, made by dask.dataframe, got {short_repr(table)}")
     roles.check_named(table.columns)
     narrow = narrowed(table, roles.columns, roles.count is not None)
     executor = executor_for(current_client())
@@ -876,18 +876,18 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
 
 
 def narrowed(table: Any, columns: Sequence[str], with_count: bool = False) -> Any:
-    """Some columns of a Dask DataFrame, so that Dask reads only these, and those that look like a count."""
+    """Select columns of a Dask DataFrame, and columns that look like counts, so that Dask reads only these."""
     suspicious = [name for name in table.columns if not with_count and looks_like_count(name)]
     return table[list(dict.fromkeys([*columns, *suspicious]))]
 
 
 def dask_records(table: DaskTable) -> list[Records]:
-    """The partitions of a Dask DataFrame."""
+    """Return the partitions of a Dask DataFrame."""
     return [Records(part, f"partition {i} of the table") for i, part in enumerate(table.to_delayed())]
 
 
 def bucket_rows(table: DaskTable, bucket: str, executor: Executor) -> list[BucketRows]:
-    """Count the buckets of every partition, reading nothing else."""
+    """Count the rows of each bucket in every partition, reading only the bucket column."""
     makers = [then(part, count_buckets, bucket) for part in table[[bucket]].to_delayed()]
     return executor.gather(executor.made(makers))
 
@@ -899,26 +899,26 @@ def shuffled_there(table: Any, bucket: str, executor: Executor) -> Any:
         apart, _ = straddling(bucket_rows(moved, bucket, executor))
     except RuntimeError as error:
         raise TableError(
-            f"Dask cannot shuffle the table by {bucket!r} ({' '.join(str(error).split())}); convert columns of types that "
-            "Arrow cannot represent, such as categories of intervals, to str first, .astype(str)"
+            f"Dask cannot shuffle the table by {bucket!r} ({' '.join(str(error).split())}); convert columns of types "
+            "that Arrow cannot represent, such as categories of intervals, to str first, .astype(str)"
         ) from error
     if apart.size:
         raise TableError(
-            f"{pluralize(len(apart), 'bucket')} of column {bucket!r} in several partitions after Dask's shuffle: its "
-            "labels have different types; convert them to one type first, .astype(str)"
+            f"after Dask's shuffle, several partitions contain {pluralize(len(apart), 'bucket')} of column {bucket!r}: "
+            "the labels have different types; convert them to one type first, .astype(str)"
         )
     return moved
 
 
 def shuffled_here(records: Sequence[Records], sizes: Sequence[BucketRows], roles: Roles) -> list[Records]:
-    """Shuffle the records of all partitions by bucket, through files of this computer."""
+    """Shuffle the records of all partitions by bucket, through local files."""
     tables = (arrow_table(part) for part in records)
     bounds = BucketRows.united(sizes).bounds(len(records))
     return [Records(part, "the table") for part in spilled(tables, bounds, roles.bucket, TemporaryFolder())]
 
 
 def arrow_table(part: Records) -> pa.Table:
-    """One partition as an Arrow table, computed in this thread."""
+    """Return one partition as an Arrow table, computed in this thread."""
     import pyarrow as pa
 
     (rows,) = LocalExecutor(1).made([part.make])
@@ -927,7 +927,7 @@ def arrow_table(part: Records) -> pa.Table:
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         reason = " ".join(str(error).split())
         raise TableError(
-            f"{part.name} has a column of several types, or of one that Parquet cannot store: {reason}; "
+            f"{part.name} has a column of several types, or of a type that Parquet cannot store: {reason}; "
             "convert it to one type first, .astype(str)"
         ) from None
     common_schema([table.schema], table.column_names)
@@ -935,7 +935,7 @@ def arrow_table(part: Records) -> pa.Table:
 
 
 def parquet_release(path: object, roles: Roles, partitions: int | None) -> PartitionedRelease:
-    """See :meth:`maxent_cvx.Release.from_parquet`."""
+    """Make a release from Parquet files, see :meth:`maxent_cvx.Release.from_parquet`."""
     if partitions is not None:
         check_int(partitions, "partitions", 1)
     pieces = row_groups(files_of(path), roles)
@@ -954,12 +954,12 @@ def parquet_release(path: object, roles: Roles, partitions: int | None) -> Parti
 
 
 def buckets_of_parquet(rows: ParquetRows, bucket: str) -> BucketRows:
-    """Count the buckets of some rows, reading nothing else of them."""
+    """Count the rows of each bucket, reading only the bucket column."""
     return BucketRows.united([count_buckets(batch.to_pandas(), bucket) for batch in rows.batches(columns=[bucket])])
 
 
 def read_together(pieces: list[ParquetRows]) -> ParquetRows:
-    """Rows of several pieces as one, with the row groups of a file read at once."""
+    """Combine several pieces into one that reads all row groups of a file at once."""
     groups: dict[str, tuple[int, ...]] = {}
     for piece in pieces:
         for path, row_groups_of in piece.pieces:
@@ -968,15 +968,15 @@ def read_together(pieces: list[ParquetRows]) -> ParquetRows:
 
 
 def joined(release: PartitionedRelease, executor: Executor) -> dict[str, Any]:
-    """The arguments of a Release in memory, from all parts."""
+    """Return the arguments of a Release in memory, from all parts."""
     parts: list[ReleasePart] = executor.gather(executor.made(release.makers))
     together = pd.concat([part.buckets.to_series() for part in parts], ignore_index=True).rename(release.bucket)
     place, buckets = factorize(together)
     if len(buckets) < len(together):
         twice = together[together.duplicated()].unique()
-        raise TableError(f"these buckets are in two partitions each: {join_names(twice)}")
+        raise TableError(f"buckets must be in a single partition each, but two contain {join_names(twice)}")
     wide = []
-    for part in parts:  # the rows of a partition as rows of the whole
+    for part in parts:  # replace local row numbers by global ones
         n = part.n_qb.tocoo()
         shape = len(release.n_q), n.shape[1]
         wide.append(sp.coo_array((n.data, (part.q_numbers[n.row], n.col)), shape=shape))
