@@ -1,4 +1,4 @@
-"""Measures of a posterior: how close an adversary comes to the truth, and what that discloses."""
+"""Measures of a posterior: accuracy of the adversary's inference, disclosure, re-identification risk, and utility."""
 
 from __future__ import annotations
 

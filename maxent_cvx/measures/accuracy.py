@@ -1,7 +1,7 @@
-"""How far the adversary's inference is from the original data: Kullback-Leibler divergences.
+"""Accuracy of the adversary's inference: Kullback-Leibler divergences from the original data.
 
-Zero means that the inferred P(s | q) is that of the original data; the larger the divergence, the larger the mean error.
-It is infinite if the adversary rules out something true, that is, holds false knowledge.
+A divergence of zero means that the inferred P(s | q) equals that of the original data; larger divergences mean larger
+errors on average. A divergence is infinite if false knowledge makes the adversary rule out a true value.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from .disclosure import add_up
 
 
 def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.DataFrame, base: float = 2) -> float:
-    """D = sum_q P(q) sum_s P(s | q) log(P(s | q) / P*(s | q)), with P from the original data and P* inferred.
+    """Compute D = sum_q P(q) sum_s P(s | q) log(P(s | q) / P*(s | q)), with P of the original data and P* inferred.
 
     Parameters
     ----------
     post : Posterior or PartitionedPosterior
-        What the adversary infers, P*.
+        The adversary's posterior, P*.
     original : DataFrame
-        The original records, with the release's QI and sensitive columns. They must fit into memory, for a release in
-        partitions too.
+        The original records, with the release's QI and sensitive columns. They must fit into memory, also for a release
+        in partitions.
     base : float
         Base of the logarithm: 2 for bits, ``math.e`` for nats.
 
     Returns
     -------
     float
-        >= 0; infinite if the adversary rules out something true.
+        The divergence, >= 0; infinite if the adversary rules out a true value.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
 
     Notes
     -----
-    "Estimation accuracy" in Privacy-MaxEnt, section 7.1.
+    This is the "estimation accuracy" of Privacy-MaxEnt, section 7.1.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
         )
     if post.names_people:
         raise StatementError(
-            "the divergence is not available for a release in partitions with named people; solve it without names"
+            "the divergence of a release in partitions is not available if people are named; solve it without names"
         )
     truth, bound = sp.csr_array(count_pairs(post.release, original)), post.certificate.bound
     sums = post.reduce(_Divergence(truth, 0, bound), add_up)
@@ -95,9 +95,9 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
 
 @dataclass(frozen=True, eq=False)
 class _Divergence:
-    """sum n(q) D(q), nats, over a block of QI tuples, and how many probabilities of true values are 0 or below the bound.
+    """Sum of n(q) D(q) over a block of QI tuples, in nats, and the number of true values with 0 < P* <= bound.
 
-    `truth` is n(q, s), in records, for the tuples from number `first` on.
+    `truth` is n(q, s), in records, of the tuples numbered from `first`.
     """
 
     truth: sp.csr_array
@@ -105,7 +105,7 @@ class _Divergence:
     bound: float
 
     def between(self, first: int, end: int) -> _Divergence:
-        """The same measure for some of the tuples, so that only their truth is sent to a worker."""
+        """Return the measure for a range of tuples, so that only their truth is sent to a worker."""
         return replace(self, truth=self.truth[first - self.first : end - self.first], first=first)
 
     def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
@@ -114,19 +114,19 @@ class _Divergence:
         return {"divergence": float(people @ rel_entr(true, p).sum(axis=1)), "undecided": int(undecided)}
 
 
-#: The first paper's name of :func:`overall_divergence`.
+#: The name of :func:`overall_divergence` in Privacy-MaxEnt.
 estimation_accuracy = overall_divergence
 
 
 def individual_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> pd.Series:
-    """D(q) = sum_s P(s | q) log(P(s | q) / P*(s | q)) for every QI tuple q.
+    """Compute D(q) = sum_s P(s | q) log(P(s | q) / P*(s | q)) for every QI tuple q.
 
-    Its mean over records is :func:`overall_divergence`.
+    The mean over records is :func:`overall_divergence`.
 
     Parameters
     ----------
     post : Posterior
-        What the adversary infers, P*.
+        The adversary's posterior, P*.
     original : DataFrame
         The original records, with the release's QI and sensitive columns.
     base : float
@@ -167,15 +167,15 @@ def individual_divergence(post: Posterior, original: pd.DataFrame, base: float =
 
 
 def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) -> float:
-    """D = sum P(q, s, b) log(P(q, s, b) / P*(q, s, b)) over the terms: the divergence that true knowledge never raises.
+    """Compute D = sum P(q, s, b) log(P(q, s, b) / P*(q, s, b)) over the terms, which true equations never increase.
 
-    If the knowledge consists of true equations, D = H(P*) - H(P), so more of them cannot increase it. The divergence
-    over q, which aggregates the buckets, has no such guarantee.
+    If the knowledge consists of true equations, D = H(P*) - H(P), so additional true equations cannot increase it. The
+    divergence over q, which aggregates the buckets, has no such guarantee.
 
     Parameters
     ----------
     post : Posterior
-        What the adversary infers, P*.
+        The adversary's posterior, P*.
     original : DataFrame
         The original records, with the release's QI, sensitive and bucket columns.
     base : float
@@ -184,7 +184,7 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
     Returns
     -------
     float
-        >= 0; infinite if the adversary rules out something true.
+        The divergence, >= 0; infinite if the adversary rules out a true value.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
     >>> model = mx.MaxEnt(release)
     >>> round(mx.measures.term_divergence(model.solve(), hospital), 3)
     1.351
-    >>> model = model.add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0)      # true, so it cannot rise
+    >>> model = model.add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0)      # true, so D cannot increase
     >>> round(mx.measures.term_divergence(model.solve(), hospital), 3)
     0.751
     """
@@ -216,18 +216,18 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
 def check_base(base: float) -> None:
     """Check the base of a logarithm."""
     if not isinstance(base, numbers.Real) or isinstance(base, bool) or not 1 < base < math.inf:
-        raise BadProbability(f"base, that of the logarithm, must be a finite number above 1, got {short_repr(base)}")
+        raise BadProbability(f"the base of the logarithm must be a finite number above 1, got {short_repr(base)}")
 
 
 def top_differences(
     first: Posterior, second: Posterior, original: pd.DataFrame, k: int | None = 10, base: float = 2
 ) -> pd.DataFrame:
-    """The QI tuples q with the largest D2(q) - D1(q), D being the divergence of P(. | q) from each posterior.
+    """List the QI tuples q with the largest D2(q) - D1(q), the difference in :func:`individual_divergence`.
 
     Parameters
     ----------
     first, second : Posterior
-        Posteriors of the same people. If `first` has more knowledge, the tuples that it exposes most come first.
+        Posteriors of the same people. If `first` has more knowledge, the tuples that this exposes most come first.
     original : DataFrame
         The original records.
     k : int or None
@@ -253,7 +253,7 @@ def top_differences(
 
     Notes
     -----
-    Published rules, Fig. 7(a), which is in nats.
+    The table corresponds to Published rules, Fig. 7(a), which is in nats.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def top_differences(
     check_instance(second, Posterior, "second")
     view, other = first.space.view, second.space.view
     if not view.quasi_identifiers.equals(other.quasi_identifiers) or not np.array_equal(view.n_q, other.n_q):
-        raise StatementError("the two posteriors are of different people; compare two models of the same people")
+        raise StatementError("the two posteriors describe different people; compare two models of the same people")
     if not view.sensitive_values.equals(other.sensitive_values):
         raise StatementError(
             "the two posteriors have different sensitive values; give the same sensitive values to both releases"
@@ -298,20 +298,20 @@ def top_differences(
 
 
 def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
-    """H(q) = -sum_s P(s | q) log P(s | q) for every QI tuple, or for every person in a series.
+    """Compute H(q) = -sum_s P(s | q) log P(s | q) for every QI tuple, or for every person of a series.
 
     Parameters
     ----------
     post : Posterior
-        What the adversary infers.
+        The adversary's posterior.
     base : float
         Base of the logarithm: ``math.e`` for nats, 2 for bits.
 
     Returns
     -------
     Series
-        Indexed as ``post.inferences()``; for a series of releases by pseudonym. Its mean over records is H(S | Q), for
-        a series H(S | I) (Re-publishing, Eq. (1)).
+        Indexed as ``post.inferences()``, or by pseudonym for a series of releases. The mean over records is H(S | Q),
+        or H(S | I) for a series (Re-publishing, Eq. (1)).
 
     Raises
     ------
@@ -339,7 +339,7 @@ def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
     check_instance(post, Posterior, "post")
     check_base(base)
     records, n_values = post.space.groups[1], len(post.space.view.sensitive_values)
-    pair, of = np.unique(post.space.cells, return_inverse=True)  # pairs that occur: a full table could be huge
+    pair, of = np.unique(post.space.cells, return_inverse=True)  # a table of all pairs could be huge
     p = np.bincount(of, post.counts) / records[pair // n_values]
     entropy = np.bincount(pair // n_values, -xlogy(p, p), len(records)) / math.log(base)
     persons = getattr(post.space.view, "persons", None)

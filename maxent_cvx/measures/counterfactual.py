@@ -1,14 +1,14 @@
 """Counterfactual inference: P(s | q) from a publication, and from the same publication without a person's own record.
 
-An adversary may infer somebody's value from a law of the population, such as "smokers fall ill", which the records of
-others show as well. What the person's own record adds is the difference of two posteriors: the one from the
-publication, and the one from what the publisher would have published without the record.
+An adversary may infer a person's value from a law of the population, such as "smokers fall ill", which the records of
+others show as well. The effect of the person's own record is the difference of two posteriors: one from the
+publication, and one from the publication that would have been made without the record.
 
-To remove a record (q, s) from bucket b lowers three counts by one: those of q and of s in b, and the number n(Q) of
+Removing a record (q, s) from bucket b lowers three counts by one: those of q and of s in b, and the number n(Q) of
 people in every group Q that contains q. Statements P(s | Q) = v then require v (n(Q) - 1) people instead of v n(Q).
 All records are computed at once, in two steps. With the multipliers of the knowledge fixed, the buckets are
 independent, and only bucket b changes: its counts are scaled to the new totals (iterative proportional fitting, exact
-in a bucket). If the knowledge still holds then, this is the answer: the multipliers satisfy the optimality conditions of
+in a bucket). If the knowledge still holds, this is the answer: the multipliers satisfy the optimality conditions of
 the new problem. Otherwise the violations r of the rows are removed by one Newton step of the multipliers, S^-1 r, where
 S is the Schur complement of the knowledge; that is the derivative of the answer with respect to the right-hand sides.
 """
@@ -51,21 +51,21 @@ from ..sources.trees import PublishedTree
 from ..terms.rows import Rows
 from ..terms.space import Space
 
-#: How `without` was computed.
+#: Methods by which `without` was computed.
 CLOSED, FIRST_ORDER, SOLVED = "closed form", "first order", "solved"
-#: Records that are solved again by default.
+#: Default number of records for which the model is solved again.
 SOLVES = 100
-#: Records: a total, or a row of knowledge, that is missed by less is met.
+#: Records: totals and rows of knowledge that are violated by less count as satisfied.
 MET = 1e-9
-#: Iterations of proportional fitting in a bucket. It converges fast unless a count tends to zero.
+#: Largest number of iterations of proportional fitting in a bucket. It converges fast unless a count tends to zero.
 MOST_SCALINGS = 2000
-#: Iterations after which it is looked whether they suffice.
+#: Number of iterations between two tests of convergence.
 SCALINGS = 10
-#: Records: a term with fewer is taken for zero.
+#: Records: terms with fewer count as zero.
 EMPTY = 1e-10
-#: Relative to the largest: eigenvalues of the Schur complement that are zero, for rows that follow from others.
+#: Relative to the largest: smaller eigenvalues of the Schur complement count as zero, since some rows are dependent.
 DEPENDENT = 1e-10
-#: Kinds of records, and their numbers of the events of knowledge, that are computed at a time, to bound the memory.
+#: Kinds of records computed at a time, and kinds times events of knowledge, to limit memory; the larger limit counts.
 CHUNK, NUMBERS = 2000, 2_000_000
 
 
@@ -77,26 +77,27 @@ def counterfactual(
     solves: int = SOLVES,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """For every record, P(s | q) from the publication, and from the same publication without this record.
+    """Compute P(s | q) for every record, from the publication and from the same publication without this record.
 
     Parameters
     ----------
     post : Posterior
-        What the adversary infers from the publication, with any knowledge.
+        The adversary's posterior from the publication, with any knowledge.
     original : DataFrame
         The original records, with the release's QI and sensitive columns, and its bucket column unless `publish` is
-        given or all people with the same QI are in one bucket. Of a generalized release, the generalized records, or the
-        exact ones: these must be in one cell each, and cells of a hierarchy are not found.
+        given or all people with the same QI are in one bucket. For a generalized release, pass the generalized records,
+        or the exact ones if each is in one cell; cells of a hierarchy are not recognized.
     publish : callable, optional
-        The publisher's method, a function from a table to a view, or to a model with its knowledge. It is given the
-        original table without one record, and everything is solved again for every distinct record. The record's
-        person is found in the view by the names of the attributes: those that the view lacks are unknown, and one that
+        The publisher's method: a function from a table to a view, or to a model with its knowledge. It is called with
+        the original table without one record, and the model is solved again for every distinct record. The record's
+        person is found in the view by attribute names: attributes that the view lacks are unknown, and attributes that
         it adds may have any value. By default the record is removed from its bucket or group, or from the counts of a
         :class:`~maxent_cvx.QITable`.
     solves : int
-        For how many distinct records the model is solved again, where knowledge matters: those that have no first-order
-        answer, then those with the largest differences, and last those that seem to contradict the knowledge. These take
-        long to prove, so that they are a tenth of `solves` at most, unless it suffices for all.
+        Number of distinct records for which the model is solved again if knowledge matters: first those without a
+        first-order answer, then those with the largest differences, and last those that seem to contradict the
+        knowledge. Contradictions take long to prove, so these are a tenth of `solves` at most, unless it suffices for
+        all.
     progress : bool, optional
         Show a progress bar while models are solved; by default on a terminal or in a notebook.
 
@@ -104,49 +105,49 @@ def counterfactual(
     -------
     DataFrame
         One row per record, indexed as `original`: the true `value`; its probability `with` and `without` the record;
-        their `difference`; the `largest` absolute difference over all values, and the value with it, `of_value`; the
-        record's `group`, its QI tuple, and `bucket` (None without buckets); `how` the probability without the record
-        was computed; `error`, how far it may be off by the certificate of a solved model, otherwise NaN; and `because`,
-        why knowledge cannot be read without the record, or why there is no number, otherwise "".
+        their `difference`; the `largest` absolute difference over all values, and the value that attains it,
+        `of_value`; the record's `group`, its QI tuple, and `bucket` (None without buckets); `how` the probability
+        without the record was computed; `error`, its certified error if a model was solved, otherwise NaN; and
+        `because`, the reason if knowledge cannot be read without the record or the number is missing, otherwise "".
 
     Raises
     ------
     StatementError
         If `post` is not a Posterior or was loaded from a file without `verify`; if the model names people; for a series,
-        whose pseudonyms nobody else has, and a population, of which nobody knows who is in the release; if `publish` is
-        needed for a view, or returns no view of the same sensitive attribute by some of the QI; or if the knowledge
-        contains published numbers that cannot be computed again (moments, correlations, quantiles, answered queries,
-        randomized responses).
+        whose pseudonyms are unique, and a population, of which the people in the release are unknown; if `publish` is
+        missing but required, or does not return a view of the same sensitive attribute by some of the QI; or if the
+        knowledge contains published numbers that cannot be computed again (moments, correlations, quantiles, answered
+        queries, randomized responses).
     UnknownName, TableError
         If the original records lack a column, or are not the people of the release; if a rounded table was published
         with random rounding.
 
     Notes
     -----
-    Without the record (q, s), the probability is P'(s | q) of the smaller publication if somebody else has the tuple q, or
-    a cell of it covers q. Otherwise it is the share of s among the other records of the bucket, or, if the bucket has none
-    or is unknown, among the other n - 1 records.
+    Without the record (q, s), the probability is P'(s | q) of the smaller publication if another person has the tuple
+    q, or a cell of it covers q. Otherwise it is the share of s among the other records of the bucket or, if the bucket
+    has none or is unknown, among the other n - 1 records.
 
-    Statements and associations are kept as typed: the same P(s | Q) of a group that has lost a record. Published tables,
-    rules and regressions, and noisy counts (with the same noise) are computed again. Knowledge that cannot be read any
-    more, because its group has vanished or it contradicts the rest, is named in `because`; a probability that depends
-    on it is NaN.
+    Statements and associations remain as typed: the same P(s | Q) for a group that has lost a record. Published tables,
+    rules and regressions, and noisy counts (with the same noise), are computed again. Knowledge that cannot be read any
+    more, because its group has vanished or it contradicts other knowledge, is named in `because`; probabilities that
+    depend on it are NaN.
 
-    `how` is "closed form" if the knowledge still holds with the same multipliers, or nobody else has the tuple; the number
-    is then exact, given the posterior. It is "solved" if the model was solved without the record; the number is certified.
-    Otherwise it is "first order", which is exact in the record's bucket and linear in the multipliers of the knowledge; no
-    theorem bounds its error, and `error` is NaN. In random tables of 6 to 40 people the error was below 0.012 for nine of
-    ten such records, and at most 0.12; it falls with the square of the number of people. A larger `solves` certifies more
-    records. Models with other knowledge than statements and associations are solved for every distinct record. Whether the
-    knowledge contradicts the smaller publication is known only for records that were solved.
+    `how` is "closed form" if the knowledge still holds with the same multipliers, or the tuple is unique; the number is
+    then exact, given the posterior. It is "solved" if the model was solved without the record; the number is certified.
+    Otherwise it is "first order", which is exact in the record's bucket and linear in the multipliers of the knowledge;
+    no theorem bounds its error, and `error` is NaN. In random tables of 6 to 40 people the error was below 0.012 for
+    nine in ten such records, and at most 0.12; it falls with the square of the number of people. A larger `solves`
+    certifies more records. Models with other knowledge than statements and associations are solved for every distinct
+    record. Whether the knowledge contradicts the smaller publication is known only for solved records.
 
     Kasiviswanathan and Smith, On the "semantics" of differential privacy (2014), compare the two posteriors; Annamalai,
     Gadotti and Rocher (USENIX Security 2024) measure attacks by the gap between people in and out of the data.
 
     Examples
     --------
-    It is known that men do not have breast cancer. Grace's own record discloses hers, and Allen's flu is partly known
-    from others:
+    The adversary knows that men do not have breast cancer. Grace's own record discloses her breast cancer, whereas
+    Allen's flu is partly disclosed by the records of others:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital().set_index("Name")
@@ -163,27 +164,27 @@ def counterfactual(
     return kinds.table(original.index)
 
 
-# --------------------------------------------------------------------------------------------- records, equal ones once
+# ----------------------------------------------------------------------------------------------------- kinds of records
 
 
 @dataclass(eq=False)
 class Counterfactual:
-    """P(s | q) with and without a record, for every kind of records: those with equal tuple, value and bucket."""
+    """P(s | q) with and without a record, by kind of record: records of a kind have equal tuple, value and bucket."""
 
     view: View
-    kind: np.ndarray  # of every record
-    first: np.ndarray  # of every kind, the position of a record of it
-    q: np.ndarray  # positions of its QI tuple, value and bucket; -1 without buckets
+    kind: np.ndarray  # one per record: its kind
+    first: np.ndarray  # one per kind: the position of a record
+    q: np.ndarray  # one per kind: positions of its QI tuple, value and bucket; -1 without buckets
     s: np.ndarray
     b: np.ndarray
-    tuples: pd.MultiIndex  # QI values of every kind, by which it is found in what is published without a record
+    tuples: pd.MultiIndex  # one per kind: QI values, by which it is found in a publication without the record
     p: np.ndarray  # shape (kinds, values): P(s | q) with the record
     without: np.ndarray = field(init=False)
     how: np.ndarray = field(init=False)
     error: np.ndarray = field(init=False)
     because: np.ndarray = field(init=False)
-    is_checked: np.ndarray = field(init=False)  # whether the knowledge is known to hold, or not, without the record
-    is_doubtful: np.ndarray = field(init=False)  # whether it contradicts the rest to first order
+    is_checked: np.ndarray = field(init=False)  # whether it is decided if the knowledge holds without the record
+    is_doubtful: np.ndarray = field(init=False)  # whether a row of knowledge cannot hold, to first order
 
     def __post_init__(self) -> None:
         n = len(self.q)
@@ -199,11 +200,11 @@ class Counterfactual:
 
     @property
     def largest(self) -> np.ndarray:
-        """The largest |with - without| of every kind, NaN where there is no number."""
+        """The largest |with - without| of every kind; NaN if there is no number."""
         return np.asarray(np.abs(self.p - self.without).max(axis=1))
 
     def table(self, index: pd.Index) -> pd.DataFrame:
-        """The table of :func:`counterfactual`."""
+        """Return the table of :func:`counterfactual`."""
         view, each = self.view, np.arange(len(self.q))
         tuples = view.quasi_identifiers
         group = (tuples if tuples.nlevels > 1 else tuples.get_level_values(0)).to_numpy()
@@ -232,7 +233,7 @@ def without_each(
     progress: bool | None = None,
     urgent: Callable[[Counterfactual], np.ndarray] | None = None,
 ) -> Counterfactual:
-    """Compute :func:`counterfactual` for every kind; `urgent` orders the kinds to solve, -inf for none."""
+    """Compute :func:`counterfactual` for every kind; `urgent` is the priority of solving a kind, -inf for never."""
     check_instance(post, Posterior, "post")
     check_dataframe(original, "the original records")
     check_int(solves, "solves", 0)
@@ -240,18 +241,18 @@ def without_each(
         raise StatementError("publish must be a function from a table to a view")
     model = model_of(post)
     if len(model.space.people):
-        raise StatementError("the model names people, whose records cannot be told apart; solve it without people=")
+        raise StatementError("the model names people, whose records cannot be distinguished; solve it without people=")
     if isinstance(model.view, ReleaseSeries):
         raise StatementError(
-            "everybody in a series has a pseudonym that nobody else has, so that nothing is inferred of it without the "
-            "person's record; ask of one of its releases"
+            "the pseudonyms of a series are unique, so nothing can be inferred about a person without the person's "
+            "record; use one of the releases of the series"
         )
     if not model.view.inside.all():
-        raise StatementError("nobody knows who of the population is in the release; make it without population")
+        raise StatementError("it is unknown which people are in the release; make the release without population")
     if publish is None and not isinstance(model.view, BucketView | QITable):
         raise StatementError(
-            f"how a {model.view.noun} is published without a record is not known; counterfactual(..., publish=) takes a "
-            "function from a table to a view"
+            f"publish is required for a {model.view.noun}, because its publication without a record is unknown; "
+            "pass a function from a table to a view"
         )
     kinds, knowledge = _kinds(post, original, publish is not None), _knowledge(model, recomputes=publish is None)
     chosen = np.arange(len(kinds.q))
@@ -260,7 +261,7 @@ def without_each(
         waiting = np.flatnonzero(~kinds.is_checked)
         size = np.nan_to_num(kinds.largest, nan=-1.0) if urgent is None else urgent(kinds)
         waiting = waiting[size[waiting] > -np.inf]
-        # First those without a number, then those with a large difference. To prove a contradiction takes longest.
+        # First kinds without a number, then kinds with a large difference. Proofs of contradictions take longest.
         rank = np.where(np.isnan(kinds.without[:, 0]), 0, np.where(kinds.how == CLOSED, 2, 1))
         rank[kinds.is_doubtful] = np.where(kinds.how == CLOSED, 4, 3)[kinds.is_doubtful]
         chosen = waiting[np.lexsort((-size[waiting], rank[waiting]))]
@@ -272,21 +273,21 @@ def without_each(
 
 
 def _knowledge(model: MaxEnt, *, recomputes: bool) -> dict[str, Source]:
-    """What the adversary knows, by label, in a form that can be read without a record."""
+    """Return the knowledge of the adversary, by label, in a form that can be read without a record."""
     knowledge: dict[str, Source] = {}
     for label, source in model.knowledge.items():
         if recomputes and isinstance(source, NOT_RECOMPUTED):
             raise StatementError(
-                f"{label!r} cannot be computed again without a record; let publish= return a model with all knowledge"
+                f"{label!r} cannot be computed again without a record; let publish return a model with all knowledge"
             )
-        if not isinstance(source, PriorZeros):  # a model with the prior has them
+        if not isinstance(source, PriorZeros):  # a model with the prior adds them
             is_mined = isinstance(source, StrongestAssociations)
             knowledge[label] = KeptAssociations(source, model.space) if is_mined else source  # type: ignore[arg-type]
     return knowledge
 
 
 def _kinds(post: Posterior, original: pd.DataFrame, publishes: bool) -> Counterfactual:
-    """Number the distinct records of the release; if these are published again, by their own QI and not their cells."""
+    """Number the distinct records of the release, by exact QI instead of cells if the records are published again."""
     view = post.view
     bucket = getattr(view, "bucket", None)
     is_given = bucket is not None and bucket in original.columns
@@ -311,7 +312,7 @@ def _kinds(post: Posterior, original: pd.DataFrame, publishes: bool) -> Counterf
             )
     p = post.table / view.n_q[:, None]
     if len(original) != view.n_records or (q < 0).any() or (s < 0).any() or not _has_counts(view, q, s, b):
-        cells_of = "; or there are several cells for a record: pass the generalized table" if view.generalized else ""
+        cells_of = "; or a record is in several cells: pass the generalized table" if view.generalized else ""
         raise TableError(
             f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the table "
             f"that was published, with its buckets{cells_of}"
@@ -324,7 +325,7 @@ def _kinds(post: Posterior, original: pd.DataFrame, publishes: bool) -> Counterf
 
 
 def _positions(view: View, tuples: pd.MultiIndex) -> np.ndarray:
-    """Positions of distinct tuples among those of a view, or of the one cell that covers each; -1 for none or several."""
+    """Return positions in a view of distinct tuples, or of the only cell that covers each; -1 for none or several."""
     q = view.quasi_identifiers.get_indexer(tuples)
     if view.generalized and (q < 0).any():
         cells, people = (index.to_frame(index=False) for index in (view.quasi_identifiers, tuples))
@@ -336,7 +337,7 @@ def _positions(view: View, tuples: pd.MultiIndex) -> np.ndarray:
 
 
 def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool:
-    """Whether records have the published counts of tuples and values, in every bucket."""
+    """Return whether records have the published counts of tuples and values, in every bucket."""
     if (b < 0).all():
         counts = [(q, view.n_q), (s, view.n_s)]
         return all(n is None or np.array_equal(np.bincount(at, minlength=len(n)), n) for at, n in counts)
@@ -347,21 +348,21 @@ def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool
     lacking_q, lacking_s = (
         n - sp.csr_array((ones, (at, b)), shape=n.shape) for at, n in ((q, view.n_qb), (s, view.n_sb))
     )
-    return bool(  # what nobody has may be counterfeits
+    return bool(  # values without a person may be counterfeits
         abs(lacking_q).max() == 0 and lacking_s.min() >= 0 and not lacking_s[:, ~view.with_counterfeits].sum()
     )
 
 
 def _fallback(kinds: Counterfactual, chosen: np.ndarray) -> np.ndarray:
-    """P(s) of kinds whose tuple nobody else has: shares of the bucket's other records, or of all others; NaN if none."""
+    """Return P(s) of kinds with a unique tuple: shares of the bucket's other records, or of all others; NaN if none."""
     view, s = kinds.view, kinds.s[chosen]
     each = np.arange(len(chosen))
-    n_s = np.bincount(kinds.s, kinds.n_kind, len(view.sensitive_values))  # of the records, also where unpublished
+    n_s = np.bincount(kinds.s, kinds.n_kind, len(view.sensitive_values))  # of the records, since it may be unpublished
     others = np.tile(n_s.astype(float), (len(chosen), 1))
     b = kinds.b[chosen]
     if isinstance(view, BucketView):
         of_bucket = view.n_sb.T.tocsr()[b].toarray().astype(float)
-        # A bucket of nobody else is gone, with its counterfeits.
+        # A bucket without other people vanishes, with its counterfeits.
         has_others = (b >= 0) & (np.asarray(view.n_qb.sum(axis=0))[b] > 1)
         others = np.where(has_others[:, None], of_bucket, others)
     others[each, s] -= 1
@@ -411,14 +412,14 @@ def _solve(
     if people > EMPTY:
         kinds.without[kind] = counts.reindex(view.sensitive_values, fill_value=0.0).to_numpy() / people
         kinds.how[kind], kinds.error[kind] = SOLVED, min(solved.certificate.bound * every / people, 1.0)
-    elif hers.any() or solved.view.generalized:  # no cell reaches to where nobody else is
+    elif hers.any() or solved.view.generalized:  # no cell with other people covers the tuple
         kinds.without[kind], kinds.how[kind] = _fallback(kinds, np.array([kind]))[0], CLOSED
     elif not is_alone:
-        kinds.because[kind] = "what was published without the record lacks the record's quasi-identifiers"
+        kinds.because[kind] = "the publication without the record lacks the record's quasi-identifiers"
 
 
 def _check_published(other: object, view: View) -> None:
-    """Refuse what is not a view, or a model, of the same sensitive attribute and of some of the quasi-identifiers."""
+    """Raise StatementError unless given a view or model of the same sensitive attribute by some of the QI."""
     published = other.view if isinstance(other, MaxEnt) else other
     if not isinstance(published, View):
         raise StatementError(
@@ -432,7 +433,7 @@ def _check_published(other: object, view: View) -> None:
 
 
 def _tuples_of(view: View, record: dict[str, object], original: pd.DataFrame) -> np.ndarray:
-    """Mark the QI tuples of a view that a record may have, by the attributes that both have."""
+    """Mark the QI tuples of a view that a record may have, according to their common attributes."""
     tuples = view.quasi_identifiers
     of_both = [i for i, name in enumerate(view.qi) if name in record]
     equal = [np.asarray(tuples.get_level_values(i) == record[view.qi[i]]) for i in of_both]
@@ -448,7 +449,7 @@ def _tuples_of(view: View, record: dict[str, object], original: pd.DataFrame) ->
 
 
 def _view_without(kinds: Counterfactual, kind: int) -> View:
-    """The release, or the table of people, without a record of a kind."""
+    """Return the release, or the table of people, without a record of a kind."""
     view, q, s, b = kinds.view, kinds.q[kind], kinds.s[kind], kinds.b[kind]
     if isinstance(view, QITable):
         other = copy.copy(view)
@@ -463,7 +464,7 @@ def _view_without(kinds: Counterfactual, kind: int) -> View:
     )
     n_qb, n_sb = sp.csr_array(view.n_qb - one_q), sp.csr_array(view.n_sb - one_s)
     is_left, is_bucket = np.asarray(n_qb.sum(axis=1)) > 0, np.asarray(n_qb.sum(axis=0)) > 0
-    # A value that nobody is left with remains a possible one, as everybody knows it.
+    # A value that no remaining person has is still a possible value, because it is generally known.
     n_qb, n_sb = sp.csr_array(n_qb[is_left][:, is_bucket]), sp.csr_array(n_sb[:, is_bucket])
     n_qb.eliminate_zeros()
     n_sb.eliminate_zeros()
@@ -477,7 +478,7 @@ def _view_without(kinds: Counterfactual, kind: int) -> View:
     )
 
 
-#: Published numbers for which no rule is known by which they would be computed without a record.
+#: Sources with published numbers that cannot be computed again without a record, because their rule is unknown.
 NOT_RECOMPUTED = (
     PublishedMoments,
     PublishedCorrelation,
@@ -489,7 +490,7 @@ NOT_RECOMPUTED = (
 
 
 def _again(source: Source, original: pd.DataFrame, at: int, rest: pd.DataFrame, view: View) -> Source:
-    """A source without the record at a position: published numbers computed again, knowledge as typed."""
+    """Return a source without the record at a position: published numbers computed again, knowledge as typed."""
     record = original.iloc[at]
     if isinstance(source, PublishedTable):
         return source.without(record, original)
@@ -498,7 +499,7 @@ def _again(source: Source, original: pd.DataFrame, at: int, rest: pd.DataFrame, 
     if isinstance(source, PublishedRules):
         rules = source.rules
         mined = mined_rules(rest, rules.qi, rules.sa, rules.thresholds, rules.strict, rules.attributes)
-        if not rules.complete:  # of rules that were withheld nothing is known
+        if not rules.complete:  # nothing is known about withheld rules
             mined = mined.at(np.asarray(mined.table.index.isin(rules.table.index)))
         if source.decimals is not None:
             mined = mined.rounded(source.decimals)
@@ -510,7 +511,7 @@ def _again(source: Source, original: pd.DataFrame, at: int, rest: pd.DataFrame, 
 
 
 def _noisy_without(source: NoisyMarginal, record: pd.Series) -> NoisyMarginal:
-    """Noisy counts without a record, with the same noise."""
+    """Return noisy counts without a record, with the same noise."""
     index = source.counts.index
     is_hers = np.ones(len(index), dtype=bool)
     for name in index.names:
@@ -521,7 +522,7 @@ def _noisy_without(source: NoisyMarginal, record: pd.Series) -> NoisyMarginal:
 
 
 class KeptAssociations(Source):
-    """P(S | Q) = n(Q, S) / n(Q) of associations that were mined with everybody, for a view of fewer people."""
+    """P(S | Q) = n(Q, S) / n(Q) of associations mined from all records, for a view of fewer people."""
 
     def __init__(self, source: StrongestAssociations, space: Space) -> None:
         self.label, view = source.label, space.view  # type: ignore[misc]
@@ -559,25 +560,25 @@ class KeptAssociations(Source):
 
 @dataclass(frozen=True, eq=False)
 class StatementRows:
-    """low <= sum_e a_e n(S_e, Q_e) / n(Q_e) <= high: the rows of statements, by their events e."""
+    """Rows of statements as functions of events e: low <= sum_e a_e n(S_e, Q_e) / n(Q_e) <= high."""
 
     low: np.ndarray
     high: np.ndarray
-    row: np.ndarray  # the row of every event, and its coefficient
+    row: np.ndarray  # one per event: its row, and its coefficient
     a: np.ndarray
     members: sp.csr_array  # events x QI tuples: 1 for those in Q_e
-    terms: sp.csr_array  # events x terms: 1 for those of people in Q_e with a value in S_e
+    terms: sp.csr_array  # events x terms: 1 for people in Q_e with a value in S_e
     names: list[str]
 
 
 def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRows | None:
-    """The rows, if all knowledge consists of statements about groups; else None."""
+    """Return the rows if all knowledge consists of statements about groups, else None."""
     space, view = model.space, model.view
     if not isinstance(view, BucketView) or view.with_counterfeits.any() or model.convex:
         return None
-    bounds: list[tuple[float, float]] = []  # of every row
+    bounds: list[tuple[float, float]] = []  # one per row
     names: list[str] = []
-    events: list[tuple[int, float]] = []  # the row of every event, and its coefficient
+    events: list[tuple[int, float]] = []  # one per event: its row, and its coefficient
     members, terms = [sp.csr_array((0, len(view.n_q)))], [sp.csr_array((0, len(space)))]
     for source in knowledge.values():
         if isinstance(source, KeptAssociations):
@@ -624,7 +625,7 @@ def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows)
     n_of_tuple = kinds.view.n_q[kinds.q]
     alone = np.flatnonzero(n_of_tuple == 1)
     kinds.without[alone], kinds.how[alone] = _fallback(kinds, alone), CLOSED
-    # A group of one person has vanished without this person. Others may contradict the rest, which a solve decides.
+    # A group of one person vanishes with this person. Other rows may be contradictory, which is decided by a solve.
     kinds.because[alone] = "nobody is left" if kinds.view.n_records == 1 else ""
     gone = np.flatnonzero(rows.members @ kinds.view.n_q == 1)
     event, q = sp.csr_array(rows.members[gone]).tocoo().coords
@@ -637,7 +638,7 @@ def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows)
 
 
 class _Response:
-    """How the answer of a model changes if a record is removed."""
+    """The change of the answer of a model if a record is removed."""
 
     def __init__(self, post: Posterior, rows: StatementRows) -> None:
         view, codes = post.view, post.space.codes
@@ -670,7 +671,7 @@ class _Response:
         self.is_open = self._open_zeros()
 
     def of_events(self, value: np.ndarray, n: np.ndarray) -> np.ndarray:
-        """Values of the rows, from the people with the value and all people of every event."""
+        """Return values of the rows, from the people with the value and all people of every event."""
         rows = self.rows
         total = np.zeros((*value.shape[:-1], len(rows.low)))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -678,7 +679,7 @@ class _Response:
         return total
 
     def _set_up_schur(self, A: sp.csr_array, n_terms: int) -> None:
-        """T = D A' less its projection on the buckets' equations, and the Schur complement S = A T."""
+        """Compute T = D A' minus its projection on the buckets' equations, and the Schur complement S = A T."""
         view, is_there = self.view, self.x > EMPTY
         touched = np.unique(self.b[np.diff(self.rows_of_term.indptr) > 0])
         in_touched = np.isin(self.b, touched) & is_there
@@ -712,21 +713,21 @@ class _Response:
         pair = sp.csr_array(
             (np.ones(n_terms), (self.q * n_s + self.s, np.arange(n_terms))), shape=(len(view.n_q) * n_s, n_terms)
         )
-        self.by_pair = sp.csr_array(pair @ self.T)  # the change of n(q, s) for a change of the multipliers
+        self.by_pair = sp.csr_array(pair @ self.T)  # the derivative of n(q, s) by the multipliers
         self.n_qs = (pair @ self.x).reshape(len(view.n_q), n_s)
 
     def _open_zeros(self) -> np.ndarray:
-        """Mark the buckets with a zero that several buckets' rows together imply, so that it may vanish with a record.
+        """Mark the buckets with a zero that rows of several buckets imply together and that may vanish with a record.
 
-        Zeros that follow from stated ones and the totals of a bucket remain: they follow where the people with some QI
-        tuples are as many as the values left to them, and a record among these lowers both numbers.
+        Zeros that follow from stated ones and the totals of a bucket remain: they follow if people with some QI tuples
+        are as many as the values that remain for them, and a record among these lowers both numbers.
         """
         rows, zero = self.rows, self.x <= EMPTY
         least = np.bincount(rows.row, rows.a < 0, len(rows.low)) == 0
-        says_zero = least & (rows.high <= 0)
+        states_zero = least & (rows.high <= 0)
         stated = np.zeros(len(self.x), dtype=bool) if self.prior is None else self.prior == 0
-        stated |= rows.terms[np.flatnonzero(says_zero[rows.row])].sum(axis=0) > 0
-        # P(S | Q) = 1 states that nobody in Q has another value: terms of Q that are not terms of the event.
+        stated |= rows.terms[np.flatnonzero(states_zero[rows.row])].sum(axis=0) > 0
+        # P(S | Q) = 1 states that nobody in Q has another value: terms of Q are zero if not terms of the event.
         single = np.bincount(rows.row, minlength=len(rows.low)) == 1
         certain = np.flatnonzero(single[rows.row] & (rows.low[rows.row] >= 1) & (rows.a == 1))
         stated |= rows.members[certain].sum(axis=0)[self.q] > rows.terms[certain].sum(axis=0)
@@ -737,7 +738,7 @@ class _Response:
         return marked & is_tied
 
     def of(self, kinds: Counterfactual, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """P(s | q) without a record of each kind; whether it is exact; whether it exists; a row that cannot hold, or -1."""
+        """Return P(s | q) without a record of each kind; whether it is exact, or exists; and a violated row or -1."""
         q, s, b = kinds.q[chosen], kinds.s[chosen], kinds.b[chosen]
         n, rows = len(chosen), self.rows
         length = np.diff(self.first)[b]
@@ -748,7 +749,7 @@ class _Response:
             for size, code in ((len(self.view.n_q), self.q), (len(self.view.sensitive_values), self.s))
         ]
         x, converged = _scaled(self.x[flat], groups, target, of, n)
-        # What the rows of knowledge are then: people with the value, and all people, of every event.
+        # The new values of the rows of knowledge: people with the value, and all people, of every event.
         change = (
             sp.csr_array((x - self.x[flat], (of, np.arange(len(flat)))), shape=(n, len(flat)))
             @ self.events_of_term[flat]
@@ -759,7 +760,7 @@ class _Response:
         # An inequality that held with equality keeps its multiplier, as long as that has the right sign.
         steps = missed @ self.inverse
         steps[np.abs(missed).max(axis=1, initial=0.0) < MET] = 0.0
-        # What no change of multipliers can meet: rows that depend on each other, or on the totals of the buckets.
+        # The part that multipliers cannot correct: rows that depend on each other, or on the totals of the buckets.
         rest = np.abs(missed - steps @ self.S)
         in_range = rest.max(axis=1, initial=0.0) < 1e-6 + 1e-4 * np.abs(missed).max(axis=1, initial=0.0)
         blamed = np.full(n, -1)
@@ -793,7 +794,7 @@ class _Response:
 
     @staticmethod
     def _linear(matrix: sp.csr_array, at: np.ndarray, of: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        """matrix[at] @ steps[of], row by row."""
+        """Compute matrix[at] @ steps[of], row by row."""
         entries = matrix[at]
         row = np.repeat(np.arange(len(at)), np.diff(entries.indptr))
         return np.bincount(row, entries.data * steps[of[row], entries.indices], len(at))
@@ -802,22 +803,22 @@ class _Response:
 def _scaled(
     x: np.ndarray, groups: Iterable[np.ndarray], targets: tuple[np.ndarray, np.ndarray], of: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scale counts to the totals of tuples and values in every bucket; and which of the n buckets met them."""
-    x, met, before = x.copy(), np.zeros(n, dtype=bool), np.full(n, np.inf)
+    """Scale counts to the totals of tuples and values in every bucket; also return which of n buckets met them."""
+    x, met, previous = x.copy(), np.zeros(n, dtype=bool), np.full(n, np.inf)
     at, part, (q, s), (to_q, to_s) = np.arange(len(x)), x, groups, targets
     for _ in range(0, MOST_SCALINGS, SCALINGS):
         for group, to in ((q, to_q), (s, to_s)) * SCALINGS:
             total = np.bincount(group, part)[group]
             part = part * np.divide(to, total, out=np.zeros(len(part)), where=total > 0)
         off = np.maximum(np.abs(np.bincount(q, part)[q] - to_q), np.abs(np.bincount(s, part)[s] - to_s))
-        start = np.flatnonzero(np.diff(of, prepend=-1))  # of every bucket
+        start = np.flatnonzero(np.diff(of, prepend=-1))  # one per bucket
         bucket, worst = of[start], np.maximum.reduceat(off, start)
         met[bucket] = worst < MET / 10
-        # If no counts have these totals the distance stays; where it falls slowest, as 1 / k, it changes by more.
-        is_still = np.abs(worst - before[bucket]) < SCALINGS / (10 * MOST_SCALINGS) * before[bucket]
+        # The distance stagnates if no counts have these totals; the slowest convergence, as 1 / k, changes it by more.
+        is_still = np.abs(worst - previous[bucket]) < SCALINGS / (10 * MOST_SCALINGS) * previous[bucket]
         done = met[bucket] | is_still
-        before[bucket] = worst
-        if done.any():  # a few buckets take long: the others, and the numbers of their groups, are dropped
+        previous[bucket] = worst
+        if done.any():  # drop finished buckets, and the numbers of their groups, since a few buckets take long
             is_left = ~np.repeat(done, np.diff(start, append=len(of)))
             x[at[~is_left]] = part[~is_left]
             at, part, of, to_q, to_s = (each[is_left] for each in (at, part, of, to_q, to_s))
@@ -829,5 +830,5 @@ def _scaled(
 
 
 def _renumbered(group: np.ndarray) -> np.ndarray:
-    """Numbers from 0 without gaps, in the same order."""
+    """Renumber groups from 0 without gaps, in the same order."""
     return (np.cumsum(np.bincount(group) > 0) - 1)[group]

@@ -1,7 +1,7 @@
 """Measures of the k-anonymity family: l-diversity, t-closeness and others.
 
-Each is applied to P(s | q), the adversary's inference, instead of the frequencies in an equivalence class, and so is
-defined for any release and any background knowledge.
+They are computed from P(s | q), the adversary's inference, instead of the frequencies in an equivalence class, and are
+therefore defined for any release and any background knowledge.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ..model.posterior import Posterior
 from ..releases.base import OUTSIDE, View
 from ..releases.partitioned import PartitionedRelease
 
-#: Probabilities below this are zero up to the solver's precision, and do not count for l-diversity.
+#: Probabilities below this count as zero, because of the solver's precision, and are ignored by l-diversity.
 NEGLIGIBLE = 1e-9
-#: Probabilities that are looked at at a time, to bound the memory.
+#: Largest number of probabilities processed at a time, to limit memory.
 MOST_NUMBERS = 2**22
 
 
 def disclosure(
     post: Posterior | PartitionedPosterior, l: int = 2, distance: str = "auto", worst: bool = False
 ) -> pd.DataFrame:
-    """Measures of P(s | q) for the people with each QI tuple: l-diversity, t-closeness and others.
+    """Compute l-diversity, t-closeness and other measures of P(s | q) for the people with each QI tuple.
 
     Parameters
     ----------
     post : Posterior or PartitionedPosterior
-        What the adversary infers.
+        The adversary's posterior.
     l : int
         The l of recursive (c, l)-diversity.
     distance : {"auto", "equal", "ordered"}
@@ -47,7 +47,7 @@ def disclosure(
     Returns
     -------
     DataFrame
-        Indexed as ``post.conditional()``, and by person where people are named (see
+        Indexed as ``post.conditional()``, and by person if people are named (see
         :meth:`maxent_cvx.Posterior.inferences`), with the columns
 
         people
@@ -98,9 +98,9 @@ def disclosure(
     if isinstance(post, PartitionedPosterior):
         if not worst:
             raise StatementError(
-                "for a release in partitions only the worst of each measure is available (worst=True); one row per QI "
-                "tuple would be as long as the release. See post.conditional(q) for single tuples, post.top(n) for the "
-                "largest probabilities"
+                "worst must be True for a release in partitions, because a table with one row per QI tuple would be as "
+                "long as the release; use post.conditional(q) for single tuples, and post.top(n) for the largest "
+                "probabilities"
             )
         release = post.release
         return post.reduce(_WorstDisclosure(release.sensitive_values, release.n_s, l, distance), _worst_of)
@@ -112,7 +112,7 @@ def disclosure(
 
 @dataclass(frozen=True, eq=False)
 class _WorstDisclosure:
-    """The measures of a block of P(s | q), one row per QI tuple; called with a block, the worst of each."""
+    """Measures of a block of P(s | q): `by_tuple` returns one row per QI tuple, a call the worst of each measure."""
 
     values: pd.Index
     n_s: np.ndarray | None
@@ -120,17 +120,17 @@ class _WorstDisclosure:
     distance: str
 
     def by_tuple(self, probabilities: np.ndarray, people: np.ndarray) -> pd.DataFrame:
-        """One row per QI tuple."""
+        """Return one row per QI tuple."""
         step = max(1, MOST_NUMBERS // max(probabilities.shape[1], 1))
         slices = [slice(start, start + step) for start in range(0, max(len(probabilities), 1), step)]
         return pd.concat([self._by_tuple(probabilities[rows], people[rows]) for rows in slices], ignore_index=True)
 
     def _by_tuple(self, probabilities: np.ndarray, people: np.ndarray) -> pd.DataFrame:
-        """The same of a few rows."""
+        """Return one row per QI tuple, for a chunk of tuples."""
         p = np.where(probabilities > NEGLIGIBLE, probabilities, 0.0)
         row, column = p.nonzero()
         n_possible = np.bincount(row, minlength=len(p))
-        # Of many values each row has a few: only these are sorted.
+        # Rows usually have few of many values: only these are sorted.
         decreasing = np.zeros((len(p), int(n_possible.max(initial=1))))
         decreasing[row, np.arange(len(row)) - np.repeat(np.cumsum(n_possible) - n_possible, n_possible)] = p[
             row, column
@@ -158,7 +158,7 @@ class _WorstDisclosure:
 
 
 def _worst_of(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """The worst of each measure over all rows, in one row; no row if there are none."""
+    """Return the worst of each measure over all rows, as one row; an empty table if there are no rows."""
     table = pd.concat([table for table in tables if len(table)] or tables[:1])
     if not len(table):
         return table
@@ -168,17 +168,17 @@ def _worst_of(tables: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def add_up(blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Add up what a measure maps several blocks of people to: sums by name."""
+    """Add up the sums, by name, that a measure returns for several blocks of people."""
     return {name: sum(block[name] for block in blocks) for name in blocks[0]}
 
 
 def published(view: View | PartitionedRelease) -> np.ndarray | None:
-    """Number of people of the release with each value; None if it is not published."""
+    """Return the number of people of the release with each value; None if it is not published."""
     return None if view.n_s is None else view.n_s[view.inside]
 
 
 def overall(view: View | PartitionedRelease, argument: str) -> np.ndarray:
-    """P(s) among the people of the release, where an argument is "overall"."""
+    """Return P(s) among the people of the release, for an argument that is "overall"."""
     n_s = published(view)
     if n_s is None:
         raise StatementError(
@@ -189,7 +189,7 @@ def overall(view: View | PartitionedRelease, argument: str) -> np.ndarray:
 
 
 def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
-    """P(s | .) as in ``post.inferences()``, and the people of each row; for a population, given "in the release"."""
+    """Return P(s | .) as in ``post.inferences()``, for a population given "in the release", and the people per row."""
     conditional, people = post.inferences()
     if post.view.inside.all():
         return conditional, people
@@ -203,7 +203,7 @@ def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def distances(p: np.ndarray, prior: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:
-    """Earth mover's distance, from 0 to 1, of every row of p from the prior: one row for all, or one each."""
+    """Compute the earth mover's distance, from 0 to 1, of every row of p from the prior, of one row or as many."""
     ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
     difference = p - prior
     if {"auto": ordered, "equal": False, "ordered": True}[distance]:

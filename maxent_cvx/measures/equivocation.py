@@ -1,4 +1,4 @@
-"""Confidential attribute equivocation (CAE): the entropy of a confidential value, exact or to within a range."""
+"""Confidential attribute equivocation (CAE): the entropy of a confidential value, exactly or to within a window."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .._utils.validation import check_instance, check_int, check_number
 from ..model.posterior import Posterior
 from .disclosure import NEGLIGIBLE, of_those_inside
 
-#: Widths in one batch, runs evaluated at once for all of them, and numbers in a table of least entropies: so many fit
-#: into the caches. Batches of fewer widths than FEWEST are slower than single widths.
+#: Widths in one batch, the fewest for which a batch is faster than single widths, runs evaluated at once for a batch,
+#: and numbers in a table of least entropies. These sizes fit into the caches.
 TOGETHER, FEWEST, AT_ONCE, TABLE = 64, 16, 2**17, 2**22
-#: In place of 0 in a logarithm; the product with 0 is 0.
+#: Replaces 0 in logarithms whose product with 0 must be 0.
 TINY = 1e-300
 
 
 def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """H(eps) = min over partitions of the values into runs no wider than eps of -sum q log2 q, q a run's probability."""
+    """Compute H(eps), the least -sum q log2 q over partitions into runs, of probabilities q, no wider than eps."""
     entropies = np.empty((len(p), len(widths)))
     most = int((np.arange(len(units)) - np.searchsorted(units, units - widths[-1:].max(initial=0))).max()) + 1
     together = min(AT_ONCE // most, TOGETHER) if most * FEWEST <= AT_ONCE else 1
@@ -43,12 +43,12 @@ def least_entropy(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.nd
 
 
 def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """H of some distributions at some widths, for all at once."""
+    """Compute H of several distributions at several widths together."""
     n = len(units)
     begins = np.searchsorted(units, units - widths[:, None])  # the first value in a window that ends at value i
     widest, narrowest = begins[-1].tolist(), begins[0].tolist()
     cumulated = np.concatenate([np.zeros((1, len(p))), p.T.cumsum(axis=0)])
-    least = np.zeros((n + 1, len(p), len(widths)))  # of the first i values
+    least = np.zeros((n + 1, len(p), len(widths)))  # least entropies of the first i values
     places = np.arange(n)[:, None]
     for i in range(n):
         wide, narrow = widest[i], narrowest[i]
@@ -64,12 +64,12 @@ def _together(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarra
 
 
 def information(q: np.ndarray) -> np.ndarray:
-    """-q log2 q, bits; 0 for q = 0."""
+    """Compute -q log2 q, in bits; 0 for q = 0."""
     return -q * np.log2(np.maximum(q, TINY))
 
 
 def cover(units: np.ndarray, p: np.ndarray, width: int) -> np.ndarray:
-    """The first value of every run of a partition with the least entropy, in increasing order."""
+    """Return the first value of every run of a partition with the least entropy, in increasing order."""
     begins = np.searchsorted(units, units - width)
     cumulated = np.concatenate([[0.0], p.cumsum()])
     least = np.zeros(len(units) + 1)
@@ -85,23 +85,23 @@ def cover(units: np.ndarray, p: np.ndarray, width: int) -> np.ndarray:
 
 
 def cost(units: np.ndarray, width: int) -> int:
-    """Number of runs evaluated for one width, to which the time is proportional."""
+    """Return the number of runs evaluated for one width, to which the time is proportional."""
     return int((np.arange(1, len(units) + 1) - np.searchsorted(units, units - width)).sum())
 
 
-# The breakpoints of a non-increasing step function: all candidates, or by bisection.
+# The breakpoints of a non-increasing step function, from all candidates or by bisection.
 
 
 #: Bits: entropies that differ by less are equal up to rounding.
 SAME = 1e-11
-#: The most runs that are evaluated for a curve by bisection, and for an exact one, where each run takes less time: a
-#: minute or two.
+#: Largest numbers of runs evaluated for a curve by bisection, and for an exact curve, which takes less time per run;
+#: either takes a minute or two.
 BREAKPOINTS_MOST_RUNS, MOST_EXACT = 3 * 10**10, 8 * 10**10
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The known part of the curve H(eps)."""
+    """Points of the curve H(eps); `is_open` marks the intervals between them in which H is undetermined."""
 
     width: np.ndarray
     entropy: np.ndarray
@@ -109,13 +109,13 @@ class Steps:
 
 
 def stepwise(width: np.ndarray, entropy: np.ndarray) -> Steps:
-    """A curve without undetermined intervals."""
+    """Return a curve without undetermined intervals."""
     return Steps(width, entropy, np.zeros(len(width) - 1, dtype=bool))
 
 
 def differences(units: np.ndarray, most: int) -> np.ndarray | None:
-    """The distinct differences of two values, increasing, with 0; None if there are more than `most` besides 0."""
-    if len(units) - 1 > most:  # so many are the differences from the first value alone
+    """Return the distinct differences of two values, increasing, with 0; None if more than `most` are positive."""
+    if len(units) - 1 > most:  # the number of differences from the first value alone
         return None
     distances = np.zeros(1, dtype=np.int64)
     at_once = max(2**20 // len(units), 1)
@@ -128,7 +128,7 @@ def differences(units: np.ndarray, most: int) -> np.ndarray | None:
 
 
 def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], evaluations: int) -> Steps:
-    """Evaluate H wherever it can change or, where that is too much, bisect where most of the area is undetermined."""
+    """Evaluate H at all possible changes or, if these are too many, bisect where most of the area is undetermined."""
     span = int(units[-1] - units[0])
     every = differences(units, evaluations)
     if every is not None and len(every) * cost(units, span) <= MOST_EXACT:
@@ -161,20 +161,20 @@ def _changes(steps: Steps) -> Steps:
     return Steps(steps.width[at], steps.entropy[at], steps.is_open[at[1:] - 1])
 
 
-# Equivocation of distributions with few possible values each, each over its own values.
+# Equivocation of distributions with few possible values, which differ between distributions.
 
 
-#: Numbers in a table: so many fit into the caches.
+#: Numbers in a table that fits into the caches.
 OWN_VALUES_TABLE = 2**21
 
 
 def own_runs(support: np.ndarray) -> float:
-    """Number of runs evaluated for distributions with these numbers of possible values."""
+    """Return the number of runs evaluated for distributions with these numbers of possible values."""
     return float((support.astype(float) ** 4 / 4).sum())
 
 
 def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The exact curves of distributions with k possible values each, which differ between distributions."""
+    """Return the exact curves of distributions with k possible values each, which differ between distributions."""
     k = p.shape[1]
     late, early = np.tril_indices(k, -1)
     widths = np.sort(np.c_[np.zeros(len(p), dtype=np.int64), units[:, late] - units[:, early]], axis=1)
@@ -187,7 +187,7 @@ def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _least(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """H of every row at its own widths."""
+    """Compute H of every row at its own widths."""
     cumulated = np.c_[np.zeros(len(p)), p.cumsum(axis=1)]
     least = np.zeros((p.shape[1] + 1, *widths.shape))
     for i in range(p.shape[1]):
@@ -202,22 +202,22 @@ def _least(units: np.ndarray, p: np.ndarray, widths: np.ndarray) -> np.ndarray:
 # Numbers as integer multiples of a decimal unit, so that 0.8 - 0.5 <= 0.3 holds.
 
 
-#: Significant decimal digits that every float holds, and that a long integer may exceed.
+#: Significant decimal digits that every float preserves, and that a long integer may exceed.
 DIGITS = sys.float_info.dig
-#: Floats whose products with powers of ten, and whose differences, are floats.
+#: Range of floats whose products with powers of ten, and whose differences, do not overflow or underflow.
 SMALLEST, LARGEST = 1e-285, 1e300
-#: Integers below this are floats exactly.
+#: Integers below this are exact as floats.
 EXACT = 2**53
 
 
 @dataclass(frozen=True)
 class Units:
-    """Differences of values are integer multiples of 10^-digits."""
+    """The unit 10^-digits, of which all differences of values are integer multiples."""
 
     digits: int
 
     def of(self, width: float) -> int:
-        """A width in units; rounded if the unit is a decimal fraction, since it comes from rounded numbers."""
+        """Convert a width to units; round it if the unit is a decimal fraction, since it comes from rounded numbers."""
         if isinstance(width, numbers.Integral) and self.digits == 0:
             return int(width)
         width = float(width)
@@ -226,41 +226,41 @@ class Units:
         return round(width * 10.0**self.digits if self.digits > 0 else width / 10.0**-self.digits)
 
     def window(self, eps: float, span: int) -> int:
-        """The width of a window in units, at most as wide as all values."""
-        # Far beyond the span eps in units may be too large for an integer.
+        """Convert the width of a window to units, at most the span of the values."""
+        # If eps is far beyond the span, its multiple of the unit may be too large for an integer.
         return span if eps > 2 * float(self.width(np.array([span]))[0]) else min(self.of(eps), span)
 
     def width(self, units: np.ndarray) -> np.ndarray:
-        """Multiples of the unit as numbers, each the float nearest to the decimal."""
+        """Convert multiples of the unit to numbers, each the float nearest to the decimal."""
         return units / 10.0**self.digits if self.digits > 0 else units * 10.0**-self.digits
 
 
 def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarray, Units]:
-    """Read numbers: as they are, as integer multiples of a unit from the least one, and the unit."""
+    """Return numbers as read, their differences from the least as integer multiples of a unit, and the unit."""
     numbers = as_numbers(values, what)
     if not len(numbers):
         raise TableError(f"{what} must contain at least one number")
     if numbers.dtype != float:
         least, most = int(numbers.min()), int(numbers.max())
         if most - least > np.iinfo(np.int64).max:
-            raise TableError(f"{what} range from {least} to {most}, too far for exact differences; round them")
+            raise TableError(f"{what} range from {least} to {most}, too far for exact differences; round the numbers")
         return numbers, (numbers - least).astype(np.int64), Units(0)
     if (numbers == np.rint(numbers)).all() and np.abs(numbers).max() <= EXACT:
         return numbers, (numbers - numbers.min()).astype(np.int64), Units(0)
     size = np.abs(numbers[numbers != 0])
     if size.min() < SMALLEST or size.max() > LARGEST:
         raise TableError(
-            f"{what} contain {size.min():g} or {size.max():g}; sizes must be from {SMALLEST:g} to {LARGEST:g}: use another "
-            "unit"
+            f"{what} contain {size.min():g} or {size.max():g}, but sizes must be from {SMALLEST:g} to {LARGEST:g}; use "
+            "another unit"
         )
     digits = DIGITS - math.ceil(math.log10(size.max()))
     units = np.rint(numbers * 10.0**digits if digits > 0 else numbers / 10.0**-digits).astype(np.int64)
     return numbers, units - units.min(), Units(digits)
 
 
-#: The most runs that are evaluated for all distributions: some minutes.
+#: Largest number of runs evaluated for all distributions, which takes some minutes.
 MOST_RUNS = 10**11
-#: Distinct differences beyond which distributions are not treated together.
+#: Largest number of distinct differences for which distributions are evaluated together.
 MOST_DIFFERENCES = 20_000
 
 
@@ -277,23 +277,23 @@ def _checked(eps: Any) -> Any:
 
 
 def _name(eps: float) -> str:
-    """The column of an eps."""
+    """Return the column name of an eps."""
     return f"H({float(eps):.15g})"
 
 
 def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) -> pd.DataFrame:
-    """H(0), the exact area, eps_max, 1 / H(0), and H(eps) for the given eps, one row per distribution."""
+    """Compute H(0), the exact area, eps_max, 1 / H(0), and H(eps) for the given eps, one row per distribution."""
     order = np.argsort(units, kind="stable")
     distinct, start = np.unique(units[order], return_index=True)
-    p = np.add.reduceat(p[:, order], start, axis=1)  # several values may stand for one number
+    p = np.add.reduceat(p[:, order], start, axis=1)  # several values may represent the same number
     distinct, p = distinct[p.any(axis=0)], p[:, p.any(axis=0)]
     support = (p > 0).sum(axis=1)
     every = differences(distinct, MOST_DIFFERENCES)
     together = np.inf if every is None else len(p) * len(every) * cost(distinct, int(np.ptp(distinct)))
     if (runs := min(together, own_runs(support))) > MOST_RUNS:
         raise GroupTooLarge(
-            f"the equivocation of {len(p)} people, of {len(distinct)} values, means {runs:.1e} runs to try, of which "
-            f"{MOST_RUNS:.0e} are allowed; round the values, values={{value: number}}"
+            f"the equivocation of {len(p)} distributions of {len(distinct)} values requires {runs:.1e} runs, and "
+            f"at most {MOST_RUNS:.0e} are allowed; round the values with values={{value: number}}"
         )
     of_eps = [unit.window(eps, int(np.ptp(distinct))) for eps in at]
     measured = np.empty((len(p), 3 + len(at)))
@@ -315,7 +315,7 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
 
 
 def _reach(units: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The difference between the largest and the smallest possible value."""
+    """Return the difference between the largest and the smallest possible value."""
     possible = p > 0
     return units[len(units) - 1 - possible[:, ::-1].argmax(axis=1)] - units[possible.argmax(axis=1)]
 
@@ -323,7 +323,7 @@ def _reach(units: np.ndarray, p: np.ndarray) -> np.ndarray:
 def _measured(
     widths: np.ndarray, entropy: np.ndarray, reach: np.ndarray, unit: Units, of_eps: Sequence[int]
 ) -> np.ndarray:
-    """H(0), the area, eps_max, and H(eps) of curves whose changes are all known."""
+    """Compute H(0), the area, eps_max, and H(eps) of curves whose changes are all known."""
     entropy = np.where(widths >= reach[:, None], 0.0, entropy)
     area = (entropy[:, :-1] * np.diff(unit.width(widths), axis=1)).sum(axis=1)
     last = [(widths <= eps).sum(axis=1, keepdims=True) - 1 for eps in of_eps]
@@ -332,24 +332,24 @@ def _measured(
     )
 
 
-#: Allowed difference of the sum of probabilities from 1; for float32 and float16.
+#: Largest difference of the sum of probabilities from 1, and the same for float32 and float16.
 ROUNDING, COARSE = 1e-9, 1e-3
-#: Widths at which the entropy of one curve is evaluated by default.
+#: Default of the largest number of widths at which the entropy of a curve is evaluated.
 EVALUATIONS = 5_000
-#: The most runs that are evaluated for one answer: a minute or two.
+#: Largest number of runs evaluated for one answer, which takes a minute or two.
 EQUIVOCATION_MOST_RUNS = 4 * 10**10
-#: The most points of a grid.
+#: Largest number of points of a grid.
 MOST_STEPS = 10**6
 
 
 @dataclass(frozen=True, eq=False)
 class Equivocation(ReprMixin):
-    """H(eps), the entropy, bits, of a number that need only be known to within a window of width eps.
+    """H(eps), the entropy in bits of a number that need only be known to within a window of width eps.
 
     Attributes
     ----------
     distribution : Series
-        The probability of every value that is possible, by value, increasing.
+        The probability of every possible value, by value in increasing order.
     step : float or None
         The step of the grid on which the curve is evaluated; None for the exact curve.
     evaluations : int
@@ -375,7 +375,7 @@ class Equivocation(ReprMixin):
 
     @cached_property
     def initial(self) -> float:
-        """H(0) = -sum p log2 p, the entropy of the value itself, bits."""
+        """H(0) = -sum p log2 p, the entropy of the value itself, in bits."""
         p = self.distribution.to_numpy()
         return float(-xlogy(p, p).sum() / math.log(2)) if len(p) > 1 else 0.0
 
@@ -391,20 +391,20 @@ class Equivocation(ReprMixin):
 
     @property
     def curve(self) -> pd.DataFrame:
-        """Where H changes: `epsilon`, and `entropy`, bits, from there up to the next row; or both on the grid.
+        """The changes of H, or its values on the grid: `epsilon`, and `entropy` in bits from there to the next row.
 
-        H is a right-continuous step function, which never rises and can change only where eps is the difference of
-        two values. If not :attr:`exact`, the rows are those eps for which H was found, and in between it may be less.
+        H is a non-increasing, right-continuous step function, which can change only if eps is the difference of two
+        values. If not :attr:`exact`, the rows are the evaluated eps, and H may be smaller between them.
 
         Returns
         -------
         DataFrame
-            One row per change, or a point of the grid: `epsilon`, in the unit of the values, from 0 on, and `entropy`.
+            One row per change or point of the grid: `epsilon`, in the unit of the values, from 0 on, and `entropy`.
 
         Raises
         ------
         GroupTooLarge
-            If that takes too long.
+            If the computation takes too long.
 
         Examples
         --------
@@ -420,15 +420,15 @@ class Equivocation(ReprMixin):
 
     @property
     def area(self) -> float:
-        """The integral of H from 0 to eps_max, bits x the unit of the values.
+        """The integral of H from 0 to eps_max, in bits x the unit of the values.
 
-        With a step the sum step * H over the grid, as in the paper. Else, if not :attr:`exact`, the middle of
-        :attr:`area_bounds`.
+        With a step, this is the sum of step * H over the grid, as in the paper. Otherwise, if the curve is not
+        :attr:`exact`, it is the middle of :attr:`area_bounds`.
 
         Returns
         -------
         float
-            Bits x the unit of the values.
+            The area, in bits x the unit of the values.
 
         Raises
         ------
@@ -448,7 +448,7 @@ class Equivocation(ReprMixin):
 
     @cached_property
     def area_bounds(self) -> tuple[float, float]:
-        """Lower and upper bound of the exact area; equal if it is known."""
+        """Lower and upper bound of the exact area, which are equal if it is known."""
         if self.step is not None:
             area = self.step * float(self._steps.entropy.sum())
             return max(area - self.step * self.initial, 0.0), area
@@ -457,15 +457,15 @@ class Equivocation(ReprMixin):
 
     @property
     def exact(self) -> bool:
-        """Whether every eps where H changes is known, without a step.
+        """Whether all changes of H are known, and no step is used.
 
-        It is, if at most `evaluations` differences are distinct, and if these do not mean too many runs to try: 5,000
-        differences of 5,000 values are not too many, a minute's work; 10,000 of 10,000 are.
+        This is the case if there are at most `evaluations` distinct differences and their evaluation is feasible:
+        5,000 differences of 5,000 values take a minute, 10,000 of 10,000 are too many.
         """
         return self.step is None and not self._steps.is_open.any()
 
     def at(self, eps: float | Iterable[float]) -> float | np.ndarray:
-        """H(eps), bits; an array for several eps.
+        """Compute H(eps), in bits; an array for several eps.
 
         Parameters
         ----------
@@ -475,14 +475,14 @@ class Equivocation(ReprMixin):
         Returns
         -------
         float or ndarray
-            H(eps), bits: a float for one eps, an array for several.
+            H(eps), in bits: a float for one eps, an array for several.
 
         Raises
         ------
         BadProbability
             If an eps is negative, or not a finite number.
         GroupTooLarge
-            If that takes too long.
+            If the computation takes too long.
 
         Examples
         --------
@@ -498,7 +498,7 @@ class Equivocation(ReprMixin):
         return float(entropies[0]) if len(listed) == 1 and listed[0] is eps else entropies
 
     def grouping(self, eps: float) -> pd.DataFrame:
-        """The partition with the entropy H(eps): what an intruder would answer, and with what probability.
+        """Return the partition with the entropy H(eps): the possible answers of an intruder, and their probabilities.
 
         Parameters
         ----------
@@ -508,12 +508,12 @@ class Equivocation(ReprMixin):
         Returns
         -------
         DataFrame
-            One row per run of values: `low`, `high`, `middle` (the answer), how many `values`, `probability`.
+            One row per run of values: `low`, `high`, `middle` (the answer), number of `values`, `probability`.
 
         Raises
         ------
         BadProbability, GroupTooLarge
-            As :meth:`at`.
+            See :meth:`at`.
 
         Examples
         --------
@@ -552,21 +552,21 @@ class Equivocation(ReprMixin):
         return int(self._units[-1] - self._units[0])
 
     def _width(self, eps: object) -> int:
-        """The width of a window in units."""
+        """Return the width of a window in units."""
         return self._unit.window(_checked(eps), self._span)
 
     def _entropy(self, widths: np.ndarray) -> np.ndarray:
-        """H of increasing widths."""
+        """Compute H at increasing widths."""
         inside = widths < self._span
         positive = least_entropy(self._units, self.distribution.to_numpy()[None], widths[inside])[0]
         return np.concatenate([positive, np.zeros(len(widths) - len(positive))])
 
     def _afford(self, widths: np.ndarray) -> None:
-        """Check that some widths do not take too long."""
+        """Raise GroupTooLarge if the evaluation of H at the widths takes too long."""
         if (runs := sum(cost(self._units, int(width)) for width in widths)) > EQUIVOCATION_MOST_RUNS:
             raise GroupTooLarge(
-                f"H({self._unit.width(widths[-1:])[0]:g}) of {len(self._units)} distinct values means {runs:.1e} runs "
-                f"to try, of which {EQUIVOCATION_MOST_RUNS:.0e} are allowed; ask for a smaller eps, or round the values"
+                f"H({self._unit.width(widths[-1:])[0]:g}) of {len(self._units)} distinct values requires {runs:.1e} "
+                f"runs, and at most {EQUIVOCATION_MOST_RUNS:.0e} are allowed; use a smaller eps, or round the values"
             )
 
     @cached_property
@@ -578,14 +578,14 @@ class Equivocation(ReprMixin):
         most = self.evaluations if every is None else MOST_STEPS
         if n_steps >= most:
             raise GroupTooLarge(
-                f"step={self.step:g}: the grid up to {self.eps_max:g} would have {n_steps:.12g} points, and {most} are "
-                "allowed; use a longer step, or leave it out for the exact curve"
+                f"step={self.step:g}: the grid up to {self.eps_max:g} would have {n_steps:.12g} points, and at most "
+                f"{most} are allowed; use a larger step, or omit it for the exact curve"
             )
         grid = self.step * np.arange(max(math.ceil(round(n_steps, 9)), int(self._span > 0)) + 1)
         if every is None:
             return stepwise(grid, np.asarray(self.at(grid)))
         self._afford(every)
-        last = np.searchsorted(every, [self._width(eps) for eps in grid], side="right") - 1  # where H changed last
+        last = np.searchsorted(every, [self._width(eps) for eps in grid], side="right") - 1  # the last change of H
         return stepwise(grid, self._entropy(every)[last])
 
     @property
@@ -601,34 +601,34 @@ def equivocation(
     *,
     evaluations: int = EVALUATIONS,
 ) -> Equivocation:
-    """H(eps) = least entropy, in bits, over all ways to cover the values by windows of width eps.
+    """Compute H(eps), the least entropy in bits over all ways to cover the values by windows of width eps.
 
-    H(0) is Shannon's entropy, for which "50 or 107" is as uncertain as "77 or 80"; for the area under H(eps) it is not.
+    In H(0), Shannon's entropy, "50 or 107" is as uncertain as "77 or 80"; the area under H(eps) distinguishes them.
 
     Parameters
     ----------
     values : list of numbers; or Series or dict
-        Values of the confidential attribute, in any order; equal ones are merged. A Series or dictionary alone contains
-        the probability of every value, by value, as :meth:`maxent_cvx.sdc.Technique.infer` gives it.
+        Values of the confidential attribute, in any order; equal ones are merged. A Series or dict without
+        `probabilities` contains the probability of every value, as returned by :meth:`maxent_cvx.sdc.Technique.infer`.
     probabilities : list of numbers, optional
         Probabilities of the values, in the same order. They must sum to 1; rounding errors are removed by dividing by the
-        sum. Values with probability 0 are impossible and left out; 1e-12 counts as possible.
+        sum. Values with probability 0 are impossible and omitted; 1e-12 counts as possible.
     step : float, optional
         Evaluate only eps = 0, step, 2 step, ..., as in the paper; by default the curve is exact.
     evaluations : int
-        The curve is exact up to this number of distinct differences of two values. Beyond, eps is bisected where H is not
-        yet known to be constant, first where most of the area is undetermined, at most this number of times.
+        The curve is exact up to this number of distinct differences of two values. With more, eps is bisected at most
+        this number of times where H is not yet known to be constant, first where most of the area is undetermined.
 
     Returns
     -------
     Equivocation
-        With ``.initial``, ``.curve``, ``.area``, ``.eps_max``, ``.at(eps)``, ``.grouping(eps)``; what takes time is
-        computed when it is first read.
+        With ``.initial``, ``.curve``, ``.area``, ``.eps_max``, ``.at(eps)``, ``.grouping(eps)``; results that take time
+        are computed when they are first read.
 
     Raises
     ------
     TableError
-        If the values are not finite numbers, or their number is not that of the probabilities.
+        If the values are not finite numbers, or their number differs from that of the probabilities.
     BadProbability
         If probabilities are missing, are invalid, or do not sum to 1; or the step is not above 0.
     StatementError
@@ -636,10 +636,10 @@ def equivocation(
 
     Notes
     -----
-    Confidential Attribute Equivocation, sections 3 and 4; the display in section 3 says "maximised", the text and the
-    appendix "minimum". O(n w) for one eps, with n values and at most w of them in a window: 100,000 values and windows of
-    a thousand take a second. Values and eps are compared in fifteen significant digits of the largest possible value,
-    integers exactly: 0.8 and 0.5 are within 0.3 of each other.
+    See Confidential Attribute Equivocation, sections 3 and 4; the formula in section 3 reads "maximised", the text and
+    the appendix "minimum". One eps takes O(n w) time for n values with at most w of them in a window: 100,000 values
+    and windows of a thousand take a second. Values and eps are compared in fifteen significant digits of the largest
+    possible value, integers exactly: 0.8 and 0.5 are within 0.3 of each other.
 
     Examples
     --------
@@ -667,8 +667,8 @@ def equivocation(
             )
         known = values if isinstance(values, pd.Series) else pd.Series(dict(values), dtype=object)
         values, probabilities = known.index, known.array
-    both = isinstance(values, pd.Series) and isinstance(probabilities, pd.Series)
-    if both and not values.index.equals(probabilities.index):  # type: ignore[union-attr]
+    are_series = isinstance(values, pd.Series) and isinstance(probabilities, pd.Series)
+    if are_series and not values.index.equals(probabilities.index):  # type: ignore[union-attr]
         raise TableError("values and probabilities are Series with different labels; bring them into the same order")
     p = as_numbers(probabilities, "probabilities").astype(float)
     numbers = as_numbers(values, "values")
@@ -702,24 +702,24 @@ def equivocation(
 def individual_equivocation(
     post: Posterior, at: float | Iterable[float] = (), values: Mapping[object, float] | pd.Series | None = None
 ) -> pd.DataFrame:
-    """H(eps) of P(s | q), for each row of ``post.inferences()``: least entropy over windows of width eps, bits.
+    """Compute H(eps) of P(s | q), least entropy in bits over windows of width eps, per row of ``post.inferences()``.
 
     Parameters
     ----------
     post : Posterior
         A posterior with one sensitive attribute.
     at : float or several
-        Values of eps at which H(eps) is computed, too, one column each.
+        Values of eps for which H(eps) is also computed, in one column each.
     values : dict or Series, optional
-        The number that each sensitive value stands for; by default the values are numbers themselves.
+        The number that each sensitive value represents; by default the values are numbers themselves.
 
     Returns
     -------
     DataFrame
-        Indexed as ``post.inferences()``: the number of `people` in a row; `initial`, H(0), bits; `area`, bits x the unit
-        of the values; `eps_max`, the distance between the largest and the smallest possible value; `disclosure_risk`,
-        1 / H(0), infinite where the value is certain; and "H(eps)" for every eps in `at`. Probabilities below 1e-9 count
-        as zero. The area of a release is the mean area, weighted by people.
+        Indexed as ``post.inferences()``: the number of `people` in a row; `initial`, H(0), in bits; `area`, in bits x
+        the unit of the values; `eps_max`, the distance between the largest and the smallest possible value;
+        `disclosure_risk`, 1 / H(0), infinite if the value is certain; and "H(eps)" for every eps in `at`. Probabilities
+        below 1e-9 count as zero. The area of a release is the mean area, weighted by people.
 
     Raises
     ------
@@ -730,21 +730,21 @@ def individual_equivocation(
     BadProbability
         If an eps is negative, or not a number.
     GroupTooLarge
-        If that takes too long.
+        If the computation takes too long.
 
     Notes
     -----
-    As :func:`equivocation`, exactly, for all people at once: O(k^4) for a person with k possible values; or O(v^2 d) with
-    v values of the release and d distinct differences, if that is less. For a population
-    (:class:`maxent_cvx.GroupedRelease`), the people in the release are measured.
+    The results equal those of :func:`equivocation`, exactly, but are computed for all people at once: in O(k^4) for a
+    person with k possible values, or O(v^2 d) with v values of the release and d distinct differences if that is less.
+    For a population (:class:`maxent_cvx.GroupedRelease`), the people in the release are measured.
 
     Examples
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Age": [20, 20, 30, 30], "Salary": [50, 52, 50, 107], "Bucket": [1, 1, 2, 2]})
     >>> release = mx.Release.from_buckets(people, qi="Age", sa="Salary", bucket="Bucket")
-    >>> found = mx.measures.individual_equivocation(mx.MaxEnt(release).solve(), at=5)
-    >>> print(found[["people", "initial", "area", "eps_max", "H(5)"]].round(3))       # 50 or 52 is nearly the same
+    >>> table = mx.measures.individual_equivocation(mx.MaxEnt(release).solve(), at=5)
+    >>> print(table[["people", "initial", "area", "eps_max", "H(5)"]].round(3))       # 50 and 52 are nearly the same
          people  initial  area  eps_max  H(5)
     Age
     20        2      1.0   2.0      2.0   0.0

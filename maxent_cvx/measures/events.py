@@ -1,4 +1,4 @@
-"""Which sensitive values count for exposure, and the intervals of numbers, dates and ranks around them."""
+"""Sensitive events that count for exposure: values, and intervals of numbers, dates and ranks around them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..releases.generalized import read_hierarchies
 ROUNDING = 1e-9
 #: The default distance is the range of the values divided by this.
 PARTS_OF_RANGE = 20
-#: With so many ranks or more, neighbouring ranks count as equal by default: three of five are not nearly all.
+#: The least number of ranks for which neighbouring ranks count as equal by default: three of five are not nearly all.
 MANY_RANKS = 5
 #: A value that occurs RARE times or less is rare. MANY_RARE rare values make a table nearly unique if they are more than
 #: half of the values, and at least SHARE_OF_RARE of the people have one.
@@ -36,7 +36,7 @@ RARE, MANY_RARE, SHARE_OF_RARE = 2, 10, 0.1
 #: Fewer labels that look like numbers may be a coincidence; with two, neither lies between others.
 FEWEST_NUMBERS = 3
 
-#: Dates and times in the form of ISO 8601, which have one meaning only: 2024-05-31, 2024-05-31T12:00:00+02:00.
+#: Dates and times in the format of ISO 8601, which is unambiguous: 2024-05-31, 2024-05-31T12:00:00+02:00.
 ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?")
 #: A number with its separators, such as 30,000 or 30.000,50; or a code, letters followed by digits, such as A01 or B20.1.
 NUMBER_OR_CODE = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]+)\d[\w.]*|\d+(?:[.,' \u2019]\d+)*")
@@ -44,40 +44,40 @@ NUMBER_OR_CODE = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]+)\d[\w.]*|\d+(?:[.,' \u
 CURRENCIES = re.compile(
     "EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN|ZAR|RUB|TRY|KRW|US|RS|KR", re.I
 )
-#: Replaces the digits of a code, so that it is not taken for a number.
+#: Replaces the digits of a code, so that it is not mistaken for a number.
 AS_LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 
 @dataclass(frozen=True, eq=False)
 class SensitiveEvents:
-    """Events whose probabilities are judged: `includes[s, e]` is 1 if event e contains the sensitive value s.
+    """Events that may be inferred: `includes[s, e]` is 1 if event e contains the sensitive value s.
 
-    An event is usually one value. With several sensitive attributes, whose combinations are the values, it may be all
-    combinations with one disease; with a hierarchy, it may be a node.
+    An event is usually one value. With several sensitive attributes, whose combinations are the values, it may consist
+    of all combinations with one disease; with a hierarchy, it may be a node.
     """
 
     labels: pd.Index
     includes: sp.csr_array
 
     def of(self, p: np.ndarray) -> np.ndarray:
-        """Probabilities (or numbers of people) of the events, from those of the values on the last axis."""
+        """Return probabilities (or numbers of people) of the events from those of the values on the last axis."""
         return p if self.are_all_values else np.asarray(p @ self.includes)
 
     @cached_property
     def are_all_values(self) -> bool:
-        """Whether the events are the values themselves, in their order: a product with a large table takes long."""
+        """Whether the events are the values in their order, which saves slow products with large tables."""
         n, n_events = self.includes.shape
         entries = self.includes.indptr, self.includes.indices, self.includes.data
         return n == n_events and all(map(np.array_equal, entries, (np.arange(n + 1), np.arange(n), np.ones(n))))
 
     def largest(self, numbers: np.ndarray) -> np.ndarray:
-        """The largest number among the values of each event."""
+        """Return the largest number among the values of each event."""
         by_event = self.includes.tocsc()
         return np.maximum.reduceat(numbers[:, by_event.indices], by_event.indptr[:-1], axis=1)
 
     @property
     def involved(self) -> np.ndarray:
-        """Mark the values that are in some event."""
+        """Mask of the values that are in some event."""
         return np.diff(self.includes.indptr) > 0
 
 
@@ -107,14 +107,14 @@ def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
 
 
 def attribute_values(values: pd.Index, attribute: object) -> SensitiveEvents:
-    """Every value of one attribute, whatever the others are."""
+    """Return one event per value of an attribute, regardless of the other attributes."""
     if values.nlevels == 1:
         return _each(values, np.ones(len(values), dtype=bool))
     return _of_attributes(values, {attribute: None})
 
 
 def values_of_each_attribute(values: pd.Index) -> SensitiveEvents | None:
-    """Every value of each of several attributes; None for a single attribute."""
+    """Return one event per value of each attribute; None if there is only one attribute."""
     if values.nlevels == 1:
         return None
     each = [attribute_values(values, name) for name in values.names]
@@ -123,17 +123,17 @@ def values_of_each_attribute(values: pd.Index) -> SensitiveEvents | None:
 
 
 def _each(values: pd.Index, mask: np.ndarray) -> SensitiveEvents:
-    """One event for each marked value."""
+    """Return one event per marked value."""
     return _grouped(values[mask], np.flatnonzero(mask), np.arange(int(mask.sum())), len(values))
 
 
 def _grouped(labels: pd.Index, value: np.ndarray, event: np.ndarray, n_values: int) -> SensitiveEvents:
-    """Events from pairs of a value and the event that contains it."""
+    """Return events, given pairs of a value and the event that contains it."""
     return SensitiveEvents(labels, sp.csr_array((np.ones(len(value)), (value, event)), shape=(n_values, len(labels))))
 
 
 def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> SensitiveEvents:
-    """Values of some attributes, each event added up over the values of the others."""
+    """Return one event per combination of values of the chosen attributes, regardless of the other attributes."""
     if not chosen:
         raise StatementError("sensitive must contain at least one attribute; omit it to consider all values")
     mask, names = np.ones(len(values), dtype=bool), [str(name) for name in values.names]
@@ -153,7 +153,7 @@ def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> Sensiti
 def _with_nodes(
     events: SensitiveEvents, every: SensitiveEvents, nodes: Mapping[object, frozenset[object]]
 ) -> SensitiveEvents:
-    """Add the nodes of a hierarchy that contain a judged value, except single values and the root."""
+    """Add the nodes of a hierarchy that contain the value of an event, except single values and the root."""
     values = every.labels
     if not values.isin(list(frozenset().union(*nodes.values()))).any():
         raise StatementError(
@@ -172,7 +172,7 @@ def _with_nodes(
 
 
 def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[SensitiveEvents, Intervals | None]:
-    """Read the parameters `sensitive` and `within`; the intervals are None where the values are labels."""
+    """Read the parameters `sensitive` and `within`; the intervals are None if the values are labels."""
     events = sensitive_events(values, sensitive)
     is_zero = isinstance(within, numbers.Real) and within == 0
     if events.labels.nlevels > 1:
@@ -180,7 +180,7 @@ def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[Se
             names = events.labels.names
             raise StatementError(
                 f"within={short_repr(within)}: combinations of {', '.join(map(str, names))} are compared for equality; "
-                f"to compare distances judge one attribute, such as sensitive={{{names[0]!r}: None}}"
+                f"to compare distances choose one attribute, such as sensitive={{{names[0]!r}: None}}"
             )
         return events, None
     attribute = events.labels.name
@@ -200,21 +200,21 @@ def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[Se
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """Positions of sensitive values on a line: numbers in their unit, times in seconds, ranks; from the least one."""
+    """Positions of sensitive values relative to the least: numbers in their unit, times in seconds, or ranks."""
 
     kind: str  # "number", "time" or "rank"
     position: np.ndarray
-    rounding: float = 0.0  # how far a difference of positions may be from the difference of the values
+    rounding: float = 0.0  # bounds the error of a difference of positions
 
     def default_radius(self) -> float:
-        """A twentieth of the range; at least one rank if there are many."""
+        """Return a twentieth of the range; at least one rank if there are many ranks."""
         radius = float(self.position.max(initial=0.0)) / PARTS_OF_RANGE
         if self.kind == "rank" and len(np.unique(self.position)) >= MANY_RANKS:
             return max(1.0, float(math.floor(radius)))
         return radius
 
     def read_radius(self, within: object) -> float:
-        """Read a radius: a number, or for times a duration."""
+        """Read a radius: a number, or a duration for times."""
         if self.kind != "time" or (isinstance(within, numbers.Real) and within == 0):
             return check_float(within, "within", 0.0, error=StatementError)
         if not isinstance(within, str | datetime.timedelta | np.timedelta64):
@@ -233,7 +233,7 @@ class Scale:
         return seconds
 
     def amount(self, difference: float) -> float | pd.Timedelta:
-        """A difference of positions in the unit of the values."""
+        """Convert a difference of positions to the unit of the values."""
         return pd.Timedelta(seconds=difference) if self.kind == "time" else difference
 
     def in_words(self, difference: float) -> str:
@@ -250,7 +250,7 @@ class Scale:
 
 
 def scale_of(values: pd.Index) -> Scale | None:
-    """The scale of the values of one attribute: times, numbers, or ordered categories that are neither; else None."""
+    """Return the scale of the values of an attribute: times, numbers, or other ordered categories; else None."""
     if not len(values):
         return None
     plain = pd.Index(np.asarray(values)) if isinstance(values, pd.CategoricalIndex) else values
@@ -284,9 +284,9 @@ def _number_scale(values: pd.Index) -> Scale | None:
     except TableError:
         return None
     if numbers.dtype.kind != "f":  # integers of any size: their differences are exact
-        whole = numbers.astype(object)
+        integers = numbers.astype(object)
         try:
-            position = np.asarray(whole - whole.min(), dtype=float)
+            position = np.asarray(integers - integers.min(), dtype=float)
         except OverflowError:
             return None
         return Scale("number", position, 0.0 if position.max() < 2**53 else float(np.spacing(position.max())))
@@ -299,7 +299,7 @@ def _number_scale(values: pd.Index) -> Scale | None:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """The closed intervals [c - radius, c + radius] around some values c, the centres."""
+    """Closed intervals [c - radius, c + radius] around sensitive values c, the centres."""
 
     scale: Scale
     radius: float
@@ -309,17 +309,17 @@ class Intervals:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """The values by increasing position."""
+        """Indices that sort the values by position."""
         return np.argsort(self.scale.position, kind="stable")
 
     @cached_property
     def sorted(self) -> np.ndarray:
-        """The positions, increasing."""
+        """The positions in increasing order."""
         return self.scale.position[self.order]
 
     @cached_property
     def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each centre, where its interval starts and stops among the sorted values."""
+        """Start and stop of the interval of each centre among the sorted values."""
         at, reach = self.scale.position[self.centres], self.radius + self.scale.rounding
         return np.searchsorted(self.sorted, at - reach, "left"), np.searchsorted(self.sorted, at + reach, "right")
 
@@ -331,34 +331,34 @@ class Intervals:
 
     @property
     def involved(self) -> np.ndarray:
-        """Mark the sensitive values that are in some interval."""
+        """Mask of the sensitive values that are in some interval."""
         begun, ended = (np.bincount(end, minlength=len(self.order) + 1).cumsum() for end in self.ends)
         inside = self.order[(begun > ended)[:-1]]
         return np.asarray(self.values.includes[:, inside].sum(axis=1) > 0)
 
     def _cumulative(self, p: np.ndarray) -> np.ndarray:
-        """Cumulative probabilities in order of position, from 0: shape (rows, values + 1)."""
+        """Return cumulative probabilities in order of position, from 0: shape (rows, values + 1)."""
         total = np.zeros((len(p), len(self.order) + 1))
         np.cumsum(p[:, self.order], axis=1, out=total[:, 1:])
         return total
 
     def of(self, p: np.ndarray) -> np.ndarray:
-        """Probabilities of the intervals, shape (rows, centres), from those of the values of the attribute."""
+        """Return probabilities of the intervals, shape (rows, centres), from those of the values of the attribute."""
         total, (start, stop) = self._cumulative(p), self.ends
         return total[:, stop] - total[:, start]
 
     def medians(self, p: np.ndarray) -> np.ndarray:
-        """Position of the median of every row, the guess with the least expected error."""
+        """Return the position of the median of every row, the guess with the least expected error."""
         total = self._cumulative(p)[:, 1:]
         return self.sorted[np.minimum((total < total[:, -1:] / 2).sum(axis=1), len(self.order) - 1)]
 
     def errors(self, p: np.ndarray) -> np.ndarray:
-        """Expected distance of the value from the median, for every row."""
+        """Return the expected distance of the value from the median, for every row."""
         far = np.abs(self.scale.position - self.medians(p)[:, None])
         return np.asarray(np.einsum("ij,ij->i", p, far) / p.sum(axis=1))
 
     def are_close(self, value: object, other: object) -> bool:
-        """Whether two values of the attribute count as equal."""
+        """Return whether two values of the attribute count as equal."""
         at = self.scale.position[self.values.labels.get_indexer(pd.Index([value, other]))]
         return bool(abs(at[0] - at[1]) <= self.radius + self.scale.rounding)
 
@@ -385,7 +385,7 @@ class Intervals:
 
 
 def are_nearly_unique(n_s: np.ndarray | None, n_values: int, n_people: int) -> bool:
-    """Whether most values occur once or twice, and not only a few people have these."""
+    """Return whether most values occur once or twice, and more than a few people have such values."""
     if n_s is None:
         return n_values >= MANY_RARE and n_values > n_people / RARE
     rare = (n_s > 0) & (n_s <= RARE)
@@ -394,10 +394,10 @@ def are_nearly_unique(n_s: np.ndarray | None, n_values: int, n_people: int) -> b
 
 
 def look_like_numbers(values: pd.Index) -> list[object]:
-    """Labels that look like numbers, dates or ranges with text around them, if at least half of all do.
+    """Return labels that look like numbers, dates or ranges with text around them, if at least half of all do.
 
-    Such a label begins with a number, after any signs, as "$30,000" or "20-30 years"; or at least three labels differ
-    only in their numbers, as "EUR 30000" or "stage 2". "A01" and "B20" are codes.
+    Such a label begins with a number, after any signs, like "$30,000" or "20-30 years"; or at least three labels differ
+    only in their numbers, like "EUR 30000" or "stage 2". "A01" and "B20" are codes.
     """
     texts = [_pattern(value) for value in values]
     frequent = {text for text, n in Counter(texts).items() if n >= FEWEST_NUMBERS and "#" in text}
@@ -406,7 +406,7 @@ def look_like_numbers(values: pd.Index) -> list[object]:
 
 
 def _pattern(value: object) -> str:
-    """A label with # for each number: "$#", "#-# years", "stage #"."""
+    """Return a label with # for each number: "$#", "#-# years", "stage #"."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
         return "#"
 

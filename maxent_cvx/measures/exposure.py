@@ -1,13 +1,13 @@
-"""Exposure: how many people's sensitive values an adversary infers with at least a given probability.
+"""Exposure: the number of people whose sensitive value an adversary infers with at least a given probability.
 
 A person with quasi-identifiers q is exposed at threshold t if, for some sensitive value s,
 
     P(s | q) >= t    while    P0(s | q) < t,
 
-where P is inferred and P0 is the baseline, what anybody believes without the release. If the values are numbers, dates
-or ranks, the event "S = s" is replaced by the interval "|S - s| <= within". All counts are sums over people: an
-:class:`ExposureRule` maps a block of rows of P to sums by name, and the sums of all blocks add up. In memory there is
-one block; a partitioned posterior applies the same rule to one block per partition.
+where P is inferred and P0 is the baseline, the belief without the release. If the values are numbers, dates or ranks,
+the event "S = s" is replaced by the interval "|S - s| <= within". All counts are sums over people: an
+:class:`ExposureRule` maps a block of rows of P to sums by name, and the sums of all blocks are added. In memory there
+is one block; a partitioned posterior applies the same rule to one block per partition.
 """
 
 from __future__ import annotations
@@ -55,32 +55,32 @@ from .events import (
 )
 from .leakage import in_order, inferred, of_posterior, tuples
 
-#: How far rounding may move the sum of the probabilities of an interval.
+#: Largest rounding error of the sum of the probabilities of an interval.
 SUM_ROUNDING = 1e-12
-#: The baseline P(s | q) from the same publication without the person's own record.
+#: The name of the baseline P(s | q) from the same publication without the person's own record.
 WITHOUT_HER = "without her"
-#: Probabilities that are judged at a time: a larger table is judged in chunks, to bound the memory.
+#: Largest number of probabilities processed at a time; larger tables are divided into chunks, to limit memory.
 MOST_NUMBERS = 2**22
-#: Groups that are listed for a release in partitions.
+#: Largest number of groups listed for a release in partitions.
 LISTED = 1000
 #: Columns of `who` besides the sensitive attributes.
 WHO_COLUMNS = frozenset({"P", "baseline", "people"})
-#: Values that are certain and not counted for which there is a warning each.
+#: Largest number of warnings about values that are certain but not counted.
 MOST_WARNINGS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Exposure(ReprMixin):
-    """The people who are exposed, and how often the likeliest value is the true one.
+    """Exposed people and groups, and the success of guessing the likeliest value.
 
     Attributes
     ----------
     threshold : float
-        The probability from which a person counts as exposed.
+        The least probability with which a person counts as exposed.
     people : int
         Number of exposed people.
     who : DataFrame
-        One row per exposed group, the largest probability first. Index: QI tuple, and name where people are named.
+        One row per exposed group, the largest probability first. Index: QI tuple, and name if people are named.
         Columns: the inferred value (the likeliest of those that count), its probability `P`, its `baseline` if there
         is one, and the number of `people` in the group.
     histogram : Series
@@ -93,21 +93,21 @@ class Exposure(ReprMixin):
         whom it is `certain`; the number of people for whom it is `not_counted` because their P0 reaches the threshold,
         and of those for whom it is inferred `anyway`.
     uncounted : DataFrame
-        By value: the number of `people` who are not exposed although the value is certain for them (P = 1), and
-        `because` of what. Check these values: one that nobody took for sensitive is known for these people.
+        By value: the number of `people` who are not exposed although the value is certain for them (P = 1), and the
+        reason, `because`. Check whether any of these values is sensitive, since it is known for these people.
     warnings : tuple of str
-        What a reader must know besides the number of people.
+        Caveats about the number of people.
     baseline : str or None
-        "overall", "without her own record" or "in the baseline", depending on what P0 was.
+        "overall", "without her own record" or "in the baseline", depending on the choice of P0.
     within : float, Timedelta or None
-        For numbers, dates or ranks: two values that differ by no more count as equal. None for labels.
+        For numbers, dates or ranks: the largest difference of two values that count as equal. None for labels.
     expected_error : float, Timedelta or None
         Expected distance of the value from the best guess, the median of P(s | q); mean over all people.
     expected_error_before : float, Timedelta or None
-        The same for somebody who knows only how many people have each value, where that is published.
+        The same for an adversary who knows only the number of people with each value, if that is published.
     undecided : tuple of str
         The warnings that make "nobody is exposed" unreliable, for example values that look like numbers but are treated
-        as labels. Set `within` to decide.
+        as labels. Set `within` to resolve them.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class Exposure(ReprMixin):
     >>> exposure.histogram[exposure.histogram > 0].to_list()       # people by tenths: 0.3 to 0.4, ..., 0.9 to 1
     [2, 5, 2, 1]
 
-    With a baseline, and attributed to statements:
+    With a baseline, and with attribution to statements:
 
     >>> exposure = mx.measures.exposed(knows, threshold=0.8, baseline="overall")
     >>> exposure.published_alone, exposure.statements["people"].to_dict()
@@ -153,7 +153,7 @@ class Exposure(ReprMixin):
 
     @property
     def meaning(self) -> str:
-        """What exposes somebody, in words: "a value with P < 0.8 overall is inferred with P >= 0.8"."""
+        """The condition for exposure in words: "a value with P < 0.8 overall is inferred with P >= 0.8"."""
         return f"a value is inferred with P >= {self.threshold:g}" if self._rule is None else self._rule.meaning
 
     @property
@@ -164,7 +164,7 @@ class Exposure(ReprMixin):
 
     @property
     def distances(self) -> tuple[str, ...]:
-        """Sentences: whom the probabilities describe, if not everybody; which values count as equal; the best guess's error."""
+        """Sentences about the people described, if not all; values that count as equal; and the best guess's error."""
         return self._note if self._rule is None else (*self._note, *_distances(self._rule, self))
 
     @property
@@ -197,13 +197,13 @@ class Exposure(ReprMixin):
         * `people`: number of exposed people who are not exposed without this statement: it is necessary;
         * `alone`: number of exposed people who are exposed by the release and this statement only, but not by the
           release: it is sufficient;
-        * `without`: number of people exposed without it, who may be others;
-        * `raises`: by how much it raises P(s | q) of the exposing value, mean over the exposed people;
-        * `message`: why there is no answer, or "".
+        * `without`: number of people exposed without it, who may be different people;
+        * `raises`: its increase of P(s | q) of the exposing value, mean over the exposed people;
+        * `message`: the reason for a missing answer, or "".
 
-        If two statements imply the same, neither is necessary and both are sufficient; if two expose somebody only
-        together, it is the other way round. So neither column adds up to the exposed people. ``post.prices()`` answers
-        another question: how a small change of a statement's value changes the entropy.
+        If two statements imply the same, neither is necessary and both are sufficient; if two expose a person only
+        together, both are necessary and neither is sufficient. Neither column therefore sums to the number of exposed
+        people. In contrast, ``post.prices()`` is the change of the entropy for a small change of a statement's value.
 
         Raises
         ------
@@ -234,7 +234,7 @@ class Exposure(ReprMixin):
         return [TablePreview(self.who, "exposed groups")] if len(self.who) else []
 
     def _sentences(self) -> list[str]:
-        """The verdict, and with a baseline how much of it is due to the release alone."""
+        """Return the verdict, and with a baseline the number of people exposed by the release alone."""
         if self._rule is None or self._rule.baseline is None:
             first, others = f"{self.people:,} of {self.total:,} people exposed at P >= {self.threshold:g}", list[str]()
         else:
@@ -273,7 +273,7 @@ def exposed(
 ) -> Exposure:
     """Count the people with P(s | q) >= threshold and baseline P0(s) < threshold for some sensitive value s.
 
-    For numbers, dates and ranks the rule is about intervals: ``P(|S - s| <= within | q) >= threshold`` while
+    For numbers, dates and ranks the rule applies to intervals: ``P(|S - s| <= within | q) >= threshold`` while
     ``P0(|S - s| <= within) < threshold``, for some value s that occurs.
 
     Without a baseline, P0 = 0: anyone whose value is likely counts as exposed, even if that was common knowledge. With
@@ -283,7 +283,7 @@ def exposed(
     Parameters
     ----------
     post : Posterior or PartitionedPosterior
-        What the adversary infers. For a release in partitions, the 1,000 groups with the largest probabilities are
+        The adversary's posterior. For a release in partitions, the 1,000 groups with the largest probabilities are
         listed.
     threshold : float
         A probability. A P(s | q) that is below it by no more than the certified error counts as reaching it.
@@ -295,18 +295,18 @@ def exposed(
         ``{"Disease": None}`` all values of one attribute. For numbers they are the centres s of the intervals, which
         contain other values too.
     baseline : "overall", "without her", Series, DataFrame, QIDistribution or Posterior, optional
-        P0. "overall" is the distribution of the values in the release. "without her" is what is inferred from the same
-        publication without the person's own record (:func:`counterfactual`): a value that the records of others show as
-        well is not counted. It needs `original`, with its buckets, and is computed for each record. A Series is P(s) by
-        value, and may have values that do not occur in the release. A DataFrame or QIDistribution is P(s | q) by some of
-        the QI attributes. A posterior is what is inferred about somebody who is not in the release. For a release in
-        partitions: "overall" or a Series. P0 reaches the threshold up to rounding of 1e-9, whatever its own certified
-        error.
+        P0. "overall" is the distribution of the values in the release. "without her" is the inference from the same
+        publication without the person's own record (:func:`counterfactual`), so that values that the records of others
+        show as well are not counted; it requires `original`, with its buckets, and is computed for each record. A
+        Series is P(s) by value, and may have values that do not occur in the release. A DataFrame or QIDistribution is
+        P(s | q) by some of the QI attributes. A posterior is the inference about a person who is not in the release. A
+        release in partitions supports "overall" and a Series. P0 reaches the threshold up to rounding of 1e-9,
+        regardless of its certified error.
     within : float, Timedelta, dict or DataFrame, optional
-        Two values that differ by no more count as equal. For numbers: in their unit. For dates and times (also as text
-        in ISO 8601): a Timedelta, or text such as "30 days". For an ordered Categorical: in ranks. 0 means equal values
-        only. Default: a twentieth of the range of the values; for ordered values a twentieth of the ranks, and at least
-        one rank if five or more occur. For labels: a hierarchy as in
+        Largest difference of two values that count as equal. For numbers: in their unit. For dates and times (also as
+        text in ISO 8601): a Timedelta, or text such as "30 days". For an ordered Categorical: in ranks. 0 means equal
+        values only. Default: a twentieth of the range of the values; for ordered values a twentieth of the ranks, and
+        at least one rank if five or more occur. For labels: a hierarchy as in
         :meth:`maxent_cvx.Release.from_generalized`, whose nodes, except the root, count besides the values.
         Combinations of several attributes are compared for equality only.
     rho1 : float, optional
@@ -316,7 +316,7 @@ def exposed(
     -------
     Exposure
         With ``.people``, ``.who``, ``.values``, ``.warnings``, ``.statements``; given the original records,
-        ``.attack_success``; for numbers ``.within`` and ``.expected_error``. ``str()`` of it is the verdict in words.
+        ``.attack_success``; for numbers ``.within`` and ``.expected_error``. ``str()`` returns the verdict in words.
         If ``.undecided`` is not empty, "nobody is exposed" is not reliable.
 
     Raises
@@ -328,7 +328,7 @@ def exposed(
         If the threshold or `rho1` is not between 0 and 1, or the baseline does not contain probabilities.
     UnknownName, TableError
         If `sensitive` or the baseline does not fit the sensitive values, or the baseline the people; if an attribute is
-        called P, baseline or people, like a column of `who`; if the original records lack a column, or are not the
+        named P, baseline or people, like a column of `who`; if the original records lack a column, or are not the
         people of the release.
 
     Notes
@@ -336,13 +336,13 @@ def exposed(
     Evfimievski, Gehrke and Srikant (2003): an upward rho1-to-rho2 privacy breach has P0(s) <= rho1 and P(s | q) >= rho2.
     Here rho2 is the threshold; without `rho1` any P0 below it counts.
 
-    A label that looks like a number ("$30,000", "20-30 years") is not read as one, and values most of which occur once
-    or twice are hardly ever inferred exactly: ``.undecided`` says so unless `within` is given. It also reports how many
-    people are not counted because the baseline of their interval reaches the threshold, although a narrower interval
-    would expose them.
+    Labels that look like numbers ("$30,000", "20-30 years") are not read as numbers, and values most of which occur
+    once or twice are hardly ever inferred exactly: ``.undecided`` warns of both unless `within` is given. It also
+    reports the number of people who are not counted because the baseline of their interval reaches the threshold,
+    although a narrower interval would expose them.
 
-    For a population (:class:`maxent_cvx.GroupedRelease`), P(s | q, in the release) is judged for everybody who may be in
-    the release, and "overall" refers to the people in it.
+    For a population (:class:`maxent_cvx.GroupedRelease`), the rule applies to P(s | q, in the release) of everybody who
+    may be in the release, and "overall" refers to the people in it.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def exposed(
     The inferred probability is 5 times the baseline.
     None of them is exposed by the release alone; all are exposed once P(Breast Cancer | Gender=male) = 0 is known.
 
-    Salaries that are all different, but known within 50:
+    Salaries that are all different, but are known to within 50:
 
     >>> import pandas as pd
     >>> pay = pd.DataFrame({"age": [30] * 3 + [40] * 3, "pay": [30_000, 30_020, 30_050, 70_000, 70_010, 70_050]})
@@ -386,7 +386,7 @@ def exposed(
     rows: pd.DataFrame | None
     if isinstance(post, PartitionedPosterior):
         if original is not None:
-            raise StatementError("the attack's success is measured in memory only; leave out the original records")
+            raise StatementError("the attack's success is available in memory only; omit the original records")
         if baseline is not None and not isinstance(baseline, str | pd.Series):
             raise StatementError(
                 'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
@@ -396,7 +396,7 @@ def exposed(
         rows, people = of_those_inside(post)
         values, names = rows.columns, list(rows.index.names)
     if clash := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
-        raise TableError(f"an attribute is called {clash[0]!r}, like a column of the exposed groups; rename it")
+        raise TableError(f"an attribute is named {clash[0]!r}, like a column of the exposed groups; rename it")
 
     events, intervals = read_events(values, sensitive, within)
     rule = ExposureRule(threshold, certified_error(post), values, events, None, intervals, rho1)
@@ -459,16 +459,16 @@ def exposed(
 def _of_each_record(
     post: Posterior | PartitionedPosterior, original: pd.DataFrame | None, rule: ExposureRule
 ) -> tuple[ExposureRule, pd.DataFrame, np.ndarray, list[str]]:
-    """The rule with P0 of every kind of records, P(s | q) and the people of each; warnings that some P0 are not sure."""
+    """Return the rule with P0 of each kind of record, P(s | q) and people per kind, and warnings about uncertain P0."""
     if not isinstance(post, Posterior):
-        raise StatementError(f"baseline={WITHOUT_HER!r} is for releases in memory only")
+        raise StatementError(f"baseline={WITHOUT_HER!r} is available for releases in memory only")
     if original is None:
         raise StatementError(
             f"baseline={WITHOUT_HER!r} needs the original records; pass original, the table with its buckets"
         )
 
     def closest(kinds: Counterfactual) -> np.ndarray:
-        """Of those who may be exposed: how close P0 is to the threshold; -inf for others, who need no exact P0."""
+        """Return the negative distance of P0 from the threshold; -inf for kinds that cannot be exposed."""
         largest, which = rule.surest(kinds.p)
         p0 = np.nan_to_num(rule.counted_at(kinds.without, which), nan=rule.threshold)
         return np.where(rule.reaches(largest), -np.abs(p0 - rule.threshold), -np.inf)
@@ -482,26 +482,27 @@ def _of_each_record(
     is_exposed, warnings = rule.reaches(rule.surest(kinds.p)[0]), list[str]()
     if n := kinds.n_kind[is_exposed & ~is_unknown & (kinds.how == FIRST_ORDER)].sum():
         template = (
-            "For {people} with a likely value the probability without the own record is of first order, not certified."
+            "For {people} with a likely value, the probability without their own record is of first order and not "
+            "certified."
         )
         warnings.append(Message(template, people=_people(n)))
     if n := kinds.n_kind[is_exposed & is_unknown].sum():
         template = (
-            "For {people} with a likely value there is no probability without the own record, because the knowledge cannot "
-            "be read without it; it counts as 0."
+            "For {people} with a likely value, the probability without their own record is unknown, because the "
+            "knowledge cannot be read without it; it counts as 0."
         )
         warnings.append(Message(template, people=_people(n)))
     return replace(rule, baseline=baseline), table, kinds.n_kind, warnings
 
 
 def _who_in_memory(rows: pd.DataFrame, people: np.ndarray, rule: ExposureRule) -> pd.DataFrame:
-    """The exposed groups, the largest probability first, then the largest group."""
+    """Tabulate the exposed groups, the largest probability first, then the largest group."""
     largest, which = rule.surest(rows.to_numpy())
     who = rule.events.labels[which].to_frame(index=False).set_index(rows.index).assign(P=largest)
     if rule.baseline is not None:
         who["baseline"] = rule.baseline_at(which)
     who = who.assign(people=people)[rule.reaches(largest)]
-    if not rows.index.is_unique:  # one row per record: those of a group with the same value are added up
+    if not rows.index.is_unique:  # one row per kind of record: add up those of a group with the same value
         values = list(rule.events.labels.names)
         who["baseline"] *= who["people"]
         by = who.groupby([*rows.index.names, *values], sort=False, observed=True)
@@ -511,7 +512,7 @@ def _who_in_memory(rows: pd.DataFrame, people: np.ndarray, rule: ExposureRule) -
 
 
 def _who_in_partitions(post: PartitionedPosterior, rule: ExposureRule) -> pd.DataFrame:
-    """The same for the LISTED groups with the largest probabilities."""
+    """Tabulate the exposed groups among the LISTED groups with the largest probabilities."""
     labels = rule.events.labels
     surest = surest_of(post, LISTED, rule.surest, labels)
     if rule.baseline is not None:
@@ -522,8 +523,8 @@ def _who_in_partitions(post: PartitionedPosterior, rule: ExposureRule) -> pd.Dat
 
 
 def _attack_success(post: Posterior, original: pd.DataFrame, slack: float) -> float:
-    """P(argmax = truth) over all people."""
-    p = post.conditional().to_numpy()  # not by name: the records do not say which of them is a named person's
+    """Compute P(argmax = truth) over all people."""
+    p = post.conditional().to_numpy()  # not by name, since the records do not identify named people
     guess = p >= (p.max(axis=1) - slack)[:, None]
     right = count_pairs(post.view, original) * guess / guess.sum(axis=1, keepdims=True)
     return float(right.sum() / post.space.view.n_records)
@@ -534,7 +535,7 @@ def _mean_baseline(p0: np.ndarray, people: np.ndarray) -> np.ndarray:
 
 
 def _errors_of_best_guess(intervals: Intervals | None, error: float, n_s: np.ndarray | None) -> dict[str, Any]:
-    """The fields of an Exposure that only numbers, dates and ranks have."""
+    """Return the fields of an Exposure that only numbers, dates and ranks have."""
     if intervals is None:
         return {}
     amount = intervals.scale.amount
@@ -546,7 +547,7 @@ def _errors_of_best_guess(intervals: Intervals | None, error: float, n_s: np.nda
 
 
 def same_value(exposure: Exposure, value: object, other: object) -> bool:
-    """Whether two sensitive values of the release count as equal."""
+    """Return whether two sensitive values of the release count as equal."""
     windows = None if exposure._rule is None else exposure._rule.windows
     return value == other if windows is None else windows.are_close(value, other)
 
@@ -558,8 +559,8 @@ def same_value(exposure: Exposure, value: object, other: object) -> bool:
 class Baseline:
     """P0 of the units of the rule, shape (1, units) if it is the same for everybody, else (rows, units).
 
-    `off` bounds the error of each probability; `called` is where the probabilities are, in words. `beyond` is P0 of the
-    values of each event that do not occur in the release, shape (1, events) or (rows, events).
+    `off` bounds the error of each probability; `called` names their source in sentences. `beyond` is P0 of the values
+    of each event that do not occur in the release, shape (1, events) or (rows, events).
     """
 
     p: np.ndarray
@@ -568,7 +569,7 @@ class Baseline:
     beyond: np.ndarray = field(default_factory=lambda: np.zeros((1, 1)))
 
     def of_rows(self, rows: slice) -> Baseline:
-        """The same for some rows."""
+        """Return the baseline of some rows."""
         parts = {name: getattr(self, name) for name in ("p", "off", "beyond")}
         return replace(self, **{name: part if len(part) == 1 else part[rows] for name, part in parts.items()})
 
@@ -581,7 +582,7 @@ def with_baseline(
     sensitive: object,
     within: object,
 ) -> ExposureRule:
-    """The rule with a baseline; `sensitive` and `within` say which events have values that only the baseline has."""
+    """Return the rule with a baseline; `sensitive` and `within` assign values that only the baseline has to events."""
     read = read_baseline(baseline, post, rows, rule.units)
     if isinstance(baseline, str):
         return replace(rule, baseline=read)
@@ -606,14 +607,14 @@ def with_baseline(
 
 
 def _in_events(others: pd.Index, rule: ExposureRule, sensitive: object, within: object) -> np.ndarray:
-    """Which events contain values that do not occur in the release, shape (values, events)."""
+    """Indicate the events that contain values not occurring in the release, shape (values, events)."""
     intervals = rule.intervals
     if intervals is None:
         events, _ = read_events(rule.values.append(others), sensitive, within)
         return events.includes.toarray()[len(rule.values) :, events.labels.get_indexer(rule.events.labels)]
     values, attribute = intervals.values.labels, intervals.values.labels.name
     scale = scale_of(values.append(others if others.nlevels == 1 else others.get_level_values(str(attribute))))
-    if scale is None:  # such as "unknown" among numbers: it is at no distance from them
+    if scale is None:  # such as "unknown" among numbers, without a distance from them
         return np.zeros((len(others), len(intervals.centres)))
     far = np.abs(scale.position[len(values) :, None] - scale.position[intervals.centres])
     return (far <= intervals.radius + scale.rounding).astype(float)
@@ -644,7 +645,7 @@ def read_baseline(
 
 
 def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index) -> np.ndarray:
-    """P0 by label: of the events themselves, or of every value in one of them."""
+    """Return P0 of the events from a Series by event, or by value for all values in events."""
     if p0.index.has_duplicates:
         raise TableError(f"the baseline has duplicate values: {join_names(p0.index[p0.index.duplicated()].unique())}")
     try:
@@ -675,7 +676,7 @@ def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index)
 def _baseline_by_group(
     baseline: pd.DataFrame | QIDistribution | Posterior, rows: pd.DataFrame, events: SensitiveEvents
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P0 of every row, and how far it may be off."""
+    """Return P0 of every row, and bounds on its errors."""
     p, off = np.zeros(rows.shape), np.zeros(rows.shape)
     p[:, events.involved], off[:, events.involved] = _p0_of_groups(baseline, rows.index, rows.columns[events.involved])
     # A certificate bounds the error of any set of values, so the error of an event is the largest of its values.
@@ -685,10 +686,10 @@ def _baseline_by_group(
 def _p0_of_groups(
     baseline: pd.DataFrame | QIDistribution | Posterior, index: pd.Index, values: pd.Index
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P0 of some values in every row, and how far it may be off."""
+    """Return P0 of the given values in every row, and bounds on its errors."""
     if isinstance(baseline, Posterior):
         if len(baseline.space.people) and "who" not in index.names:
-            raise StatementError("it refers to named people, but the posterior does not; give its conditional()")
+            raise StatementError("it refers to named people, but the posterior does not; pass its conditional()")
         beliefs = of_posterior(baseline, index, values)
         return beliefs.p, beliefs.off
     if isinstance(baseline, pd.DataFrame):
@@ -701,7 +702,7 @@ def _p0_of_groups(
 
 
 def certified_error(post: Posterior | PartitionedPosterior) -> float:
-    """How far a P(s | q) may be from the maximum-entropy one; of a population P(s | q, in the release)."""
+    """Return the certified error of P(s | q), or of P(s | q, in the release) for a population."""
     if isinstance(post, Posterior) and not post.view.inside.all():
         return float(inferred(post)[2].off.max(initial=0.0))
     return min(post.certificate.bound, 1.0)
@@ -724,21 +725,21 @@ class ExposureRule:
 
     @cached_property
     def windows(self) -> Intervals | None:
-        """The intervals, if they are the events, because one of them contains more than one value."""
+        """The intervals if they are the events, since one of them contains more than one value; else None."""
         return None if self.intervals is None or self.intervals.are_single_values else self.intervals
 
     @property
     def units(self) -> SensitiveEvents:
-        """The events of the baseline: those that are judged, or the values from which windows are summed."""
+        """The events of the baseline: those of the rule, or the values over which windows are summed."""
         return self.events if self.windows is None else self.windows.values
 
     @property
     def involved(self) -> np.ndarray:
-        """Mark the sensitive values that are in some event."""
+        """Mask of the sensitive values that are in some event."""
         return self.events.involved if self.windows is None else self.windows.involved
 
     def of(self, p: np.ndarray) -> np.ndarray:
-        """P of each event from P of all sensitive values."""
+        """Return P of each event from P of all sensitive values."""
         return self._summed(self.units.of(p))
 
     def _summed(self, p: np.ndarray) -> np.ndarray:
@@ -759,14 +760,14 @@ class ExposureRule:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Mark the events that count, P0 < threshold (or <= rho1): one row for all, or one per row."""
+        """Mask of the events that count, P0 < threshold (or <= rho1): one row for all, or one per row."""
         if self.baseline is None:
             return np.ones((1, len(self.events.labels)), dtype=bool)
         least = self.least_p0
         return least < self.threshold - ROUNDING if self.rho1 is None else least <= self.rho1 + ROUNDING
 
     def chunks(self, n_rows: int) -> Iterator[tuple[slice, ExposureRule]]:
-        """Slices of rows that fit into memory, each with the rule for these rows."""
+        """Yield slices of rows that fit into memory, each with the rule for these rows."""
         step = max(1, MOST_NUMBERS // max(len(self.values), 1))
         for start in range(0, max(n_rows, 1), step):
             rows = slice(start, start + step)
@@ -776,11 +777,11 @@ class ExposureRule:
                 yield rows, replace(self, baseline=self.baseline.of_rows(rows))
 
     def _counted(self, p: np.ndarray) -> np.ndarray:
-        """P of the events that count, -1 for others, shape (rows, events)."""
+        """Return P of the events that count, -1 for others, shape (rows, events)."""
         return np.where(self.counts, self.of(p), -1.0)
 
     def surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The largest P that counts in every row, and the position of its event."""
+        """Return the largest P that counts in every row, and the position of its event."""
         largest, which, windows = np.empty(len(p)), np.empty(len(p), dtype=np.int64), self.windows
         for rows, rule in self.chunks(len(p)):
             counted = rule._counted(p[rows])
@@ -794,12 +795,12 @@ class ExposureRule:
         return largest, which
 
     def counted_at(self, p: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """P of one event in every row, -1 where it does not count."""
+        """Return P of one event in every row, -1 if it does not count."""
         at = [np.take_along_axis(rule._counted(p[rows]), which[rows, None], 1) for rows, rule in self.chunks(len(p))]
         return np.concatenate(at)[:, 0]
 
     def baseline_at(self, which: np.ndarray) -> np.ndarray:
-        """P0 of one event in every row."""
+        """Return P0 of one event in every row."""
         return self.p0[0 if len(self.p0) == 1 else np.arange(len(which)), which]
 
     def reaches(self, p: np.ndarray) -> np.ndarray:
@@ -812,7 +813,7 @@ class ExposureRule:
         return np.asarray(p >= 1 - max(min(self.slack, ACCURACY), NEGLIGIBLE))
 
     def _closer(self, p: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Mark rows, among some, that a narrower interval than the judged ones would expose."""
+        """Mark those of the given rows that a narrower interval than those of the rule would expose."""
         marked, windows, baseline = np.zeros(len(p), dtype=bool), self.windows, self.baseline
         if windows is None or baseline is None or not rows.any():
             return marked
@@ -824,7 +825,7 @@ class ExposureRule:
         return marked
 
     def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
-        """Sums over the people of a block, by name."""
+        """Return sums over the people of a block, by name."""
         return add_up([rule._sums(p[rows], people[rows].astype(float)) for rows, rule in self.chunks(len(p))])
 
     def _sums(self, p: np.ndarray, people: np.ndarray) -> dict[str, Any]:
@@ -832,13 +833,13 @@ class ExposureRule:
         counted = np.where(self.counts, of_events, -1.0)
         largest = counted.max(axis=1, initial=-1.0)
         is_exposed, reached = self.reaches(largest), self.reaches(counted)
-        # The certified error is decided in favour of the higher tenth, as it is in favour of exposure.
+        # Within the certified error the higher tenth is chosen, consistently with exposure.
         tenth = np.clip((largest * 10 + 10 * (self.slack + SUM_ROUNDING)).astype(int), 0, 9)
         anyway = self.reaches(of_events) & ~self.counts
         is_certain = self._certain(p)
         not_exposed_but_certain = is_certain.any(axis=1) & ~is_exposed
         single, of_attribute = values_of_each_attribute(self.values), np.zeros(0)
-        if single is not None:  # a value of one attribute may be certain where no combination is
+        if single is not None:  # a value of one attribute may be certain even if no combination is
             of_one = self._certain(single.of(p)) & ~is_certain.any(axis=1, keepdims=True) & ~is_exposed[:, None]
             of_attribute, not_exposed_but_certain = people @ of_one, not_exposed_but_certain | of_one.any(axis=1)
         return {
@@ -858,7 +859,7 @@ class ExposureRule:
 
     @property
     def meaning(self) -> str:
-        """What exposes somebody, in words."""
+        """The condition for exposure in words."""
         value, windows = "a value", self.windows
         if windows is not None:
             value += f", to within {windows.scale.in_words(windows.radius)},"
@@ -894,7 +895,7 @@ class Attribution:
         return table.sort_values(["people", "alone", "raises"], ascending=False, kind="stable")
 
     def sentence(self, alone: int, people: int) -> str:
-        """How many are exposed by the release alone, in words."""
+        """Return a sentence about the number of people exposed by the release alone."""
         model = model_of(self.post)
         release = "the release" if model.prior is None else "the release and the prior"
         if alone == people:
@@ -908,28 +909,28 @@ class Attribution:
 
     @cached_property
     def _exposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The largest probability that counts, its event, and who is exposed."""
+        """The largest probability that counts, its event, and whether it exposes, one per row."""
         largest, which = self.rule.surest(self.rows.to_numpy())
         return largest, which, self.rule.reaches(largest)
 
     @cached_property
     def _by_release(self) -> np.ndarray:
-        """Mark who is exposed, and would be without any knowledge."""
+        """Mask of the exposed rows that would be exposed without any knowledge, too."""
         is_exposed = self._exposed[2]
         if not is_exposed.any() or (alone := without_knowledge(self.post)) is self.post:
             return is_exposed
         return is_exposed & self._judge(alone)[2]
 
     def _judge(self, post: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """From another posterior of the same people: P of the same event, who is exposed, and who by the same event."""
+        """Return, for another posterior, P of the same event, and masks of rows exposed by any and by this event."""
         table = of_those_inside(post)[0].reindex(self.rows.index).fillna(0.0).to_numpy()
         rule = replace(self.rule, slack=certified_error(post))
         p, is_exposed = rule.counted_at(table, self._exposed[1]), rule.reaches(rule.surest(table)[0])
-        # Intervals overlap, so that any of them counts as the same.
+        # Intervals overlap, so any of them counts as the same event.
         return p, is_exposed, self.rule.reaches(p) if self.rule.windows is None else is_exposed
 
     def _without(self, post: Posterior) -> dict[str, Any]:
-        """What changes without a statement."""
+        """Return the changes caused by removing a statement."""
         largest, _, is_exposed = self._exposed
         p, still_exposed, likewise = self._judge(post)
         fall, weights = (largest - p)[is_exposed], self.people[is_exposed]
@@ -940,7 +941,7 @@ class Attribution:
         }
 
     def _alone(self, post: Posterior) -> dict[str, Any]:
-        """How many of those whom the release does not expose are exposed by one statement."""
+        """Return the number of people who are exposed by a statement, but not by the release alone."""
         new = self._exposed[2] & ~self._by_release & self._judge(post)[2]
         return {"alone": int(self.people[new].sum())}
 
@@ -958,7 +959,7 @@ def _people(n: float) -> Message:
 
 
 def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iterator[str]:
-    """How many people are exposed by which values, and which values are excluded."""
+    """Yield sentences about the exposed people, by value, and about the excluded values."""
     at, values, total, whom = f"P >= {rule.threshold:g}", exposure.values, exposure.total, exposure._whom
     if exposure.people:
         yield f"{exposure.people:,} of {total:,} {whom} ({exposure.people / total:.1%}) exposed: {rule.meaning}."
@@ -988,7 +989,7 @@ def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iter
 
 
 def _distances(rule: ExposureRule, exposure: Exposure) -> Iterator[str]:
-    """For values on a scale: which of them count as equal, and the error of the best guess."""
+    """Yield sentences, for values on a scale, about values that count as equal and the error of the best guess."""
     intervals = rule.intervals
     if intervals is None:
         return
@@ -1016,13 +1017,13 @@ def _distances(rule: ExposureRule, exposure: Exposure) -> Iterator[str]:
 
 
 def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFrame:
-    """Values that are certain for people who are not exposed: for how many, and why that does not count."""
+    """Tabulate values that are certain for people who are not exposed, the number of people, and the reason."""
     reached, other = Message("its baseline reaches the threshold"), Message("it is not among the sensitive values")
     labels, n = [*rule.values.to_flat_index()], [*counts["uncounted"]]
     because = [reached if is_judged else other for is_judged in rule.involved]
     if (single := values_of_each_attribute(rule.values)) is not None:
         labels, n = [*labels, *single.labels], [*n, *counts["uncounted_of_attribute"]]
-        because += [Message("it is not judged by itself, or its baseline reaches the threshold")] * len(single.labels)
+        because += [Message("it does not count by itself, or its baseline reaches the threshold")] * len(single.labels)
     rows = [row for row in zip(labels, n, because, strict=True) if row[1]]
     table = pd.DataFrame(rows, columns=["value", "people", "because"]).set_index("value")
     table.attrs["people"] = int(counts["uncounted_people"])  # several values may be certain for one person
@@ -1030,7 +1031,7 @@ def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFr
 
 
 def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Iterator[str]:
-    """Other warnings: values that are certain and not counted, and people who are counted in doubt."""
+    """Yield warnings about values that are certain but not counted, and people who are counted in doubt."""
     for label, row in uncounted.head(MOST_WARNINGS).iterrows():
         n, template = int(row["people"]), "{value} is certain (P = 1) for {n:,} people who are not counted: {because}."
         if n == 1:
@@ -1050,7 +1051,7 @@ def _warnings(rule: ExposureRule, unsure: int, uncounted: pd.DataFrame) -> Itera
 def _doubts(
     rule: ExposureRule, closer: int, n_s: np.ndarray | None, n_people: int, *, is_given: bool
 ) -> Iterator[tuple[str, bool]]:
-    """Reasons why "nobody is exposed" may be wrong, each with whether it makes the verdict unreliable."""
+    """Yield reasons why "nobody is exposed" may be wrong, and whether each makes the verdict unreliable."""
     if closer:
         windows = rule.windows
         assert windows is not None
@@ -1061,7 +1062,7 @@ def _doubts(
             people=_people(closer),
         )
         yield narrower, True
-    if is_given:  # the user has looked at the values
+    if is_given:  # the user has chosen the distance
         return
     names = list(rule.events.labels.names)
     for name in names:
@@ -1069,12 +1070,12 @@ def _doubts(
         numbers_of_people = None if n_s is None else every.of(n_s[None])[0]
         is_unique = are_nearly_unique(numbers_of_people, len(every.labels), n_people)
         texts = look_like_numbers(every.labels)
-        close = read_events(every.labels, None, None)[1]  # the intervals by default, if the attribute were judged alone
+        close = read_events(every.labels, None, None)[1]  # the default intervals of the attribute alone
         if len(names) > 1 and close is not None and not close.are_single_values:
             combined = Message(
                 "Combinations of {names} are compared for equality, although {name!r} is a number, date or rank, so close "
-                "values count as different. Judge {name!r} alone, or set the distance (within) to 0 if only equal values "
-                "matter.",
+                "values count as different. Choose {name!r} alone, or set the distance (within) to 0 if only equal "
+                "values matter.",
                 names=", ".join(map(str, names)),
                 name=name,
             )

@@ -1,4 +1,4 @@
-"""Leakage: what an adversary learns from prior to posterior, in the measures of several fields."""
+"""Leakage: the information that an adversary gains from prior to posterior, in the measures of several fields."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Beliefs:
 
     @property
     def slack(self) -> np.ndarray:
-        """Differences from 0, or from a threshold, that count as none: the error, if it is small."""
+        """The largest ignored differences from 0, or from a threshold: the error, if it is small."""
         return np.minimum(self.off, NEGLIGIBLE)
 
     @property
@@ -51,11 +51,11 @@ class Beliefs:
 
 
 def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
-    """P(s | .) as in ``post.inferences()`` for people in the release, the people of each row, and P with its errors."""
+    """Return P(s | .) as in ``post.inferences()``, but in the release; the people per row; and P with its errors."""
     table, people = of_those_inside(post)
     everybody = post.inferences()[0]
     off = np.zeros(everybody.shape)
-    off.flat[np.unique(post.space.cells)] = min(post.certificate.bound, 1.0)  # where there is no term, it is 0
+    off.flat[np.unique(post.space.cells)] = min(post.certificate.bound, 1.0)  # P of pairs without a term is exactly 0
     if not post.view.inside.all():
         inside = 1 - everybody[OUTSIDE].to_numpy()
         off = off[:, post.view.inside][inside > NEGLIGIBLE]
@@ -70,7 +70,7 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
     if isinstance(prior, Posterior):
         if len(prior.space.people) and not prior.space.people.names.equals(post.space.people.names):
             raise StatementError(
-                "the prior names other people than the posterior; make both models with the same people, or give "
+                "the prior names other people than the posterior; make both models with the same people, or pass "
                 "prior.conditional()"
             )
         if len(odd := prior.space.view.sensitive_values[prior.view.inside].symmetric_difference(rows.columns)):
@@ -94,7 +94,7 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
 
 
 def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
-    """P(s) by label."""
+    """Return P(s) by label."""
     if prior.index.has_duplicates or set(prior.index) != set(values):
         odd = sorted(set(prior.index).symmetric_difference(values), key=str)
         raise TableError(
@@ -108,7 +108,7 @@ def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
 
 
 def of_posterior(prior: Posterior, index: pd.Index, values: pd.Index) -> Beliefs:
-    """The beliefs of another posterior about some people and values; by QI tuple for those whom it does not name."""
+    """Return the beliefs of another posterior about people and values; by QI tuple if it does not name these people."""
     table, _, beliefs = inferred(prior)
     if {*table.columns.names} != {*values.names}:
         raise TableError(
@@ -123,7 +123,7 @@ def of_posterior(prior: Posterior, index: pd.Index, values: pd.Index) -> Beliefs
 
 
 def in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
-    """Put the levels of labels in the order of some names, if they have exactly these names."""
+    """Reorder the levels of an index by the given names, if it has exactly these names."""
     order = list(names)
     if index.nlevels > 1 and None not in index.names and {*index.names} == {*order}:
         return index.reorder_levels(order)  # type: ignore[attr-defined]
@@ -131,13 +131,13 @@ def in_order(index: pd.Index, names: Iterable[object]) -> pd.Index:
 
 
 def tuples(index: pd.Index) -> pd.MultiIndex:
-    """An index as a MultiIndex, even with one level."""
+    """Convert an index to a MultiIndex, even if it has one level."""
     return index if isinstance(index, pd.MultiIndex) else pd.MultiIndex.from_arrays([index], names=[index.name])
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number with bounds; `row` and `column` are the inference that attains it, if there is one."""
+    """A number with bounds; `row` and `column` locate the inference that attains it, if there is one."""
 
     value: float
     low: float
@@ -146,17 +146,17 @@ class Measured:
     column: int | None = None
 
     def log2(self) -> Measured:
-        """Its logarithm, bits."""
+        """Return the logarithm, in bits."""
         with np.errstate(divide="ignore"):
             value, low, high = np.log2([self.value, self.low, self.high]).tolist()
         return replace(self, value=value, low=low, high=high)
 
     def minus(self, other: Measured) -> Measured:
-        """The difference."""
+        """Return the difference."""
         return Measured(self.value - other.value, self.low - other.high, self.high - other.low)
 
     def over(self, other: Measured) -> Measured:
-        """The quotient; infinite if only the divisor is 0, and NaN if both are, or the divisor is negative."""
+        """Return the quotient; infinite if only the divisor is 0, NaN if both are or the divisor is negative."""
         if other.value < 0 or (other.value == 0 and self.value <= 0):
             return Measured(math.nan, math.nan, math.nan)
         least = other.low if other.low > 0 else 0.0
@@ -166,7 +166,7 @@ class Measured:
 
 
 def largest(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> Measured:
-    """The largest entry of each table, where -inf stands for no entry; NaN if there is no entry."""
+    """Return the largest entry of each table, in which -inf marks a missing entry; NaN if all are missing."""
     row, column = (int(i) for i in np.unravel_index(int(value.argmax()), value.shape))
     most = [x if x > -math.inf else math.nan for x in (float(table.max()) for table in (value, low, high))]
     at = (None, None) if math.isnan(most[0]) else (row, column)
@@ -177,13 +177,13 @@ def largest(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> Measured:
 
 
 def beta(prior: Beliefs, post: Beliefs) -> Measured:
-    """The largest P1(s | q) / P0(s | q) - 1; infinite where only P0 is 0; pairs of zeros are left out."""
+    """Return the largest P1(s | q) / P0(s | q) - 1; infinite if only P0 is 0; pairs of zeros are ignored."""
     value, low, high = _quotient(post.nonzero, prior.nonzero), *_ratios(prior, post)
     return largest(_or(value, -np.inf) - 1, _or(low, 0.0) - 1, _or(high, 0.0) - 1)
 
 
 def log_ratio(prior: Beliefs, post: Beliefs) -> Measured:
-    """The largest |ln(P1(s | q) / P0(s | q))|, nats; infinite where one of them is 0; pairs of zeros are left out."""
+    """Return the largest |ln(P1(s | q) / P0(s | q))|, in nats; infinite if one of them is 0; ignore pairs of zeros."""
     with np.errstate(divide="ignore"):
         value = np.abs(np.log(_quotient(post.nonzero, prior.nonzero)))
         low, high = (np.log(end) for end in _ratios(prior, post))
@@ -194,23 +194,23 @@ def log_ratio(prior: Beliefs, post: Beliefs) -> Measured:
 
 
 def rho2(prior: Beliefs, post: Beliefs, rho1: float) -> Measured:
-    """The largest P1(s | q) where P0(s | q) <= rho1."""
+    """Return the largest P1(s | q) with P0(s | q) <= rho1."""
     at_most = _at_most(prior, rho1)
     return largest(*(np.where(mask, p, -np.inf) for mask, p in zip(at_most, _three(post), strict=True)))
 
 
 def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured) -> Measured:
-    """An upper bound on P1(A | q) of every set A of values with P0(A | q) <= rho1, if A may contain shares of values."""
+    """Bound P1(A | q) over all sets A of values, or of shares of values, with P0(A | q) <= rho1."""
     if math.isnan(of_values.value):
         return of_values
     value = _filled(prior.p, post.p, rho1 + float(prior.slack.max(initial=0.0)))
     most = float(_filled(prior.p, post.p, rho1 + prior.bound).max(initial=0.0)) + post.bound
     row = int(value.argmax())
-    return Measured(min(float(value[row]), 1.0), of_values.low, min(most, 1.0), row)  # of an upper bound, 1 is another
+    return Measured(min(float(value[row]), 1.0), of_values.low, min(most, 1.0), row)  # 1 is an upper bound, too
 
 
 def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:
-    """The least gamma with d / gamma <= P1 / P0 and P1 <= gamma wherever P0(s | q) <= d."""
+    """Return the least gamma with d / gamma <= P1 / P0 and P1 <= gamma wherever P0(s | q) <= d."""
     share = [(prior.nonzero, post.nonzero), (prior.low, post.high), (prior.high, post.low)]
     return largest(
         *(
@@ -221,40 +221,40 @@ def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:
 
 
 def largest_distance(value: np.ndarray, bound: float) -> Measured:
-    """The largest of some distances, each with an error of at most `bound`."""
+    """Return the largest of several distances, each with an error of at most `bound`."""
     row = int(value.argmax())
     most = float(value[row])
     return Measured(most, max(most - bound, 0.0), min(most + bound, 1.0), row)
 
 
 def _three(beliefs: Beliefs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The probabilities, and their lower and upper bounds."""
+    """Return the probabilities, and their lower and upper bounds."""
     return beliefs.p, beliefs.low, beliefs.high
 
 
 def _at_most(prior: Beliefs, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mark where the prior is at most a threshold; where it certainly is; where it may be."""
+    """Return masks of priors that are, certainly are, and may be at most a threshold."""
     return prior.p - prior.slack <= threshold, prior.high <= threshold, prior.low <= threshold
 
 
 def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Divide: infinite where only the divisor is 0, NaN where both are."""
+    """Divide; the quotient is infinite if only the divisor is 0, NaN if both are."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(above / below)
 
 
 def _ratios(prior: Beliefs, post: Beliefs) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds on each P1 / P0."""
+    """Return lower and upper bounds on each P1 / P0."""
     return _quotient(post.low, prior.high), _quotient(post.high, prior.low)
 
 
 def _or(table: np.ndarray, number: float) -> np.ndarray:
-    """The table with a number in place of NaN."""
+    """Replace NaN by a number."""
     return np.where(np.isnan(table), number, table)
 
 
 def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
-    """For every row the largest sum of p1 for which the sum of p0 is within the budget (a fractional knapsack)."""
+    """Return, per row, the largest sum of p1 such that the sum of p0 is within the budget (a fractional knapsack)."""
     p1 = np.where(p0 <= budget, p1, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(-np.nan_to_num(p1 / p0, nan=0.0, posinf=np.inf), axis=1, kind="stable")
@@ -264,12 +264,12 @@ def _filled(p0: np.ndarray, p1: np.ndarray, budget: float) -> np.ndarray:
     return np.asarray((share * worth).sum(axis=1))
 
 
-# Vulnerability: the expected gain of the best guess about everybody.
+# Vulnerability: the expected gain of the best guess, mean over people.
 
 
-#: The largest gain; the largest float is 1e308, and gains are multiplied by numbers of people.
+#: Largest allowed gain: the largest float is 1e308, and gains are multiplied by numbers of people.
 LARGEST = 1e280
-#: Gains g(guess, value): a function, or a table with one row per guess and one column per value; None is 1 for the right value.
+#: Gains g(guess, value): a function, or a table with one row per guess and one column per value; None: 1 if right.
 Gain = Callable[[object, object], float] | pd.DataFrame | None
 
 
@@ -282,14 +282,14 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
         if isinstance(gain, type) or not callable(gain):
             raise StatementError(f"gain={short_repr(gain)}: expected a function of a guess and a value, or a DataFrame")
         return _bounded(
-            np.array([[check_number(gain(w, s), "what gain(guess, value) gives") for s in labels] for w in labels])
+            np.array([[check_number(gain(w, s), "the result of gain(guess, value)") for s in labels] for w in labels])
         )
     if gain.columns.has_duplicates:
         raise TableError(
             f"gain, a DataFrame, has duplicate columns: {join_names(gain.columns[gain.columns.duplicated()])}"
         )
     if gain.empty and len(gain.columns):
-        raise TableError("gain, a DataFrame, must have a row for each guess, but is empty")
+        raise TableError("gain, a DataFrame, must have one row for each guess, but is empty")
     if set(gain.columns) != set(labels):
         odd = sorted(set(gain.columns).symmetric_difference(labels), key=str)
         raise TableError(
@@ -310,13 +310,13 @@ def _bounded(gained: np.ndarray) -> np.ndarray:
     """Check that sums and differences of gains will not overflow."""
     if gained.size and (most := float(np.abs(gained).max())) > LARGEST:
         raise StatementError(
-            f"a gain is {most:.3g}; up to {LARGEST:g} can be summed over people: state gains in a larger unit"
+            f"gains must be at most {LARGEST:g} to be summed over people, got {most:.3g}; state gains in a larger unit"
         )
     return gained
 
 
 def vulnerability(beliefs: Beliefs, people: np.ndarray, gain: np.ndarray) -> Measured:
-    """V = sum_q P(q) max_w sum_s P(s | q) g(w, s)."""
+    """Compute V = sum_q P(q) max_w sum_s P(s | q) g(w, s)."""
     value = float(people @ (beliefs.p @ gain.T).max(axis=1) / people.sum())
     width = max(float(gain.max()), 0.0) - min(float(gain.min()), 0.0)
     low, high = value - beliefs.bound * width, value + beliefs.bound * width
@@ -338,13 +338,13 @@ def leakage(
     Parameters
     ----------
     prior : Posterior, QIDistribution, DataFrame, Series or "overall"
-        P0: a posterior with less knowledge; P(s | q) by some of the QI attributes; the same P(s) for everybody, by
+        P0: a posterior with less knowledge; P(s | q) by some of the QI attributes; the same P(s) for all people, by
         value; or "overall", the shares of the values in the release.
     post : Posterior
         P1.
     gain : function or DataFrame, optional
-        g(w, s), what guessing w gains if s is true: a function of two values, or a table, one row per guess and one column per
-        value. By default 1 if they are the same, 0 otherwise.
+        g(w, s), the gain of guessing w if s is true: a function of two values, or a table with one row per guess and
+        one column per value. By default 1 if they are the same, 0 otherwise.
     rho1, d : float
         Thresholds of (rho1, rho2) and of (d, gamma): probabilities.
     distance : {"auto", "equal", "ordered"}
@@ -353,12 +353,12 @@ def leakage(
     Returns
     -------
     DataFrame
-        One row per measure: its `value`; `low` and `high`, bounds on the measure of the exact maximum-entropy answers, from
-        their certificates; its `unit`; `q` and `s`, the group (as in ``post.inferences()``) and the value that attain it;
-        and what it `says`. M denotes the mean over people, max the maximum over q and s.
+        One row per measure: its `value`; `low` and `high`, bounds on the measure of the exact maximum-entropy answers,
+        from their certificates; its `unit`; `q` and `s`, the group (as in ``post.inferences()``) and the value that
+        attain it; and its meaning, `says`. M denotes the mean over people, max the maximum over q and s.
 
         prior Bayes vulnerability, posterior Bayes vulnerability
-            V0 = M max_s P0(s | q) and V1 = M max_s P1(s | q): how often the best guess is right.
+            V0 = M max_s P0(s | q) and V1 = M max_s P1(s | q): the probability that the best guess is right.
         min-entropy leakage
             log2(V1 / V0), bits (Smith, 2009).
         multiplicative g-leakage, additive g-leakage
@@ -368,23 +368,23 @@ def leakage(
             max P1 where P0 <= rho1: there is an upward (rho1, rho2) breach for a single value up to this rho2
             (Evfimievski et al., 2003). NaN if there is no such value.
         rho2 of sets
-            An upper bound on the same for any set of values, the property of that paper. Some set may reach it.
+            An upper bound on the same for any set of values, the property of that paper. Some set may attain it.
         gamma
             The least gamma of (d, gamma)-privacy: where P0 <= d, P1 <= gamma and P1 / P0 >= d / gamma (Rastogi et al.,
-            2007). Infinite where something possible is ruled out; above 1 the second condition decides.
+            2007). Infinite if a possible value is ruled out; above 1 the second condition decides.
         beta
-            max (P1 - P0) / P0, basic beta-likeness (Cao and Karras, 2012); infinite where P0 = 0 < P1.
+            max (P1 - P0) / P0, basic beta-likeness (Cao and Karras, 2012); infinite if P0 = 0 < P1 for some value.
         delta
-            The largest size of ln(P1 / P0), delta-disclosure (Brickell and Shmatikov, 2008), nats; infinite where
-            exactly one of them is 0.
+            max |ln(P1 / P0)|, in nats, delta-disclosure (Brickell and Shmatikov, 2008); infinite if exactly one of them
+            is 0 for some value.
         t
             The largest distance of P1(. | q) from P0(. | q), t-closeness (Li et al., 2007).
 
     Raises
     ------
     StatementError, TableError, UnknownName
-        If `post` is not a Posterior, the prior or the gains are not of its people and values, or the overall distribution
-        is not published.
+        If `post` is not a Posterior, the prior or the gains do not fit its people and values, or the overall
+        distribution is not published.
     BadProbability
         If a prior is not a distribution, or a threshold or a gain is out of range.
 
@@ -393,26 +393,26 @@ def leakage(
     Probabilities below 1e-9 that are within the certified error of 0 count as 0. `low` and `high` do not include rounding
     errors of the measures in the last digits. Both vulnerabilities are averaged over the people of `post`.
 
-    pyCANON, which uses the shares in equivalence classes as P1, ignores ratios of 0 in its delta, while ours is infinite.
-    Enhanced beta-likeness is another measure, a bound on beta that varies with P0.
+    pyCANON, which uses the shares in equivalence classes as P1, ignores ratios of 0 in its delta; here it is infinite.
+    Enhanced beta-likeness is a different measure, a bound on beta that varies with P0.
 
     Examples
     --------
-    The information in a release beyond the share of each disease, if it is known that no man has breast cancer:
+    The information in a release beyond the share of each disease, if the adversary knows that no man has breast cancer:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
-    >>> found = mx.measures.leakage("overall", post, rho1=0.2)
-    >>> print(found.loc[["min-entropy leakage", "rho2", "beta", "t"], ["value", "unit"]].round(3))
+    >>> table = mx.measures.leakage("overall", post, rho1=0.2)
+    >>> print(table.loc[["min-entropy leakage", "rho2", "beta", "t"], ["value", "unit"]].round(3))
                          value         unit
     measure
     min-entropy leakage  0.688         bits
     rho2                 1.000  probability
     beta                 4.000        ratio
     t                    0.800     distance
-    >>> print(found["says"]["beta"])
+    >>> print(table["says"]["beta"])
     P(Breast Cancer | Gender=female, Degree=junior) was 0.2, is 1: rose by 4 times itself
     """
     check_instance(post, Posterior, "post")
@@ -450,12 +450,12 @@ def leakage(
 
 #: The text of a measure that is NaN.
 UNDEFINED = "not defined here"
-#: A measure's name, its value with bounds, its unit, and its text, with a placeholder for the value.
+#: A measure: its name, its value with bounds, its unit, and its text with a placeholder for the value.
 Row = tuple[str, Measured, str, str]
 
 
 def _of_guesses(before: Beliefs, after: Beliefs, people: np.ndarray, gained: np.ndarray) -> list[Row]:
-    """The measures that are means over people."""
+    """Return the measures that are means over people."""
     right = np.eye(before.p.shape[1])
     v0, v1 = (vulnerability(beliefs, people, right) for beliefs in (before, after))
     g0, g1 = (vulnerability(beliefs, people, gained) for beliefs in (before, after))
@@ -469,7 +469,7 @@ def _of_guesses(before: Beliefs, after: Beliefs, people: np.ndarray, gained: np.
 
 
 def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[Row]:
-    """The measures that are the worst over people and values."""
+    """Return the measures that are the worst over people and values."""
     single = rho2(before, after, rho1)
     sets = rho2_of_sets(before, after, rho1, single)
     return [

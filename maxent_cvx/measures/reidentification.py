@@ -25,16 +25,16 @@ from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 
-# Equivalence classes: how many records have the same quasi-identifiers, and how many people of a population.
+# Equivalence classes: numbers of records with the same quasi-identifiers, and of people of a population.
 
 
 def classes_of(published: object, qi: str | Iterable[str] | None, population: object) -> pd.DataFrame:
-    """Count the records of every class, and the population's people, if a population is given as a table."""
+    """Count the records of every class, and the people of the population if it is given as a table."""
     if isinstance(published, Posterior | PartitionedPosterior):
         published = published.view
     if isinstance(published, pd.DataFrame):
         if qi is None:
-            raise StatementError("the quasi-identifiers of the table must be given (qi)")
+            raise StatementError("qi, the quasi-identifiers of the table, must be given")
         code, tuples = _tuples(published, names(qi, "qi"), "the table")
         classes = pd.DataFrame({"records": np.bincount(code)}, index=tuples)
     elif isinstance(published, View | PartitionedRelease) and not isinstance(published, ReleaseSeries):
@@ -48,7 +48,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
             return _of_matched(published, population)
         classes = pd.DataFrame({"records": published.n_q}, index=published.quasi_identifiers)
     else:
-        series = "; for a series give one of its releases" * isinstance(published, ReleaseSeries)
+        series = "; for a series pass one of its releases" * isinstance(published, ReleaseSeries)
         raise StatementError(
             f"published must be a DataFrame, a release or a table of quasi-identifiers, not {short_repr(published)}{series}"
         )
@@ -58,7 +58,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
 
 
 def _of_matched(release: Release, population: object) -> pd.DataFrame:
-    """The groups of a generalised release whose population consists of the people in it."""
+    """Return the groups of a generalised release whose population consists of the people in it."""
     _refuse_population(population)
     records = np.asarray(release.n_sb.sum(axis=0), dtype=np.int64)
     return pd.DataFrame({"records": records, "people": records}, index=release.buckets)
@@ -70,7 +70,7 @@ def _refuse_population(population: object) -> None:
 
 
 def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
-    """The groups of a generalised release, and the number of people of its population in each."""
+    """Return the groups of a generalised release, with the number of people of its population in each."""
     _refuse_population(population)
     inside = np.asarray(release.buckets != OUTSIDE)
     records, people = np.asarray(release.n_sb.sum(axis=0)), np.asarray(release.cover @ release.n_q)
@@ -79,7 +79,7 @@ def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
 
 
 def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.ndarray:
-    """Number of people of a population in each class."""
+    """Count the people of a population in each class."""
     if isinstance(population, QITable):
         tuples, n = population.quasi_identifiers, population.n_q
         if set(tuples.names) != set(classes.index.names):
@@ -95,9 +95,9 @@ def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.n
     people = np.where(at >= 0, n[at], 0)
     if (lacking := people < classes["records"].to_numpy()).any():
         raise TableError(
-            f"the population lacks people of {int(lacking.sum())} of {pluralize(len(classes), 'class', 'classes')}: it must "
-            "contain everybody in the release, with the same quasi-identifiers; if the records are generalized, make a "
-            "release of them and the population with Release.from_generalized"
+            f"the population lacks people of {int(lacking.sum())} of {pluralize(len(classes), 'class', 'classes')}; "
+            "it must contain all people of the release, with the same quasi-identifiers. If records are generalized, "
+            "make a release of them and the population with Release.from_generalized"
         )
     return np.asarray(people)
 
@@ -117,7 +117,7 @@ HALF = 0.5
 
 
 def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
-    """E[1 / F | f] = p int_0^1 v^(f - 1) / (p + (1 - p) v) dv, with F given f negative binomial."""
+    """Compute E[1 / F | f] = p int_0^1 v^(f - 1) / (p + (1 - p) v) dv, with F given f negative binomial."""
     if share > HALF:
         return np.asarray(share / records * hyp2f1(1.0, 1.0, records + 1.0, 1.0 - share))
     # p I(1) + (1 - p) I(2) = 1, and so on: f (p I(f) + (1 - p) I(f + 1)) = 1. Errors are multiplied by p / (1 - p).
@@ -135,7 +135,7 @@ def individual_risk(records: np.ndarray, share: float) -> np.ndarray:
 
 #: Largest number of evaluations of the likelihood; about 200 are needed.
 MOST_EVALUATIONS = 2_000
-#: Up to so many additions to a class are summed one by one; the smooth probabilities of more are integrated.
+#: Additions to a class up to this number are summed one by one; the smooth probabilities beyond it are integrated.
 ONE_BY_ONE = 400
 #: Nodes of the quadrature, over the logarithm of the additions.
 NODES = 800
@@ -146,14 +146,14 @@ PRECISION = 1e-7
 
 
 def log_likelihood(alpha: float, theta: float, sizes: np.ndarray, classes: np.ndarray) -> float:
-    """The logarithm of Pitman's sampling formula, up to a constant, nats."""
+    """Compute the logarithm of Pitman's sampling formula, up to a constant, in nats."""
     opened = np.log(theta + alpha * np.arange(1, classes.sum())).sum()
     joined = (classes * (gammaln(sizes - alpha) - gammaln(1 - alpha))).sum()
     return float(opened + joined - (gammaln(theta + sizes @ classes) - gammaln(theta + 1)))
 
 
 def fitted(records: np.ndarray) -> tuple[float, float]:
-    """The parameters alpha and theta of the largest likelihood."""
+    """Return the maximum-likelihood parameters alpha and theta."""
     sizes, classes = np.unique(records, return_counts=True)
 
     def parameters(x: np.ndarray) -> tuple[float, float]:
@@ -163,22 +163,22 @@ def fitted(records: np.ndarray) -> tuple[float, float]:
     def loss(x: Any) -> float:
         return -log_likelihood(*parameters(x), sizes, classes)
 
-    share = float((records == 1).mean())  # alpha itself, of an infinite sample
+    share = float((records == 1).mean())  # tends to alpha for large samples
     start = np.array([logit(np.clip(share, 0.05, 0.95)), math.log(len(records))])
     options: Any = {"xatol": PRECISION, "fatol": PRECISION, "maxfev": MOST_EVALUATIONS}
-    with np.errstate(all="ignore"):  # far away the likelihood may overflow; this is not a maximum
+    with np.errstate(all="ignore"):  # the likelihood may overflow far from its maximum
         result = minimize(loss, start, method="Nelder-Mead", options=options)
     return parameters(result.x)
 
 
 def still_unique(alpha: float, theta: float, n: float, n_population: float) -> float:
-    """The probability that a record that is unique among n is unique among the N people of the population."""
+    """Return the probability that a record that is unique among n is unique among the N people of the population."""
     a = 1 - alpha
     return float(np.exp(betaln(theta + n_population - a, a) - betaln(theta + n - a, a)))
 
 
 def expected_risk(alpha: float, theta: float, sizes: np.ndarray, n: float, n_population: float) -> np.ndarray:
-    """E[1 / F | f]: the mean of 1 / (f + X), X people of the other N - n who join a class of f records."""
+    """Compute E[1 / F | f] = E[1 / (f + X)], where X of the other N - n people join a class of f records."""
     others = n_population - n
     a, b = sizes - alpha, theta + n - sizes + alpha
     mean = sizes + others * a / (a + b)
@@ -193,7 +193,7 @@ def expected_risk(alpha: float, theta: float, sizes: np.ndarray, n: float, n_pop
 
 
 def _additions(others: float) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of people who may join a class, and their weights in a sum over all numbers up to `others`."""
+    """Return numbers of people who may join a class, and their weights in a sum over all numbers up to `others`."""
     x = np.arange(min(ONE_BY_ONE, others) + 1.0)
     if others <= ONE_BY_ONE:
         return x, np.ones(len(x))
@@ -215,13 +215,13 @@ class Reidentification(ReprMixin):
     Attributes
     ----------
     measures : DataFrame
-        One row per measure: its `value`, its `unit`, and what it `says`.
+        One row per measure: its `value`, its `unit`, and its meaning, `says`.
     classes : DataFrame
         By quasi-identifiers, the smallest class first: the number of `records`, and of `people` in the population; and
-        the `risk` of each record in the class: 1 / people, or else 1 / records; if only the size of the population is
-        known, Pitman's individual risk, or else Benedetti and Franconi's.
+        the `risk` of each record in the class: 1 / people if available, otherwise 1 / records; if only the size of the
+        population is known, Pitman's individual risk if available, otherwise Benedetti and Franconi's.
     k : int
-        A class of fewer records, or people, is small.
+        Classes of fewer records, or people, are small.
 
     Examples
     --------
@@ -253,20 +253,20 @@ class Reidentification(ReprMixin):
         return f"<Reidentification: {self}>"
 
     def _tables(self) -> Iterable[TablePreview]:
-        """The measures of the records, the measures of the population, and the classes."""
+        """Return the measures of the records, the measures of the population, and the classes."""
         tables = self.measures.iloc[:OF_SAMPLE], self.measures.iloc[OF_SAMPLE:]
         return [*(TablePreview(table, "measures") for table in tables), TablePreview(self.classes, "classes")]
 
 
-# Zayatz's estimator: which share of the records that are unique in a sample are unique in its population.
+# Zayatz's estimator: the share of the records unique in a sample that are unique in its population.
 
 
 def share_unique(records: np.ndarray, n_population: int) -> float:
-    """P(F = 1 | f = 1) = P(F = 1) P(f = 1 | F = 1) / sum_i P(F = i) P(f = 1 | F = i), by Bayes' rule."""
+    """Compute P(F = 1 | f = 1) = P(F = 1) P(f = 1 | F = 1) / sum_i P(F = i) P(f = 1 | F = i), by Bayes' rule."""
     n = int(records.sum())
     size = np.arange(1, int(records.max()) + 1)
     share = np.bincount(records)[1:] / len(records)
-    # i n / N times the probability that the other i - 1 are among those who are not drawn.
+    # i n / N times the probability that the other i - 1 are not drawn.
     others, n_others = np.arange(len(size) - 1), float(n_population - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         missed = np.clip((n_population - n - others) / np.maximum(n_others - others, 1), 0.0, 1.0)
@@ -275,9 +275,9 @@ def share_unique(records: np.ndarray, n_population: int) -> float:
     return float(share[0] * of_one[0] / (share @ of_one))
 
 
-#: The largest population, people.
+#: Largest size of a population.
 LARGEST = 10**12
-#: A measure: its name, value and unit, and what it says.
+#: A measure: its name, value, unit and meaning.
 Row = tuple[str, float, str, str]
 
 
@@ -288,12 +288,12 @@ def reidentification(
     population: pd.DataFrame | QITable | int | None = None,
     k: int = 5,
 ) -> Reidentification:
-    """Re-identification risk: prosecutor 1 / f, journalist 1 / F; f records in a class, F people in the population.
+    """Compute re-identification risks: prosecutor 1 / f, journalist 1 / F for classes of f records and F people.
 
     A prosecutor looks for a person who is known to be in the release, and finds the f records with the person's
     quasi-identifiers. A journalist looks for anybody to whom a record may belong, and finds F people of the population.
     A marketer links all records at random within their classes, and is right for the share mean(1 / F). Inferring a
-    person's value without finding the record is another risk, see :func:`exposed`.
+    person's value without finding the record is a different risk; see :func:`exposed`.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def reidentification(
         The population, which includes the people of the release, with the same quasi-identifiers; or only its size, from
         which F is then estimated. A :class:`maxent_cvx.GroupedRelease` has its own population.
     k : int
-        Classes of fewer than k records (or people) are small, and risks above 1 / k high.
+        Classes of fewer than k records (or people) are small, and risks above 1 / k are high.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def reidentification(
             The number of classes; the size of the smallest, the k of k-anonymity (Samarati, 2001); the number of records
             in classes of fewer than k.
         sample uniques
-            Number of records whose quasi-identifiers no other record has.
+            Number of records with unique quasi-identifiers.
         prosecutor risk, highest prosecutor risk
             The mean of 1 / f over records, which is classes / records; and the largest.
         population k, records below k in the population, population uniques
@@ -336,9 +336,9 @@ def reidentification(
             The same number, if the sizes of the population's classes were distributed like those of the sample, which is
             too high if n / N is small (Zayatz, 1991). ARX offers both estimates.
         marketer risk
-            The share of records that are linked correctly with the population if one chooses at random within a class:
-            the mean of 1 / F over records (Dankar and El Emam, 2010); estimated by Pitman's formula, or else by
-            Benedetti and Franconi's, if only N is given; the mean of 1 / f without a population.
+            The share of records that are linked correctly with the population by random choice within a class: the mean
+            of 1 / F over records (Dankar and El Emam, 2010); if only N is given, its estimate by Pitman's formula if
+            available, otherwise by Benedetti and Franconi's; without a population, the mean of 1 / f.
 
     Raises
     ------
@@ -386,14 +386,14 @@ def reidentification(
 
 
 def table_of_measures(rows: Iterable[Row]) -> pd.DataFrame:
-    """Tabulate measures; what they say are objects, as strings of pandas would lose their templates."""
+    """Tabulate measures; texts have the dtype object, because strings of pandas would lose their templates."""
     measures, values, units, says = zip(*rows, strict=True)
     index = pd.Index(measures, name="measure")
     return pd.DataFrame({"value": values, "unit": units, "says": pd.Series(says, index, object)}, index)
 
 
 def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
-    """Measures of the records without a population."""
+    """Yield the measures that do not depend on a population."""
     n, least = int(records.sum()), int(records.min())
     below, unique = int(records[records < k].sum()), int((records == 1).sum())
     says = Message("{n:,} records have {classes:,} different quasi-identifiers", n=n, classes=len(records))
@@ -409,7 +409,7 @@ def _of_sample(records: np.ndarray, k: int) -> Iterator[Row]:
 
 
 def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[Row]:
-    """Measures for a population that is known."""
+    """Yield the measures for a known population."""
     n, least = int(records.sum()), int(people.min())
     below, unique = int(records[people < k].sum()), int(records[people == 1].sum())
     yield "population k", least, "people", "least number of people to whom a record may belong"
@@ -423,7 +423,7 @@ def _of_population(records: np.ndarray, people: np.ndarray, k: int) -> Iterator[
 
 
 def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.ndarray]:
-    """Estimates for a population of known size; and the risk of each class, by Pitman's formula if available."""
+    """Return estimates for a population of known size, and the risk by class, by Pitman's formula if available."""
     n, unique = int(records.sum()), int((records == 1).sum())
     by_class = individual_risk(records, n / n_population)
     rows = list(_risks("Benedetti-Franconi", records, by_class))
@@ -445,7 +445,7 @@ def _of_number(records: np.ndarray, n_population: int) -> tuple[list[Row], np.nd
 
 
 def _risks(name: str, records: np.ndarray, risk: np.ndarray) -> Iterator[Row]:
-    """The mean and the largest of an estimate of 1 / F."""
+    """Yield the mean and the largest of an estimate of 1 / F."""
     mean, says = float(records @ risk / records.sum()), "estimated, for anybody in the population"
     yield f"individual risk ({name})", mean, "probability", f"{says}, on average"
     yield f"highest individual risk ({name})", float(risk.max()), "probability", says

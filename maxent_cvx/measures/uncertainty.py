@@ -1,12 +1,12 @@
-"""Uncertain knowledge: nobody knows which of several statements the adversary knows.
+"""Uncertain knowledge: each of several statements is known to the adversary with a probability.
 
-Statement i is known with probability p_i, independently of the others; the release, and the model's other knowledge,
-always. A measure of the posterior is then a random variable,
+Statement i is known with probability p_i, independently of the others; the release and the model's other knowledge are
+always known. A measure of the posterior is then a random variable,
 
     P(measure = v) = sum over subsets S with measure(S) = v of  prod_{i in S} p_i  prod_{i not in S} (1 - p_i).
 
 Subsets are enumerated or drawn. The number of exposed people is a sum over independent parts of the model: statements
-that share no component of its rows, and no group of people, are enumerated apart, 2^2 + 2^3 subsets and not 2^5.
+that share no component of its rows, and no group of people, are enumerated separately, e.g. 2^2 + 2^3 instead of 2^5.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .exposure import WITHOUT_HER, ExposureRule, certified_error, exposed
 MOST_EXACT = 12
 #: Default numbers of drawn subsets, and of drawn orders of the statements.
 DRAWS, ORDERS = 1000, 100
-#: Subsets that are solved one after another, each from the answer before.
+#: Number of subsets that are solved in sequence, each from the previous answer.
 CHAIN = 32
 #: Significant digits of the largest value of a measure, to which the values of its distribution are rounded.
 DIGITS = 9
@@ -47,29 +47,29 @@ DIGITS = 9
 
 @dataclass(frozen=True, eq=False)
 class UncertainKnowledge(ReprMixin):
-    """What is inferred if statements are known with a probability each; made by :func:`maxent_cvx.uncertain`.
+    """Inference if each statement is known with a probability; returned by :func:`maxent_cvx.uncertain`.
 
     Attributes
     ----------
     exposed : Series
-        P(the group is exposed), by group: QI tuple, and name where people are named.
+        P(the group is exposed), by group: QI tuple, and name if people are named.
     expected : float
-        Mean of the measure: by default the expected number of exposed people. Subsets of probability 0 do not count, even
-        if the measure is infinite there; NaN if it is inf and -inf with a probability.
+        Mean of the measure, by default the expected number of exposed people. Subsets of probability 0 do not count,
+        even if their measure is infinite; NaN if inf and -inf have positive probability.
     distribution : Series
         P(measure = value) by value, ascending. Values are rounded to the nine leading digits of the largest finite one;
         `expected` and `standard_error` are not.
     standard_error : float
-        Of `expected`, and 0 if all subsets were enumerated. That of a probability p is sqrt(p (1 - p) / draws), the
-        draws being those that are consistent. NaN if the measure is infinite in a draw.
+        Standard error of `expected`; 0 if all subsets were enumerated, NaN if the measure is infinite in a draw. That
+        of a probability p is sqrt(p (1 - p) / n) for n consistent draws.
     contradictory : float
-        Probability of the subsets that contradict themselves or the release; the other figures are given that the
-        known statements are consistent.
+        Probability of the subsets that contradict themselves or the release; the other figures are conditional on
+        consistent statements.
     ends : DataFrame or None
-        Row k: the `least` and the `most` of the measure over all consistent subsets of at most k statements, whatever
-        their probability. None if subsets were drawn.
+        Row k: the `least` and the `most` of the measure over all consistent subsets of at most k statements, regardless
+        of their probability. None if subsets were drawn.
     draws : int or None
-        Number of subsets drawn, those that contradict themselves included; None if all were enumerated.
+        Number of subsets drawn, including contradictory ones; None if all were enumerated.
     """
 
     exposed: pd.Series
@@ -109,20 +109,20 @@ def uncertain(
     Parameters
     ----------
     model : MaxEnt
-        The release, and what is certainly known. It is not changed.
+        The release, and the knowledge that is certain. It is not changed.
     statements : dict of float
-        The probability that the adversary knows a statement: a statement, its text, or the label of knowledge that the
-        model contains, which is then uncertain.
+        The probability of each statement to be known. Keys are statements, their texts, or labels of knowledge in the
+        model, which is then uncertain.
     measure : callable, optional
         A function of the posterior that returns a number; by default the number of exposed people.
     draws : int, optional
-        Number of subsets to draw. By default all subsets are enumerated, if there are no more than 12 statements (for
-        the number of exposed people: in each independent part of the model), and else 1,000 are drawn.
+        Number of subsets to draw. By default all subsets are enumerated if there are at most 12 statements (for the
+        number of exposed people: in each independent part of the model), otherwise 1,000 are drawn.
     seed : int
-        Of the draws.
+        Random seed of the draws.
     threshold, baseline
-        As in :func:`maxent_cvx.measures.exposed`. Without a baseline everybody with some P(s | q) >= threshold counts. The
-        baseline "without her" needs the original records, and so a measure of your own.
+        See :func:`maxent_cvx.measures.exposed`. Without a baseline, everybody with some P(s | q) >= threshold counts.
+        The baseline "without her" requires the original records, and therefore a user-defined measure.
     n_jobs : int, optional
         Number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
     progress : bool, optional
@@ -142,11 +142,11 @@ def uncertain(
     DuplicateLabel
         If a statement is given twice.
     Infeasible
-        If no subset that was looked at is consistent, or what is certainly known contradicts itself.
+        If none of the evaluated subsets is consistent, or the certain knowledge is contradictory.
 
     Examples
     --------
-    One in ten knows that no man has breast cancer, and one in two that 40 % of the men have the flu:
+    It is known with probability 0.1 that no man has breast cancer, and with 0.5 that 40 % of the men have the flu:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -183,17 +183,17 @@ def uncertain(
     p_exposed = np.where(subsets.empty.exposed, 1.0, 0.0)
     log_consistent, expected, variance = 0.0, 0.0, 0.0
     spread, ends = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
-    for part, mask, found in zip(parts, masks, answers, strict=True):
-        consistent = np.array([answer is not None for answer in found])
+    for part, mask, results in zip(parts, masks, answers, strict=True):
+        consistent = np.array([answer is not None for answer in results])
         weight = np.full(len(mask), 1 / len(mask))
         if draws is None:
             weight = np.where(mask[:, part], p[part], 1 - p[part]).prod(axis=1)
         total = float(weight[consistent].sum())
         if total <= 0:
-            raise Infeasible("no subset of the statements that has a probability is consistent with the release")
+            raise Infeasible("no subset of the statements with positive probability is consistent with the release")
         if not consistent.all():
             log_consistent += math.log1p(-float(weight[~consistent].sum()))
-        kept, weight = [answer for answer in found if answer is not None], weight[consistent] / total
+        kept, weight = [answer for answer in results if answer is not None], weight[consistent] / total
         inside = subsets.groups_of(part) if len(parts) > 1 else np.ones(len(people), dtype=bool)
         table = np.array([answer.exposed for answer in kept])[:, inside]
         p_exposed[inside] = weight @ table
@@ -204,7 +204,7 @@ def uncertain(
         if draws is not None:
             variance = _mean((values - mean) ** 2, weight) / max(len(values) - 1, 1) if np.isfinite(mean) else math.nan
         ends.append(_ends(values, mask[:, part].sum(axis=1)[consistent], len(part)))
-    if subsets.measures is None and len(parts) > 1:  # groups that no statement reaches
+    if subsets.measures is None and len(parts) > 1:  # groups that no statement can affect
         reached = np.any([subsets.groups_of(part) for part in parts], axis=0)
         constant = int(people[~reached] @ subsets.empty.exposed[~reached])
         spread.append((np.array([constant]), np.ones(1)))
@@ -215,7 +215,7 @@ def uncertain(
         values = values.astype(int)
     positive = weight > 0
     return UncertainKnowledge(
-        exposed=pd.Series(np.clip(p_exposed, 0.0, 1.0), index, name="P(exposed)"),  # sums of weights round above 1
+        exposed=pd.Series(np.clip(p_exposed, 0.0, 1.0), index, name="P(exposed)"),  # rounding may exceed 1
         expected=expected,
         distribution=pd.Series(weight[positive], pd.Index(values[positive], name=subsets.name), name="P"),
         standard_error=0.0 if draws is None else math.sqrt(variance),
@@ -240,7 +240,7 @@ def attribute(
 ) -> pd.Series:
     """Divide a measure among the model's statements: share_i = mean over orders of measure(S + i) - measure(S).
 
-    S are the statements before i in an order; these are Shapley's shares, which sum to measure(all) - measure(none).
+    S contains the statements before i in an order. The shares, Shapley values, sum to measure(all) - measure(none).
 
     Parameters
     ----------
@@ -248,16 +248,16 @@ def attribute(
     measure : callable, optional
         A function of the posterior that returns a number; by default the number of exposed people.
     draws : int, optional
-        Number of orders to draw. By default all subsets are enumerated, if there are no more than 12 statements (for
-        the number of exposed people: in each independent part of the model), and else 100 orders are drawn.
+        Number of orders to draw. By default all subsets are enumerated if there are at most 12 statements (for the
+        number of exposed people: in each independent part of the model), otherwise 100 orders are drawn.
     seed, threshold, baseline, n_jobs, progress
-        As in :func:`maxent_cvx.uncertain`.
+        See :func:`maxent_cvx.uncertain`.
 
     Returns
     -------
     Series
-        The shares by label, in the unit of the measure; ``attrs["standard_error"]`` are their standard errors, by
-        label, and 0 if all subsets were enumerated.
+        The shares by label, in the unit of the measure; ``attrs["standard_error"]`` contains their standard errors by
+        label, 0 if all subsets were enumerated.
 
     Raises
     ------
@@ -270,12 +270,12 @@ def attribute(
     Notes
     -----
     Shapley (1953), "A value for n-person games"; sampled orders: Castro, Gómez and Tejada (2009), "Polynomial
-    calculation of the Shapley value based on sampling". The shares of every order have the same sum, so that those of
-    sampled orders have it, too.
+    calculation of the Shapley value based on sampling". The shares of every order have the same sum, so the shares from
+    sampled orders have this sum, too.
 
-    Where a measure is infinite before and after a statement, the statement changes nothing. A statement that makes it
-    infinite in some order has an infinite share, and a standard error of NaN where orders were drawn; the share is NaN if
-    one makes it inf in some orders and -inf in others.
+    If a measure is equally infinite before and after a statement, the statement changes nothing. A statement that makes
+    it infinite in some order has an infinite share, and a standard error of NaN if orders were drawn; the share is NaN
+    if the statement makes it inf in some orders and -inf in others.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def attribute(
     if not labels:
         raise StatementError("the model contains no statements to which the measure can be attributed; add some")
     workers, rng = _checked_options(draws, seed, n_jobs, progress)
-    model.solve()  # if all statements are consistent, so are some of them
+    model.solve()  # if all statements are consistent, so is every subset
     n = len(labels)
     subsets = _Subsets.of(model, labels, measure, threshold, baseline)
     parts, draws = subsets.parts_or_draws(draws, ORDERS)
@@ -303,18 +303,18 @@ def attribute(
         masks = [(place[:, None] < np.arange(n + 1)[:, None]).reshape(-1, n)]  # the prefixes of every order
     answers = subsets.solve(masks, workers, progress)
     shares, errors = np.zeros(n), np.zeros(n)
-    for part, mask, found in zip(parts, masks, answers, strict=True):
-        values = np.array([subsets.value(answer, part if len(parts) > 1 else None) for answer in found], dtype=float)
+    for part, mask, results in zip(parts, masks, answers, strict=True):
+        values = np.array([subsets.value(answer, part if len(parts) > 1 else None) for answer in results], dtype=float)
         if draws is None:
             shares[part] = _shapley(mask[:, part], values)
             continue
         prefixes = values.reshape(draws, n + 1)
-        gains = _change(prefixes[:, :-1], prefixes[:, 1:])  # of the statement that comes next in each order
+        gains = _change(prefixes[:, :-1], prefixes[:, 1:])  # gain of the next statement in each order
         by_label = np.take_along_axis(gains, place, axis=1)
         with np.errstate(invalid="ignore"):  # infinite gains
             shares, errors = by_label.mean(axis=0), by_label.std(axis=0, ddof=1) / math.sqrt(draws)
     result = pd.Series(shares, pd.Index(labels, name="statement"), name=subsets.name)
-    # A dictionary, since pandas compares attrs by == when tables are put together, which a Series does not take.
+    # A dict, because pandas compares attrs by == when it concatenates tables, which fails for a Series.
     result.attrs["standard_error"] = dict(zip(labels, errors.tolist(), strict=True))
     return result
 
@@ -338,38 +338,38 @@ class _Answer:
 
     @classmethod
     def of(cls, post: Posterior, rule: ExposureRule, measures: Measures | None) -> _Answer:
-        """Judge every group, and measure."""
+        """Apply the rule to every group, and compute the measure."""
         rule, (table, people) = replace(rule, slack=certified_error(post)), post.inferences()
         is_exposed = rule.reaches(rule.surest(table.to_numpy())[0])
         if measures is None:
             return cls(is_exposed, float(people @ is_exposed))
         numbers = measures(post, "of a subset of the statements")
         if len(numbers) != 1:
-            raise StatementError(f"the measure gives {len(numbers)} numbers; a function with one number is expected")
+            raise StatementError(f"the measure must return one number, got {len(numbers)}")
         return cls(is_exposed, next(iter(numbers.values())))
 
 
 @dataclass(eq=False)
 class _Subsets:
-    """The models in which only a subset of some statements is known."""
+    """Models in which only a subset of the statements is known."""
 
     model: MaxEnt  # with all statements
     labels: Sequence[str]
     rule: ExposureRule
     measures: Measures | None
     rows: tuple[pd.Index, np.ndarray]  # the groups of people, and their sizes
-    empty: _Answer  # of the empty subset
+    empty: _Answer  # the answer for the empty subset
 
     @classmethod
     def of(cls, model: MaxEnt, labels: Sequence[str], measure: Any, threshold: float, baseline: Any) -> _Subsets:
         """Solve the empty subset, and read the measure and the rule of exposure."""
         if not model.view.inside.all():
-            raise StatementError("uncertain knowledge needs to know who is in the release; make it without population")
+            raise StatementError("uncertain knowledge is not supported for a population; make the release without it")
         if measure is not None and not callable(measure):
-            raise StatementError(f"measure={short_repr(measure)}: a function of the posterior is expected")
+            raise StatementError(f"measure must be a function of the posterior, got {short_repr(measure)}")
         if isinstance(baseline, str) and baseline == WITHOUT_HER:
             raise StatementError(
-                f"baseline={WITHOUT_HER!r} needs the original records; give measure=, a function that has them: lambda post: "
+                f"baseline={WITHOUT_HER!r} needs the original records; pass a measure that uses them, lambda post: "
                 f"mx.measures.exposed(post, {threshold:g}, original, baseline={WITHOUT_HER!r}).people"
             )
         none = model.copy()
@@ -388,7 +388,7 @@ class _Subsets:
         return "people" if self.measures is None else next(iter(self.measures.functions))
 
     def value(self, answer: _Answer | None, part: np.ndarray | None) -> float:
-        """The measure of a subset; of a part of the statements, the exposed people whom they can affect."""
+        """Return the measure of a subset; for a part of the statements, the exposed people whom they can affect."""
         assert answer is not None
         if part is None or self.measures is not None:
             return answer.value
@@ -397,7 +397,7 @@ class _Subsets:
 
     @cached_property
     def _components(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """The number of the independent part of each row of each label, and of each group of people."""
+        """Number of the independent part, for each row of each label, and for each group of people."""
         form, space = self.model.form, self.model.space
         of_row, of_term = form.components()
         group = space.groups[0] if len(space.people) else space.codes["q"]
@@ -410,13 +410,13 @@ class _Subsets:
         return [number[by_label[label]] for label in self.labels], number[n_components:]
 
     def parts(self) -> list[np.ndarray]:
-        """Positions of the statements of each independent part; one part of all for measures other than exposure."""
+        """Return positions of the statements of each independent part; a single part for measures except exposure."""
         known = self.model.form.by_label(np.arange(self.model.form.shape[0]))
         every = [np.arange(len(self.labels))]
         if self.measures is not None or self.model.convex or any(not len(known.get(x, ())) for x in self.labels):
             return every
         of_label, _ = self._components
-        # A source of several rows links the parts that these are in: it is known as a whole.
+        # A source of several rows links the parts of its rows, because it is known as a whole.
         flat = np.concatenate(of_label)
         source = np.repeat(np.arange(len(of_label)), [len(each) for each in of_label])
         n = int(flat.max()) + 1
@@ -425,18 +425,18 @@ class _Subsets:
         return [np.flatnonzero(number == each) for each in dict.fromkeys(number.tolist())]
 
     def parts_or_draws(self, draws: int | None, default: int) -> tuple[list[np.ndarray], int | None]:
-        """The parts whose subsets are enumerated; or one part of all statements, and how many subsets are drawn."""
+        """Return the parts whose subsets are enumerated, or a single part, and the number of subsets to draw."""
         if draws is None and max(map(len, parts := self.parts())) <= MOST_EXACT:
             return parts, None
         return [np.arange(len(self.labels))], default if draws is None else draws
 
     def groups_of(self, part: np.ndarray) -> np.ndarray:
-        """Mark the groups of people whom some statements can affect."""
+        """Mark the groups of people whom the statements of a part can affect."""
         of_label, of_group = self._components
         return np.isin(of_group, np.concatenate([of_label[i] for i in part]))
 
     def solve(self, masks: Sequence[np.ndarray], workers: Workers, progress: bool | None) -> list[list[_Answer | None]]:
-        """Solve each distinct subset once; None where it contradicts itself."""
+        """Solve each distinct subset once; None for contradictory subsets."""
         distinct, inverse = np.unique(np.concatenate(masks), axis=0, return_inverse=True)
         chains = [(distinct[i : i + CHAIN],) for i in range(0, len(distinct), CHAIN)]
         here = (_solve_chain(self, subsets) for (subsets,) in chains)
@@ -447,7 +447,7 @@ class _Subsets:
 
 
 def _solve_chain(subsets: _Subsets, masks: np.ndarray) -> list[_Answer | None]:
-    """Solve subsets, each from the answer of the one before."""
+    """Solve subsets in sequence, each from the previous answer."""
     answers, before = list[_Answer | None](), None
     for mask in masks:
         model = subsets.model.copy()
@@ -468,33 +468,33 @@ def _solve_chain(subsets: _Subsets, masks: np.ndarray) -> list[_Answer | None]:
 
 
 def _solved(model: MaxEnt, before: Posterior | None) -> Posterior:
-    """Solve a model from an earlier answer, or from nothing if that start does not lead to a certified answer."""
+    """Solve a model from an earlier answer, or without it if this start does not lead to a certified answer."""
     try:
         return model.solve(warm_start=before, progress=False)
     except Infeasible:
         raise
     except SolverError:
-        # Multipliers of statements at the end of their range are huge, and a bad start for other statements.
+        # Statements at the end of their range have huge multipliers, which are a bad start for other statements.
         if before is None:
             raise
         return model.solve(progress=False)
 
 
 def _all_subsets(part: np.ndarray, n: int) -> np.ndarray:
-    """The marks of all subsets of some of n statements, in the order of their binary numbers."""
+    """Return masks of all subsets of a part of n statements, in the order of their binary numbers."""
     masks = np.zeros((2 ** len(part), n), dtype=bool)
     masks[:, part] = np.arange(len(masks))[:, None] >> np.arange(len(part)) & 1
     return masks
 
 
 def _mean(values: np.ndarray, weight: np.ndarray) -> float:
-    """The mean; values without weight do not count, even infinite ones, and inf with -inf is NaN."""
+    """Return the mean; values without weight do not count, even infinite ones, and inf with -inf is NaN."""
     with np.errstate(invalid="ignore"):
         return float(weight[weight > 0] @ values[weight > 0])
 
 
 def _merged(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values, rounded and ascending, and their probabilities."""
+    """Return the distinct values, rounded and ascending, and their probabilities."""
     largest = np.abs(values[np.isfinite(values)]).max(initial=0)
     if values.dtype.kind == "f" and largest > 0:
         values = np.round(values, min(DIGITS - 1 - math.floor(math.log10(largest)), 300))
@@ -505,17 +505,17 @@ def _merged(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _convolve(
     one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The distribution of the sum of two independent numbers."""
+    """Return the distribution of the sum of two independent numbers."""
     return _merged(np.add.outer(one[0], other[0]).ravel(), np.multiply.outer(one[1], other[1]).ravel())
 
 
 def _ends(values: np.ndarray, size: np.ndarray, n: int) -> np.ndarray:
-    """The least and most value over subsets of at most k statements, k = 0 to n."""
+    """Return the least and the largest value over subsets of at most k statements, k = 0 to n."""
     return np.array([(values[size <= k].min(), values[size <= k].max()) for k in range(n + 1) if (size <= k).any()])
 
 
 def _convolved_ends(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The ends of a sum: at most i statements of one part and k - i of another."""
+    """Return the ends of a sum: at most i statements of one part and k - i of another."""
     ends = np.empty((len(one) + len(other) - 1, 2), dtype=np.result_type(one, other))
     for k in range(len(ends)):
         i = np.arange(min(k + 1, len(one)))
@@ -525,10 +525,10 @@ def _convolved_ends(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _shapley(masks: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Shapley's shares from the values of all subsets, in the order of their binary numbers."""
+    """Compute Shapley values from the measures of all subsets, in the order of their binary numbers."""
     n = masks.shape[1]
     size = masks.sum(axis=1)
-    # |S|! (n - |S| - 1)! / n!: the share of the orders in which S are the statements before a given one.
+    # |S|! (n - |S| - 1)! / n!: the share of the orders in which the statements before a given one are S.
     weight = np.array([1 / (n * math.comb(n - 1, k)) for k in range(n)])
     shares = np.empty(n)
     for i in range(n):
@@ -538,5 +538,5 @@ def _shapley(masks: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """The differences of a measure; none between equal values, even infinite ones."""
+    """Return the differences of a measure; 0 between equal values, even infinite ones."""
     return np.subtract(after, before, out=np.zeros(before.shape), where=before != after)

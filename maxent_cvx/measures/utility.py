@@ -1,4 +1,4 @@
-"""Utility: query errors and distances of marginals, and one table of risk against utility."""
+"""Utility: errors of count queries, distances of marginals, and a table of risk and utility."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .disclosure import disclosure, of_those_inside, published
 from .exposure import Exposure, exposed
 from .reidentification import Row, reidentification, table_of_measures
 
-# How many records are estimated to have each exact combination of values, by a release or a posterior.
+# Estimated numbers of records with each exact combination of values, from a release or a posterior.
 
 
 def estimated_counts(published: Release | Posterior) -> np.ndarray:
-    """N P(q, s), records, of every QI tuple and value; of a release n(q, b) n(s, b) / n(b), summed over buckets."""
+    """Return N P(q, s), in records; for a release this is n(q, b) n(s, b) / n(b), summed over buckets."""
     if isinstance(published, Posterior):
         return published.table
     n_b = np.asarray(published.n_sb.sum(axis=0))
@@ -37,7 +37,7 @@ def estimated_counts(published: Release | Posterior) -> np.ndarray:
 
 
 def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes: Hierarchies) -> np.ndarray:
-    """The share of each exact value in each published one, which may be generalised; shape (published, exact)."""
+    """Return the share of each exact value in each published, possibly generalised one; shape (published, exact)."""
     same = published.dtype == values.dtype
     at = values.get_indexer(pd.Index(published, dtype=values.dtype)) if same else np.array([-1])
     if (at >= 0).all():
@@ -51,7 +51,7 @@ def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes:
     return np.asarray(mask / mask.sum(axis=1, keepdims=True))
 
 
-# The utility of a release: how far its marginals are from those of the original records.
+# The utility of a release: the distance of its marginals from those of the original records.
 
 
 def marginal_distance(
@@ -61,15 +61,15 @@ def marginal_distance(
     attributes: str | Iterable[str] | None = None,
     hierarchies: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
-    """``sum |P - P*| / 2`` and ``sqrt(sum (sqrt P - sqrt P*)^2 / 2)`` of true marginals P(x) and published ones P*(x).
+    """Compute total variation and Hellinger distances of true marginals P(x) and published ones P*(x).
 
     Parameters
     ----------
     published : Release or Posterior
         P* is estimated as in :func:`query_error`: for a release by n(q, b) n(s, b) / n(b) in each bucket; a generalised
-        value has equal shares of the exact values that it covers.
+        value is divided equally among the exact values that it covers.
     original : DataFrame
-        The records.
+        The original records.
     attributes : str or several, optional
         The QI attributes to compare; by default all.
     hierarchies : dict, optional
@@ -78,9 +78,9 @@ def marginal_distance(
     Returns
     -------
     DataFrame
-        One row per marginal: each attribute, the sensitive values, and each attribute with them. `total_variation`, the
-        share of records that would have to be exchanged, and `hellinger`, the Hellinger distance; both are from 0 (equal)
-        to 1 (nothing in common).
+        One row per marginal: each attribute, the sensitive values, and each attribute with them. `total_variation`,
+        ``sum |P - P*| / 2``, is the share of records that would have to be exchanged; `hellinger` is ``sqrt(sum (sqrt P
+        - sqrt P*)^2 / 2)``. Both are from 0 (equal) to 1 (disjoint).
 
     Raises
     ------
@@ -91,7 +91,7 @@ def marginal_distance(
 
     Notes
     -----
-    Gibbs and Su (2002), On choosing and bounding probability metrics. If exact quasi-identifiers are published, the
+    See Gibbs and Su (2002), On choosing and bounding probability metrics. If exact quasi-identifiers are published, the
     marginals of single attributes agree, and those with the sensitive values show the loss.
 
     Examples
@@ -128,7 +128,7 @@ def marginal_distance(
         i = view.qi.index(name)
         published_values = view.quasi_identifiers.levels[i]
         code, exact = pd.factorize(original[name], sort=True)
-        if isinstance(view, GroupedRelease):  # of a population, whose values are exact, and more than the records'
+        if isinstance(view, GroupedRelease):  # a population has exact values, more than the records
             exact = published_values.append(exact.difference(published_values))
             code = exact.get_indexer(pd.Index(original[name]))
         cover = shares_covered(published_values, pd.Index(exact), name, nodes)
@@ -148,7 +148,7 @@ def marginal_distance(
 def _compared(
     published: Release | Posterior, original: pd.DataFrame, attributes: str | Iterable[str] | None
 ) -> tuple[Any, Microdata]:
-    """What is published, and the original records with the attributes that are compared."""
+    """Return the view, and the original records with the attributes that are compared."""
     check_instance(published, (Release, Posterior), "published")
     view: Any = getattr(published, "view", published)
     qi = view.qi if attributes is None else names(attributes, "attributes")
@@ -161,7 +161,7 @@ def _compared(
 
 
 def _distances(truth: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
-    """The total variation and the Hellinger distance of two tables of records, as shares of all of each."""
+    """Return the total variation and the Hellinger distance of two tables of records, each divided by its sum."""
     p, q = truth / truth.sum(), np.maximum(estimate, 0.0) / estimate.sum()
     return float(np.abs(p - q).sum() / 2), float(np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum() / 2))
 
@@ -169,11 +169,11 @@ def _distances(truth: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
 # The utility of a release: the relative error of random count queries.
 
 
-#: The most queries that can be asked; more would take days.
+#: Largest number of queries; more would take days.
 MOST_QUERIES = 10**7
-#: How many times as many queries are drawn as are asked, before giving up because they count no record.
+#: Largest ratio of queries drawn to queries requested, since some queries count no record.
 DRAWS = 50
-#: Queries that are answered in one batch.
+#: Number of queries evaluated in one batch.
 AT_ONCE = 200
 
 
@@ -188,15 +188,15 @@ def query_error(
     seed: int = 0,
     hierarchies: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
-    """``|estimate - actual| / actual`` of random queries: how many records have A1 in V1, A2 in V2, ... and s in V?
+    """Compute ``|estimate - actual| / actual`` of random counts of records with A1 in V1, A2 in V2, ... and s in V.
 
     Parameters
     ----------
     published : Release or Posterior
         The estimate is the sum of N P(q, s) over the query; for a release, N P(q, s) is the sum of n(q, b) n(s, b) / n(b)
-        over buckets, the maximum-entropy answer. A generalised value has equal shares of the exact values it covers.
+        over buckets, the maximum-entropy answer. Generalised values are divided equally among the covered exact values.
     original : DataFrame
-        The records.
+        The original records.
     queries : int
         Number of queries. Queries that count no record are drawn again.
     attributes : str or several, optional
@@ -214,14 +214,14 @@ def query_error(
     Returns
     -------
     DataFrame
-        One row per query: its `attributes`, `actual` and `estimate`, records, and `error`. Compare releases by
+        One row per query: its `attributes`, `actual` and `estimate` in records, and `error`. Compare releases by
         ``.error.mean()`` or ``.error.median()`` with the same seed.
 
     Raises
     ------
     UnknownName, TableError
         If the original lacks a column, has other values or fewer people than the release, or hardly any query of this
-        kind counts anybody.
+        kind counts any record.
     StatementError
         If `published` is neither a release nor a posterior, an attribute is not one of its quasi-identifiers, or `queries`,
         `dimensions` or `seed` is out of range.
@@ -230,7 +230,7 @@ def query_error(
 
     Notes
     -----
-    Xiao and Tao (2006), Anatomy, section 7, whose measure Probabilistic Inference Protection adopts (section II).
+    See Xiao and Tao (2006), Anatomy, section 7; Probabilistic Inference Protection adopts this measure (section II).
 
     Examples
     --------
@@ -263,7 +263,7 @@ def query_error(
             f"the original contains sensitive values that the {view.noun} does not; pass the table from which it was made"
         )
     shape = (len(tuples), len(values))
-    # Of many values each row has a few: products with sparse tables look at these only.
+    # Rows usually have few of many values: products with sparse tables process only these.
     actual = sp.csr_array((np.ones(len(q)), (q, s)), shape=shape)
     estimate = sp.csr_array(estimated_counts(published)[:, place])
     cover = [
@@ -301,15 +301,15 @@ def _drawn(
     dimensions: int | None,
     selectivity: float,
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Draw queries: of each attribute which values are in V, shape (values, queries), and of the sensitive one."""
+    """Draw queries: masks of the values in V, shape (values, queries), of each attribute and of the sensitive one."""
     d = np.full(AT_ONCE, dimensions) if dimensions else rng.integers(1, len(qi) + 1, AT_ONCE)
     named = np.argsort(rng.random((len(qi), AT_ONCE)), axis=0) < d
     share = selectivity ** (1 / (d + 1))
 
-    def some(size: int) -> np.ndarray:
+    def random_mask(size: int) -> np.ndarray:
         return np.asarray(np.argsort(np.argsort(rng.random((size, AT_ONCE)), axis=0), axis=0) < np.ceil(size * share))
 
-    return [some(size) | ~named[i] for i, size in enumerate(sizes)], some(n_values)
+    return [random_mask(size) | ~named[i] for i, size in enumerate(sizes)], random_mask(n_values)
 
 
 def risk_utility(
@@ -324,14 +324,14 @@ def risk_utility(
     k: int = 5,
     hierarchies: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
-    """List the risks of a release and its utility, one row per measure, as in R-U confidentiality maps.
+    """Tabulate the risks of a release and its utility, one row per measure, as in R-U confidentiality maps.
 
     Parameters
     ----------
     post : Posterior or PartitionedPosterior
-        What the adversary infers.
+        The adversary's posterior.
     original : DataFrame, optional
-        The original records, which some measures need.
+        The original records, which some measures require.
     threshold, sensitive, baseline, within
         See :func:`exposed`. If the number of people with each value is not published, the baseline must be P(s) or None.
     population, k
@@ -343,13 +343,13 @@ def risk_utility(
     -------
     DataFrame
         Indexed by the `kind`, "inference risk", "re-identification risk" or "utility", and the `measure`: its `value`,
-        its `unit`, and what it `says`.
+        its `unit`, and its meaning, `says`.
 
         inference risk
-            From :func:`exposed`: the number of exposed people, and of people for whom a value is certain that does not
-            count. From :func:`disclosure`: the worst of all people. How often the likeliest value is right, as the
-            adversary expects (Bayes vulnerability), with and without the release. Given the original records of a release
-            whose quasi-identifiers are not generalized: how often it is really right, and the divergence from the truth
+            From :func:`exposed`: the number of exposed people, and of people for whom a value is certain but not
+            counted. From :func:`disclosure`: the worst values over all people. The expected success of guessing the
+            likeliest value (Bayes vulnerability), with and without the release. Given the original records of a release
+            whose quasi-identifiers are not generalized: the actual success, and the divergence from the truth
             (:func:`overall_divergence`).
         re-identification risk
             From :func:`reidentification`; not for a series of releases.
@@ -367,7 +367,7 @@ def risk_utility(
 
     Notes
     -----
-    Duncan, Keller-McNulty and Stokes (2001): disclosure risk against data utility.
+    See Duncan, Keller-McNulty and Stokes (2001) on disclosure risk versus data utility.
 
     Examples
     --------
@@ -403,14 +403,14 @@ def risk_utility(
 def _inference(
     post: Posterior | PartitionedPosterior, verdict: Exposure, original: pd.DataFrame | None
 ) -> Iterator[Row]:
-    """What is inferred of people."""
+    """Yield the inference risks."""
     share = verdict.people / max(verdict.total, 1)
     says: str = Message("{share:.1%} of all: {meaning}", share=share, meaning=verdict.meaning)
     yield "exposed people", verdict.people, "people", says
-    says = "no value is certain that does not count"
+    says = "no uncounted value is certain"
     if values := ", ".join(map(str, verdict.uncounted.index[:3])):
-        says = Message("people for whom a value is certain that does not count: {values}", values=values)
-    # `uncounted` has a row for each value; here everybody counts once.
+        says = Message("people for whom an uncounted value is certain: {values}", values=values)
+    # `uncounted` has one row per value; here everybody counts once.
     yield "certain, not counted", int(verdict.uncounted.attrs["people"]), "people", says
     if verdict.undecided:
         yield "undecided", len(verdict.undecided), "reasons", joined(verdict.undecided)
@@ -421,7 +421,7 @@ def _inference(
     worst = table.iloc[0]
     says = Message(
         "the largest P({value} | q)", value=as_label(table["value"].iloc[0], LONGEST_LABEL)
-    )  # a row of numbers would be of floats
+    )  # table.iloc[0] may convert it to float
     yield "largest probability", worst["max_p"], "probability", says
     yield "distinct l", worst["distinct_l"], "values", "least number of possible values: distinct l-diversity"
     yield "entropy l", worst["entropy_l"], "values", "exp of the least entropy of P(. | q): entropy l-diversity"
@@ -442,7 +442,7 @@ def _inference(
 
 
 def _utility(release: Release, original: pd.DataFrame, hierarchies: Mapping[str, object] | None) -> Iterator[Row]:
-    """What the release is good for."""
+    """Yield the measures of utility."""
     error = query_error(release, original, hierarchies=hierarchies)["error"]
     for name, value in (("median", error.median()), ("mean", error.mean())):
         yield f"{name} query error", float(value), "ratio", f"relative error of random counting queries, the {name}"
