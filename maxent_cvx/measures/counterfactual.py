@@ -65,7 +65,7 @@ SCALINGS = 10
 EMPTY = 1e-10
 #: Relative to the largest: smaller eigenvalues of the Schur complement count as zero, since some rows are dependent.
 DEPENDENT = 1e-10
-#: Kinds of records computed at a time, and kinds times events of knowledge, to limit memory; the larger limit counts.
+#: Kinds of records computed at a time, to limit memory: CHUNK, or NUMBERS over the events of knowledge if more.
 CHUNK, NUMBERS = 2000, 2_000_000
 
 

@@ -130,7 +130,7 @@ class _WorstDisclosure:
         p = np.where(probabilities > NEGLIGIBLE, probabilities, 0.0)
         row, column = p.nonzero()
         n_possible = np.bincount(row, minlength=len(p))
-        # Rows usually have few of many values: only these are sorted.
+        # If there are many values, only few of them are possible in a row: sort only these.
         decreasing = np.zeros((len(p), int(n_possible.max(initial=1))))
         decreasing[row, np.arange(len(row)) - np.repeat(np.cumsum(n_possible) - n_possible, n_possible)] = p[
             row, column
@@ -203,7 +203,7 @@ def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def distances(p: np.ndarray, prior: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:
-    """Compute the earth mover's distance, from 0 to 1, of every row of p from the prior, of one row or as many."""
+    """Compute the earth mover's distance (0 to 1) of every row of p from the prior, one row for all or one per row."""
     ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
     difference = p - prior
     if {"auto": ordered, "equal": False, "ordered": True}[distance]:

@@ -41,7 +41,7 @@ class Beliefs:
 
     @property
     def slack(self) -> np.ndarray:
-        """The largest ignored differences from 0, or from a threshold: the error, if it is small."""
+        """Ignored differences from 0, or from a threshold: up to the error, but no more than NEGLIGIBLE."""
         return np.minimum(self.off, NEGLIGIBLE)
 
     @property
@@ -51,7 +51,7 @@ class Beliefs:
 
 
 def inferred(post: Posterior) -> tuple[pd.DataFrame, np.ndarray, Beliefs]:
-    """Return P(s | .) as in ``post.inferences()``, but in the release; the people per row; and P with its errors."""
+    """Return P(s | ., in the release) as in ``post.inferences()``, the people per row, and P with its errors."""
     table, people = of_those_inside(post)
     everybody = post.inferences()[0]
     off = np.zeros(everybody.shape)
@@ -206,7 +206,7 @@ def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured
     value = _filled(prior.p, post.p, rho1 + float(prior.slack.max(initial=0.0)))
     most = float(_filled(prior.p, post.p, rho1 + prior.bound).max(initial=0.0)) + post.bound
     row = int(value.argmax())
-    return Measured(min(float(value[row]), 1.0), of_values.low, min(most, 1.0), row)  # 1 is an upper bound, too
+    return Measured(min(float(value[row]), 1.0), of_values.low, min(most, 1.0), row)  # 1 is also an upper bound
 
 
 def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:

@@ -61,7 +61,7 @@ def marginal_distance(
     attributes: str | Iterable[str] | None = None,
     hierarchies: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
-    """Compute total variation and Hellinger distances of true marginals P(x) and published ones P*(x).
+    """Compute total variation and Hellinger distances between true marginals P(x) and published ones P*(x).
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ def marginal_distance(
     Returns
     -------
     DataFrame
-        One row per marginal: each attribute, the sensitive values, and each attribute with them. `total_variation`,
-        ``sum |P - P*| / 2``, is the share of records that would have to be exchanged; `hellinger` is ``sqrt(sum (sqrt P
-        - sqrt P*)^2 / 2)``. Both are from 0 (equal) to 1 (disjoint).
+        One row per marginal: each attribute, the sensitive values, and each attribute with them. `total_variation` is
+        ``sum |P - P*| / 2``, the share of records that would have to be exchanged, and `hellinger` is
+        ``sqrt(sum (sqrt P - sqrt P*)^2 / 2)``; both are from 0 (equal) to 1 (disjoint).
 
     Raises
     ------
@@ -263,7 +263,7 @@ def query_error(
             f"the original contains sensitive values that the {view.noun} does not; pass the table from which it was made"
         )
     shape = (len(tuples), len(values))
-    # Rows usually have few of many values: products with sparse tables process only these.
+    # If there are many values, a row has only few of them: sparse products process only these.
     actual = sp.csr_array((np.ones(len(q)), (q, s)), shape=shape)
     estimate = sp.csr_array(estimated_counts(published)[:, place])
     cover = [
