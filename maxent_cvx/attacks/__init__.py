@@ -1,7 +1,7 @@
-"""Attacks: what can be inferred without knowing anybody's sensitive value, and how often the inference is right.
+"""Attacks: inference without knowledge of sensitive values, and the share of right guesses.
 
 An attack is a function from a publication to probabilities. Unlike a model it takes no statements about sensitive
-values. What it needs instead is in its docstring: exact quasi-identifiers, a voter list, the algorithm that made the
+values. Its docstring lists the requirements: exact quasi-identifiers, a voter list, the algorithm that made the
 release, or several releases that share people.
 """
 

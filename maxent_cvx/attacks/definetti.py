@@ -42,32 +42,32 @@ from ..releases.series import ReleaseSeries
 from ..worlds.groups import STEPS, Groups, weighed
 from .result import AttackResult
 
-# The models of the sensitive value given quasi-identifiers, which are learnt from expected records.
+# Models of the sensitive value given quasi-identifiers, which are fitted to expected records.
 
 
 class Model(Protocol):
     """A model of s given q."""
 
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
-        """Log P(s | q), or of P(q, s), shape (tuples, values), fitted to expected records; and a penalty, nats."""
+        """Return log P(s | q) or log P(q, s), shape (tuples, values), fitted to expected records, and a penalty."""
         ...
 
 
 def _codes(people: Release | SeriesPeople) -> list[np.ndarray]:
-    """The value of every QI tuple, numbered from 0, by attribute."""
+    """Return, for each attribute, the values of the QI tuples, numbered from 0."""
     return [densely(np.asarray(code, dtype=np.int64)) for code in people.quasi_identifiers.codes]
 
 
-#: Weight of the squared coefficients of logistic regression, as of one record: scikit-learn's default.
+#: Weight of the squared coefficients of logistic regression, relative to one record: scikit-learn's default.
 RIDGE = 1.0
-#: Steps of L-BFGS from one fit to the next, which begins with the last coefficients.
+#: Steps of L-BFGS per fit, each of which starts from the previous coefficients.
 FEW_STEPS = 15
 
 
 class Logistic:
     """log P(s | q) of multinomial logistic regression on indicators of all values of all attributes, with a ridge.
 
-    It maximises sum_qs n(q, s) log P(s | q) - |W|^2 / 2, and begins with the coefficients W of the last fit.
+    It maximises sum_qs n(q, s) log P(s | q) - |W|^2 / 2, starting from the coefficients W of the previous fit.
     """
 
     def __init__(self, people: Release | SeriesPeople) -> None:
@@ -93,11 +93,11 @@ class Logistic:
         return log_softmax(self.features @ self.coefficients, axis=1), -RIDGE * float(fit.x @ fit.x) / 2
 
 
-# Any classifier of scikit-learn as the model of the sensitive value given quasi-identifiers.
+# A scikit-learn classifier as the model of the sensitive value given quasi-identifiers.
 
 
 class Classifier:
-    """log P(s | q) of a classifier that is fitted to every QI tuple with every value, weighed by expected records."""
+    """log P(s | q) of a classifier that is fitted to all pairs of QI tuple and value, weighted by expected records."""
 
     def __init__(self, people: Release | SeriesPeople, classifier: object) -> None:
         try:
@@ -124,7 +124,7 @@ class Classifier:
             numeric = [name for name, column in self.features.items() if pd.api.types.is_numeric_dtype(column)]
             others = [name for name in self.features if name not in numeric]
             codes = dict(zip(self.features, _codes(people), strict=True))
-            for name in others:  # numbers, as values of several types cannot be sorted
+            for name in others:  # codes, because values of several types cannot be sorted
                 self.features[name] = codes[name]
             encoded = make_column_transformer((MinMaxScaler(), numeric), (OneHotEncoder(sparse_output=False), others))
             self.model = make_pipeline(encoded, clone(classifier))
@@ -139,38 +139,37 @@ class Classifier:
         except (OverflowError, TypeError, ValueError) as error:
             raise StatementError(f"the classifier cannot be fitted to the release: {error}") from error
         if not (np.isfinite(predicted) & (predicted >= 0)).all():
-            raise BadProbability("the classifier predicts numbers that are not probabilities; choose another one")
+            raise BadProbability("the classifier predicts numbers that are not probabilities; use another classifier")
         p = np.zeros_like(expected)
         p[:, self.model.classes_] = predicted
         with np.errstate(divide="ignore"):
             return np.log(p), 0.0
 
 
-# What the deFinetti attack infers, and how it came to it.
+# The result of the deFinetti attack, with the log of its iterations.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeFinettiResult(AttackResult):
-    """P(s | bucket, QI tuple) by a model learnt from the release alone.
+    """P(s | bucket, QI tuple) by a model fitted to the release alone.
 
     Attributes
     ----------
     table, baseline, records, error
-        As in :class:`maxent_cvx.attacks.AttackResult`.
+        See :class:`maxent_cvx.attacks.AttackResult`.
     log : DataFrame
-        One row per iteration: `change`, the largest change of a probability; `log_likelihood` and `objective`, nats,
-        see the notes of :func:`maxent_cvx.attacks.definetti`.
+        One row per iteration: `change`, the largest change of a probability; `log_likelihood` and `objective`, in nats,
+        as in the notes of :func:`maxent_cvx.attacks.definetti`.
     converged : bool
-        Whether the last change was within the tolerance; of all folds.
+        Whether the last change was within the tolerance, in all folds.
     temperature : float
         The power t of the model's probabilities; 1 without calibration.
     evidence : float or None
-        With calibration: how many bits a pair of buckets says about which of two sets of values is whose; 0 if the
-        release does not leak.
+        With calibration: the mean information, in bits, of a pair of buckets about the assignment of its two sets of
+        values; 0 if the release does not leak.
     p_value : float or None
-        With calibration: a bound on how often as much evidence is seen if the values of pairs of buckets are exchanged at
-        random, 0.002 at least. It is twice the mean of the folds' p-values, which is valid however these depend on each
-        other.
+        With calibration: a bound on the probability of as much evidence if the values of pairs of buckets are exchanged
+        at random, at least 0.002. It is twice the mean of the folds' p-values, which is valid for dependent p-values.
 
     Examples
     --------
@@ -192,7 +191,7 @@ class DeFinettiResult(AttackResult):
 
     @property
     def sentence(self) -> str:
-        """What was found, in words, and whether it would still change."""
+        """The result in words, and whether it has converged."""
         end = "converged" if self.converged else f"last changed by {self.log['change'].iloc[-1]:.1g}"
         text = f"{super().sentence}; {pluralize(len(self.log), 'iteration')}, {end}"
         if self.evidence is None:
@@ -212,12 +211,12 @@ class NaiveBayes:
         self.smoothing = smoothing
 
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
-        """Maximise the expected log-likelihood, and what smoothing adds to it."""
+        """Maximise the expected log-likelihood plus the penalty of smoothing."""
         log_f, penalty = np.tile(self.log_prior, (len(expected), 1)), 0.0
         n_s, every = expected.sum(axis=0), np.arange(len(expected))
-        nobody = (n_s == 0) & (self.smoothing == 0)  # has a value: 0 / 0 people then, who are not expected
+        nobody = (n_s == 0) & (self.smoothing == 0)  # avoids 0 / 0 for values without expected people
         for code in self.codes:
-            has = sp.csr_array((np.ones(len(code)), (code, every)))  # every value that occurs, and who has it
+            has = sp.csr_array((np.ones(len(code)), (code, every)))  # indicators of values by QI tuple
             with np.errstate(divide="ignore"):
                 log_p = np.log((has @ expected + self.smoothing) / (n_s + self.smoothing * has.shape[0] + nobody))
             log_f += log_p[code]
@@ -225,21 +224,21 @@ class NaiveBayes:
         return log_f, penalty
 
 
-# The expectation step: who of every bucket has which value, over its possible worlds, each weighed by a model.
+# The expectation step: the assignment of values to people over all possible worlds of a bucket, weighted by a model.
 
 
 @dataclass(frozen=True, eq=False)
 class BucketWorlds:
-    """The worlds of all buckets, which deal each bucket's values to its people; sums over them are exact."""
+    """The worlds of all buckets, which assign each bucket's values to its people; sums over worlds are exact."""
 
-    # A counterfeit is dealt to somebody of whom no quasi-identifiers are published: one QI tuple more, the last.
+    # A counterfeit is assigned to a person without published quasi-identifiers: an additional QI tuple, the last one.
 
     release: Release
     error: ClassVar[float] = 0.0
 
     @cached_property
     def groups(self) -> Groups:
-        """The buckets; all priors are 1, so that all worlds are equally likely."""
+        """The buckets, with a prior of 1 for every pair, so that all worlds are equally likely."""
         release = self.release
         lacking = np.asarray(release.n_sb.sum(axis=0) - release.n_qb.sum(axis=0))
         tuples = sp.csc_array(sp.vstack([release.n_qb, sp.csr_array(lacking[None])]))
@@ -251,7 +250,7 @@ class BucketWorlds:
 
     @cached_property
     def _is_known(self) -> np.ndarray:
-        """Which entries of the groups' tuples are of people with quasi-identifiers."""
+        """Mask of the entries of the groups' tuples that are people with quasi-identifiers."""
         return np.asarray(self.groups.tuples.indices < len(self.release.quasi_identifiers))
 
     @cached_property
@@ -263,39 +262,39 @@ class BucketWorlds:
 
     @cached_property
     def records(self) -> np.ndarray:
-        """How many people each row is of."""
+        """Number of people of each row."""
         return np.asarray(self.groups.tuples.data[self._is_known])
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which pairs of the groups are of people with quasi-identifiers; their rows, and their values."""
+        """Mask of the groups' pairs of people with quasi-identifiers, with the rows and values of these pairs."""
         _, u, v = self.groups.pairs
         is_known = self._is_known[u]
         return is_known, (np.cumsum(self._is_known) - 1)[u[is_known]], self.groups.values.indices[v[is_known]]
 
     @property
     def index(self) -> pd.MultiIndex:
-        """The labels of the rows: bucket and quasi-identifiers."""
+        """Labels of the rows: bucket and quasi-identifiers."""
         bucket, q = self.rows
         return attach(self.release.buckets, bucket, self.release.quasi_identifiers, q)
 
     def equally_likely(self) -> np.ndarray:
-        """P(s | q, b) = n(s, b) / n(b), shape (rows, values): the bucket's shares."""
+        """Return P(s | q, b) = n(s, b) / n(b), shape (rows, values): the bucket's shares."""
         n_sb = self.release.n_sb
         shares = (n_sb / n_sb.sum(axis=0)[None]).T.tocsr()
         return np.asarray(shares[self.rows[0]].todense())
 
     def expected(self, p: np.ndarray) -> np.ndarray:
-        """How many records with each QI tuple have each value, shape (tuples, values)."""
+        """Return the expected number of records with each QI tuple and value, shape (tuples, values)."""
         return np.asarray(_people_of(self.rows[1], len(self.release.quasi_identifiers), self.records) @ p)
 
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
-        """P(s | q, b) in proportion to the worlds' weights, shape (rows, values), and the log-likelihood, nats."""
+        """Return P(s | q, b) by the worlds' weights, shape (rows, values), and the log-likelihood, nats."""
         share, total = weighed(self.groups, log_f, limit)
         if (without := np.isneginf(total)).any():
             raise Infeasible(
-                f"the classifier rules out every possible world of {join_names(self.release.buckets[without])}: in each of "
-                "them somebody has a value of probability 0; choose a classifier that is less certain"
+                f"the classifier rules out all worlds of {join_names(self.release.buckets[without])}: in each of them "
+                "a person has a value of probability 0; choose a classifier that is less certain"
             )
         is_known, row, value = self._pairs
         p = np.zeros((len(self.records), self.release.n_sb.shape[0]))
@@ -303,40 +302,40 @@ class BucketWorlds:
         return p, float(total.sum())
 
 
-# The expectation step of a series, whose releases have the same people in different buckets.
+# The expectation step of a series, in which a person is in different buckets of several releases.
 
 
 class SeriesPeople:
-    """P(s | person) nearest to a model: min sum_i D(p_i || P(s | q_i)) given the values of all buckets of all releases."""
+    """P(s | person) nearest to a model: min sum_i D(p_i || P(s | q_i)) given the buckets' values in all releases."""
 
     def __init__(self, series: ReleaseSeries) -> None:
         if len(series.qi) == 1:
             raise StatementError(
-                "the attack needs everybody's quasi-identifiers, and this series has none that are the same in all its "
-                "releases; make the releases with qi="
+                "the attack needs quasi-identifiers that are the same in all releases of the series; make the releases "
+                "with qi="
             )
         self.series = series
         self.index, self.sensitive_values = series.persons, series.sensitive_values
         q, self.quasi_identifiers = sort_distinct(series.quasi_identifiers.droplevel(0).to_frame(index=False))
-        #: Everybody's number, and the place of their QI tuple.
+        #: Each person's number, and the position of the person's QI tuple.
         self.rows = np.arange(len(q)), q
         self.records = np.ones(len(q), dtype=np.int64)
         self._shares = MaxEnt(series).solve().people().to_numpy()
-        #: Expected people with each value, as a series publishes no number of them.
+        #: Expected number of people with each value, which a series does not publish.
         self.n_values = self._shares.sum(axis=0)
         #: Bound on the error of the last posterior.
         self.error = 0.0
 
     def equally_likely(self) -> np.ndarray:
-        """P(s | person) without a model, shape (people, values)."""
+        """Return P(s | person) without a model, shape (people, values)."""
         return self._shares
 
     def expected(self, p: np.ndarray) -> np.ndarray:
-        """Expected people with each QI tuple and value, shape (tuples, values)."""
+        """Return the expected number of people with each QI tuple and value, shape (tuples, values)."""
         return np.asarray(_people_of(self.rows[1], len(self.quasi_identifiers)) @ p)
 
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
-        """P(s | person), and sum_i sum_s p log(P(q_i, s) / p), nats; the last row of log_f is of counterfeits."""
+        """Return P(s | person), and sum_i sum_s p log(P(q_i, s) / p) in nats; the last row of log_f is ignored."""
         given = pd.DataFrame(np.exp(log_softmax(log_f[:-1], axis=1)), self.quasi_identifiers, self.sensitive_values)
         prior = QIDistribution({tuple(self.quasi_identifiers.names): given}, about="the classifier")
         post = MaxEnt(self.series, prior=prior).solve()
@@ -347,42 +346,42 @@ class SeriesPeople:
 
 
 def _people_of(q: np.ndarray, n_tuples: int, records: np.ndarray | None = None) -> sp.csr_array:
-    """Rows' records by QI tuple, a matrix of shape (tuples, rows)."""
+    """Return the matrix that sums the records of rows by QI tuple, shape (tuples, rows)."""
     data = np.ones(len(q)) if records is None else records
     return sp.csr_array((data, (q, np.arange(len(q)))), (n_tuples, len(q)))
 
 
-# The temperature and the evidence, by which values of two held-out buckets are attributed to them without the truth.
+# The temperature and the evidence: the success of attributing the values of two held-out buckets, without the truth.
 
 
-#: People of a bucket up to which the sum over worlds is taken over sets of values, all pairs at once: 2^n steps each. Of 30
-#: buckets of 12 it took 23 seconds, and the dynamic programs 2.5.
+#: Largest bucket for which sums over worlds run over sets of values, for all pairs at once, in 2^n steps each. For 30
+#: buckets of 12 people this took 23 seconds, and the dynamic programs 2.5.
 MOST_IN_SETS = 8
-#: Pairs of buckets of one size and fold of which the mean is taken; of more, as many are drawn.
+#: Largest number of pairs of buckets per size and fold in the mean; if there are more, this number is drawn.
 MOST_PAIRS = 200_000
-#: Steps of the dynamic programs of larger buckets of one size and fold: with more pairs, as many are drawn as take these.
+#: Largest number of steps of the dynamic programs of larger buckets, per size and fold; the pairs drawn stay within it.
 MOST_STEPS = 2e5
-#: Temperatures that are compared before the best is refined, and the largest one.
+#: Temperatures that are compared before the best one is refined; the last is the largest allowed.
 TEMPERATURES = np.concatenate([[0.0], np.geomspace(0.02, 16.0, 30)])
-#: Folds of a calibration, if the release has two buckets for each.
+#: Number of folds of a calibration, if the release has two buckets for each.
 FOLDS = 5
-#: Bits of a pair of buckets whose values cannot be its own: a temperature with such a pair is never the best.
+#: Bits of a pair of buckets whose own values are impossible: a temperature with such a pair is never the best.
 LEAST_BITS = -1e100
-#: Exchanges of values that the p-value is found by.
+#: Number of random exchanges of values for a p-value.
 EXCHANGES = 999
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of held-out buckets of one size, and the log P(s | q) of a model that was learnt without them."""
+    """Pairs of held-out buckets of one size, and the log P(s | q) of a model that was fitted without them."""
 
-    log_f: np.ndarray  # shape (tuples and one for counterfeits, values)
+    log_f: np.ndarray  # shape (tuples + 1 for counterfeits, values)
     people: np.ndarray  # shape (buckets, people): QI tuples
     values: np.ndarray  # the same shape
     pairs: np.ndarray  # shape (2, pairs): the numbers of the buckets a and b
 
     def advantage(self, temperatures: np.ndarray) -> np.ndarray:
-        """Log (L_aa L_bb / (L_ab L_ba)), shape (temperatures, pairs), L being the sum over worlds of prod P(s | q)^t."""
+        """Return log (L_aa L_bb / (L_ab L_ba)), shape (temperatures, pairs); L = sum over worlds of prod P(s | q)^t."""
         (a, b), every, is_warm = self.pairs, np.arange(len(self.people)), temperatures > 0
         advantage = np.zeros((len(temperatures), len(a)))  # at t = 0 all worlds are equally likely
         if not advantage[is_warm].size:
@@ -396,17 +395,17 @@ class Pairs:
         return advantage
 
     def _log_worlds(self, a: np.ndarray, b: np.ndarray, temperatures: np.ndarray) -> np.ndarray:
-        """Log L_ab for some buckets, shape (temperatures, buckets), up to a summand of the values of b, which cancels."""
+        """Return log L_ab, shape (temperatures, buckets), up to a summand of the values of b, which cancels."""
         if self.people.shape[1] <= MOST_IN_SETS:
             log_p = self.log_f[self.people[a][..., :, None], self.values[b][..., None, :]]
             return np.stack([_log_permanents(t * log_p) for t in temperatures])
-        # The dynamic programs of all temperatures are one batch: each temperature has QI tuples of its own.
+        # The dynamic programs of all temperatures run in one batch, in which each temperature has its own QI tuples.
         log_f = (temperatures[:, None, None] * self.log_f).reshape(-1, self.log_f.shape[1])
         groups = self._groups(a, b, len(temperatures))
         return weighed(groups, log_f)[1].reshape(len(temperatures), len(a))
 
     def _groups(self, a: np.ndarray, b: np.ndarray, copies: int = 1) -> Groups:
-        """The people of some buckets with the values of others, each pair as a group, with so many copies of the tuples."""
+        """Return groups of the people of buckets a with the values of buckets b, repeated with copies of the tuples."""
         n_tuples, n_values = self.log_f.shape
         people = self.people[a].ravel() + n_tuples * np.arange(copies)[:, None]
         values = np.tile(self.values[b].ravel(), copies)
@@ -414,7 +413,7 @@ class Pairs:
         return Groups.of_records(np.broadcast_to(1.0, (copies * n_tuples, n_values)), group, people.ravel(), values)
 
     def affordable(self, rng: np.random.Generator) -> Pairs:
-        """The same pairs, or as many of them, drawn at random, as take the steps that are allowed, and at least one."""
+        """Return the pairs, or a random selection of at least one that takes no more than the allowed steps."""
         if self.people.shape[1] <= MOST_IN_SETS or not self.pairs.size:
             return self
         drawn = self.pairs[:, rng.permutation(self.pairs.shape[1])]
@@ -423,12 +422,12 @@ class Pairs:
 
 
 def _log_permanents(log_matrices: np.ndarray) -> np.ndarray:
-    """Log sum over permutations of prod_i A[i, p(i)] of square matrices, the last two axes; all summands are positive.
+    """Compute log sum over permutations p of prod_i A[i, p(i)] of square matrices on the last two axes, A >= 0.
 
-    The sum over all ways to give the first people some set of values follows from that of one person and value fewer.
+    The sum over assignments of a set of values to the first people follows from sums with one person and value fewer.
     """
     n = log_matrices.shape[-1]
-    scale = log_matrices.max(axis=-1, keepdims=True)  # of each person; it is a factor of every summand
+    scale = log_matrices.max(axis=-1, keepdims=True)  # one per person: a factor of every summand
     scale = np.where(np.isneginf(scale), 0.0, scale)
     matrices = np.exp(log_matrices - scale)
     ways = {0: np.ones(matrices.shape[:-2])}
@@ -446,12 +445,12 @@ def _log_permanents(log_matrices: np.ndarray) -> np.ndarray:
 
 
 def _bits(advantage: np.ndarray) -> np.ndarray:
-    """log2 (L_aa L_bb / ((L_aa L_bb + L_ab L_ba) / 2)) of each pair."""
+    """Compute log2 (L_aa L_bb / ((L_aa L_bb + L_ab L_ba) / 2)) of each pair."""
     return 1 - np.logaddexp(0.0, -advantage) / np.log(2)
 
 
 def _pairs_of_buckets(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """All unordered pairs of n buckets, or as many as are compared, drawn with replacement."""
+    """Return all unordered pairs of n buckets, or MOST_PAIRS drawn with replacement if there are more."""
     if n * (n - 1) // 2 <= MOST_PAIRS:
         first, second = np.triu_indices(n, 1)
         return first, second
@@ -462,29 +461,29 @@ def _pairs_of_buckets(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Held-out buckets and the log P(s | q) of a model that was learnt without them."""
+    """Held-out buckets and the log P(s | q) of a model that was fitted without them."""
 
     worlds: BucketWorlds
-    log_f: np.ndarray  # shape (tuples and one for counterfeits, values)
+    log_f: np.ndarray  # shape (tuples + 1 for counterfeits, values)
 
     def pairs(self, choose: Callable[[int], tuple[np.ndarray, np.ndarray]]) -> list[Pairs]:
-        """Chosen pairs of buckets of each size."""
-        groups, found = self.worlds.groups, []
+        """Return chosen pairs of buckets of each size."""
+        groups, pairs = self.worlds.groups, []
         tuples, values = (np.repeat(part.indices, part.data) for part in (groups.tuples, groups.values))
         starts = np.cumsum(groups.sizes) - groups.sizes
         for size in np.unique(groups.sizes).tolist():
             at = starts[groups.sizes == size][:, None] + np.arange(size)  # (buckets, people)
-            found.append(Pairs(self.log_f, tuples[at], values[at], np.stack(choose(len(at)))))
-        return found
+            pairs.append(Pairs(self.log_f, tuples[at], values[at], np.stack(choose(len(at)))))
+        return pairs
 
 
 def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
-    """The temperature, the evidence, bits a pair, and its p-value.
+    """Return the temperature, the evidence in bits per pair, and its p-value.
 
-    Under the hypothesis that buckets of one size may exchange their values, each of some disjoint pairs of a fold has its
-    own values or the other's with equal probability, whatever the model of the other folds; the statistic is the largest
-    evidence over all temperatures. The models of the folds share buckets, so that the folds' p-values depend on each
-    other: twice their mean is a p-value all the same (Rueschendorf, 1982).
+    Under the hypothesis that buckets of one size are exchangeable, each of disjoint pairs of buckets of a fold has its
+    own values or exchanged ones with equal probability, for any model of the other folds; the statistic is the largest
+    evidence over all temperatures. The models of the folds share buckets, so the folds' p-values are dependent;
+    nevertheless, twice their mean is a p-value (Rueschendorf, 1982).
     """
     rng = np.random.default_rng(seed)
     every = [part for fold in held_out for part in fold.pairs(lambda n: _pairs_of_buckets(n, rng))]
@@ -492,8 +491,8 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     n_pairs = sum(part.pairs.shape[1] for part in pairs)
     if not n_pairs:
         raise StatementError(
-            f"calibration needs two buckets of one size in one of the {len(held_out)} folds; use fewer folds, a release with "
-            "more buckets, or calibrate=False"
+            f"calibration requires two buckets of one size in one of the {len(held_out)} folds; use fewer folds, a "
+            "release with more buckets, or calibrate=False"
         )
 
     def bits(temperatures: np.ndarray) -> np.ndarray:
@@ -520,7 +519,7 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
         advantages = np.concatenate(disjoint, axis=1)
         if not advantages.size:
             continue
-        # A pair without a world has minus infinity bits, and 0 times that is no number.
+        # A pair without a world has minus infinity bits, and 0 times minus infinity is NaN.
         kept, lost = (np.maximum(_bits(each), LEAST_BITS) for each in (advantages, -advantages))
         exchanged = rng.integers(0, 2, (EXCHANGES, advantages.shape[1])).astype(float)
         statistic = kept.sum(axis=1).max()
@@ -530,7 +529,7 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     return temperature, evidence, min(1.0, 2 * float(np.mean(p_values)))
 
 
-#: How far the sum of a start's row may be from 1: what rounding to some digits leaves.
+#: Largest difference of the sum of a start's row from 1, due to rounding to a few digits.
 START_SUM = 1e-6
 
 
@@ -548,65 +547,65 @@ def definetti(
     limit: float = STEPS,
     progress: bool | None = None,
 ) -> DeFinettiResult:
-    """P(t : s) ~ sum over worlds of prod_t P(q_t, s_t), with a model P that is fitted to the release itself.
+    """Infer P(t : s) ~ sum over worlds of prod_t P(q_t, s_t), with a model P that is fitted to the release itself.
 
     People of all buckets are drawn from one unknown distribution (they are exchangeable), so every bucket contains
-    information about everybody else. The model and the values of people are estimated in turn, by expectation
+    information about all other people. The model and the values of people are estimated in turn, by expectation
     maximisation: P(s | person), exactly, over all assignments of a bucket's values to its people; then the model, from
-    everybody weighted by these probabilities. The adversary knows the release and the exact quasi-identifiers, but
-    nobody's sensitive value.
+    all people weighted by these probabilities. The adversary knows the release and the exact quasi-identifiers, but
+    no sensitive values.
 
     Parameters
     ----------
     release : Release or ReleaseSeries
         A release with exact quasi-identifiers, or a series whose releases agree on them. If all people of a bucket have
-        the same ones, as in a generalised table, the answer is the baseline; make the release with its `population` in
-        this case. A counterfeit belongs to a person without known quasi-identifiers.
+        the same ones, as in a generalised table, the answer equals the baseline; make the release with its `population`
+        in this case. A counterfeit belongs to a person without known quasi-identifiers.
     classifier : "naive Bayes", "logistic" or scikit-learn classifier, optional
         The model of s given q. "naive Bayes", the default, is P(q, s) = P(s) prod_a P(q_a | s), with all attributes
-        categorical; "logistic" is multinomial logistic regression on indicators of all values. A classifier of
-        scikit-learn has `predict_proba` and sample weights; copies of it are fitted. A Pipeline gets the
-        quasi-identifiers as a DataFrame and encodes them itself; any other classifier gets numbers scaled to [0, 1],
-        and other attributes one-hot encoded.
+        categorical; "logistic" is multinomial logistic regression on indicators of all values. A scikit-learn
+        classifier must support `predict_proba` and sample weights; copies of it are fitted. A Pipeline receives the
+        quasi-identifiers as a DataFrame and must encode them; other classifiers receive numbers scaled to [0, 1], and
+        other attributes one-hot encoded.
     smoothing : float
-        For naive Bayes: records added to each value of every attribute for every s (Laplace); P(s) is published and
-        not smoothed.
+        For naive Bayes: number of records added to each value of every attribute for every s (Laplace); P(s) is
+        published and not smoothed.
     iterations : int
         Maximum number of iterations.
     calibrate : bool
-        Raise the model's probabilities to a power t, the temperature, which is chosen without the truth: so that each of
-        two held-out buckets has its own values rather than the other's as likely as possible. Needs folds: 5 by
-        default, fewer for a release of fewer than 10 buckets.
+        Raise the model's probabilities to a power t, the temperature. It is chosen without the truth, to maximise the
+        likelihood that held-out buckets have their own values rather than each other's. Requires folds: by default 5,
+        or fewer for a release of fewer than 10 buckets.
     folds : int, optional
-        Infer the values of every bucket by a model that is learnt from other buckets only: from those outside of its
-        fold, one of so many.
+        Number of folds. The values of every bucket are then inferred by a model fitted to the buckets outside of its
+        fold.
     seed : int
-        Of the folds, and of pairs of buckets, if there are more than 200,000, or more large ones than take some seconds.
+        Random seed of the folds, and of pairs of buckets, if there are more than 200,000 or large ones take too long.
     tolerance : float
         Stop when no probability changes by more than this.
     start : DataFrame, optional
-        P(s | bucket, QI tuple) before the first iteration, labelled as the `table` of a result; by default the
+        P(s | bucket, QI tuple) before the first iteration, labelled like the `table` of a result; by default the
         `baseline`, the bucket's shares.
     limit : float
-        The number of steps allowed per bucket, see :func:`maxent_cvx.worlds.posterior`.
+        Largest number of steps per bucket; see :func:`maxent_cvx.worlds.posterior`.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     DeFinettiResult
-        An :class:`AttackResult` with P(s | bucket, QI tuple), or P(s | person) of a series, `log` and `converged`. `judge`
-        needs the original records with their bucket as a column, or one record per person with the pseudonym.
+        An :class:`AttackResult` with P(s | bucket, QI tuple), or P(s | person) for a series, `log` and `converged`.
+        `judge` requires the original records with their bucket as a column, or one record per person with pseudonym.
 
     Raises
     ------
     StatementError
-        If `release` is not a release or series, `classifier` not such a classifier, or scikit-learn is not installed; if
-        the quasi-identifiers of people in a series are not known, or folds are asked for with a series.
+        If `release` is not a release or series, `classifier` is not a supported classifier, or scikit-learn is not
+        installed; if the quasi-identifiers of people in a series are unknown, or folds are requested for a series.
     BadProbability
         If a number is out of range, or `start` or the predictions of the classifier are not probabilities.
     TableError
-        If `start` is not labelled as the table of a result.
+        If `start` is not labelled like the table of a result.
     GroupTooLarge
         If a bucket has too many people with different values.
     Infeasible
@@ -615,24 +614,24 @@ def definetti(
     Notes
     -----
     With naive Bayes no iteration lowers ``log["objective"]``: the log-likelihood of the release,
-    sum_b log sum_worlds prod_t P(q_t, s_t), plus c sum log P(v | s), the logarithm of the Dirichlet prior that smoothing
-    amounts to. It converges to a local maximum. A classifier that minimises the logarithmic loss, without a penalty,
-    raises sum_b log sum_worlds prod_t P(s_t | q_t); others need not.
+    sum_b log sum_worlds prod_t P(q_t, s_t), plus c sum log P(v | s), the logarithm of the Dirichlet prior that
+    corresponds to smoothing. It converges to a local maximum. A classifier that minimises the logarithmic loss, without
+    a penalty, raises sum_b log sum_worlds prod_t P(s_t | q_t); others need not.
 
     Probabilities are exact for the model, but overconfident if it is too simple: naive Bayes counts common information
-    of two attributes twice. It also finds patterns in noise. ``judge(original).calibration`` shows both. With
-    `calibrate`, held-out buckets tell whether anything was learnt: are their values more likely as published than
-    exchanged between two buckets? For buckets a and b let L_ab be the sum, over the worlds in which the people of a have
-    the values of b, of prod P(s | q)^t. The evidence is the mean over pairs of held-out buckets of one size of
-    log2 (L_aa L_bb / ((L_aa L_bb + L_ab L_ba) / 2)), and t is where it is largest. Without any leak it is 0 at t = 0.
+    of two attributes twice. It also fits noise. ``judge(original).calibration`` shows both. With `calibrate`, held-out
+    buckets are used to test whether their values are more likely as published than exchanged between two buckets. For
+    buckets a and b let L_ab be the sum of prod P(s | q)^t over the worlds in which the people of a have the values of b.
+    The evidence is the mean of log2 (L_aa L_bb / ((L_aa L_bb + L_ab L_ba) / 2)) over pairs of held-out buckets of one
+    size, and t maximises it. Without any leak it is 0, at t = 0.
 
-    The worlds of a series cannot be summed, as a person is in a bucket of each release. P(s | person) is the distribution
-    nearest to the model's that agrees with all buckets of all releases, min sum_i D(p_i || P(s | q_i)): the
-    :class:`maxent_cvx.MaxEnt` posterior with the model as its prior. `log_likelihood` is then
-    sum_i sum_s p_i(s) log(P(q_i, s) / p_i(s)), and no iteration of naive Bayes lowers the objective either, as both steps
-    maximise it (Csiszar and Tusnady). P(s), which a series does not publish, is the mean without the model. The
-    probabilities are less certain than sums over worlds would be: in a bucket of two people with two values, the odds are
-    the square root of the odds of the worlds.
+    The worlds of a series cannot be summed, because a person is in a bucket of each release. P(s | person) is the
+    distribution nearest to the model's that agrees with all buckets of all releases, min sum_i D(p_i || P(s | q_i)):
+    the :class:`maxent_cvx.MaxEnt` posterior with the model as its prior. `log_likelihood` is then sum_i sum_s p_i(s)
+    log(P(q_i, s) / p_i(s)), and no iteration of naive Bayes lowers the objective either, since both steps maximise it
+    (Csiszar and Tusnady). P(s), which a series does not publish, is the mean without the model. The probabilities are
+    less certain than sums over worlds would be: in a bucket of two people with two values, the odds are the square root
+    of the odds of the worlds.
 
     The attack is Kifer's; the exact sums over the worlds of a bucket are those of :func:`maxent_cvx.worlds.posterior`.
 
@@ -668,7 +667,7 @@ def definetti(
     check_int(seed, "seed", 0)
     n_folds = _number_of_folds(release, folds) if calibrate or folds is not None else None
     if n_folds is not None and start is not None:
-        raise StatementError("start is for the model of all buckets; omit folds and calibrate")
+        raise StatementError("start applies to the model of all buckets; omit start, or omit folds and calibrate")
     worlds = BucketWorlds(release) if isinstance(release, Release) else SeriesPeople(release)
     index, values = worlds.index, release.sensitive_values
     shares = worlds.equally_likely()
@@ -712,21 +711,21 @@ def definetti(
 
 
 def _number_of_folds(release: Release | ReleaseSeries, folds: int | None) -> int:
-    """Check how many folds are asked for; by default FOLDS, with two buckets for each."""
+    """Check the number of folds; by default FOLDS, with at least two buckets for each."""
     if isinstance(release, ReleaseSeries):
         raise StatementError(
-            "folds and calibrate need buckets without common people; attack each release of the series by itself, or omit them"
+            "folds and calibrate require buckets without common people; attack each release of the series, or omit them"
         )
     n_buckets = len(release.buckets)
     if n_buckets < 2:
         raise StatementError(
-            "folds and calibrate need a release with several buckets, and this one has only one; omit them"
+            "folds and calibrate require a release with several buckets, but it has only one; omit them"
         )
     return min(FOLDS, max(2, n_buckets // 2)) if folds is None else check_int(folds, "folds", 2, n_buckets)
 
 
 def _buckets_of(release: Release, chosen: np.ndarray) -> Release:
-    """The release with some of its buckets; everybody else's quasi-identifiers stay known."""
+    """Return the release with some of its buckets; the quasi-identifiers of other people remain known."""
     at = np.flatnonzero(chosen)
     return replace(
         release, buckets=release.buckets[at], n_qb=sp.csr_array(release.n_qb[:, at]),
@@ -735,7 +734,7 @@ def _buckets_of(release: Release, chosen: np.ndarray) -> Release:
 
 
 class Fit(NamedTuple):
-    """Expectation maximisation of a model, from some buckets or a series."""
+    """Expectation maximisation of a model, from buckets or a series."""
 
     people: Release | SeriesPeople
     classifier: object
@@ -747,7 +746,7 @@ class Fit(NamedTuple):
     def run(
         self, worlds: BucketWorlds | SeriesPeople, p: np.ndarray, bar: Any
     ) -> tuple[np.ndarray, np.ndarray, list[tuple[float, ...]]]:
-        """Fit from P(s | bucket, QI tuple); these probabilities in the end, log P(s | q), and a line an iteration."""
+        """Fit from P(s | bucket, QI tuple) = p; return the final p, log P(s | q), and one line per iteration."""
         model = self._model()
         log: list[tuple[float, ...]] = []
         log_f = np.zeros(0)
@@ -758,17 +757,17 @@ class Fit(NamedTuple):
             bar.update()
             bar.set_postfix_str(f"largest change {log[-1][0]:.1e}")
         log_p = self._with_counterfeits(log_f)
-        # Without smoothing a model may rule out all values of QI tuples that it has not seen.
+        # Without smoothing, a model may rule out all values of unseen QI tuples.
         total = logsumexp(log_p, axis=1, keepdims=True)
         return p, log_p - np.where(np.isneginf(total), 0.0, total), log
 
     def _with_counterfeits(self, log_f: np.ndarray) -> np.ndarray:
-        """One row more, for counterfeits, of whom only the shares of all values are known."""
+        """Add a row for counterfeits, for which only the shares of all values are known."""
         n = self.people.n_values
         return np.vstack([log_f, np.log(n / n.sum())])
 
     def _model(self) -> Model:
-        """A model that has learnt nothing yet."""
+        """Return a model before its first fit."""
         if self.classifier is None or (isinstance(self.classifier, str) and self.classifier == "naive Bayes"):
             return NaiveBayes(self.people, self.smoothing)
         if isinstance(self.classifier, str):
@@ -778,12 +777,12 @@ class Fit(NamedTuple):
 
 
 def _started(start: object, like: pd.DataFrame) -> np.ndarray:
-    """Read where to start, a table labelled as another."""
+    """Read the starting probabilities, a table labelled like another."""
     table = check_dataframe(start, "start")
     alike = table.index.nlevels == like.index.nlevels and table.columns.nlevels == like.columns.nlevels
     if not alike or not table.index.equals(like.index) or not table.columns.equals(like.columns):
         raise TableError(
-            "start must have the rows and columns of a result's table, in its order: those of "
+            "start must have the same rows and columns, in the same order, as the table of a result: see "
             "definetti(release, iterations=1).table"
         )
     try:

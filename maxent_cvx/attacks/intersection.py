@@ -25,12 +25,12 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .result import AttackResult
 
-# What two releases say together of somebody who is in both.
+# The joint information of several releases about a person who is in all of them.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntersectionResult(AttackResult):
-    """P(s | q, in all releases), beside P(s | q) from the single release that reveals most about q.
+    """P(s | q, in all releases), and P(s | q) from the single release that reveals most about q.
 
     :meth:`judge` compares with the records of the people in all releases, which the attack does not need.
 
@@ -41,14 +41,14 @@ class IntersectionResult(AttackResult):
     records : Series
         For each QI tuple, the number of people in all releases if known, else the largest possible number.
     error : float
-        0 for an unknown overlap (exact over possible worlds); else a bound on the distance to the maximum-entropy answer.
+        0 for an unknown overlap (exact over possible worlds); else a bound on the error of the maximum-entropy answer.
     bounds : DataFrame
         For each possible QI tuple and value, `low` and `high`: bounds on the share of the tuple's people in all
         releases who have the value; attained if the overlap is unknown.
     known_overlap : bool
         Whether the QI of the people in all releases are known; `records` then counts these people.
     impossible : MultiIndex
-        QI tuples in all releases whose groups have no value in common: nobody with them can be in all releases.
+        QI tuples in all releases whose groups have no common value, so that nobody with them can be in all releases.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class IntersectionResult(AttackResult):
 
     @property
     def candidates(self) -> pd.Series:
-        """The number of possible values of a person in all releases, by QI tuple."""
+        """Number of possible values of a person in all releases, by QI tuple."""
         levels = list(range(self.table.index.nlevels))
         possible = self.bounds.loc[self.bounds["high"] > 0]
         return possible.groupby(level=levels, sort=False).size().reindex(self.table.index).rename("values")
@@ -104,27 +104,27 @@ class IntersectionResult(AttackResult):
         )
 
     def _check_number(self, truth: np.ndarray) -> None:
-        """Who is in all releases need not be known to the attack."""
+        """Accept any number of records, since the attack does not need to know the people in all releases."""
 
 
-# What is known of who is in both of two releases.
+# The overlap: knowledge about the people in both of two releases.
 
 
-#: What an overlap may be, for errors.
+#: Description of a valid overlap, for errors.
 EXPECTED = "None, a number of people, (least, most), 'everybody', or a DataFrame with the QI of those in both"
 
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Who is in both."""
+    """The people in both releases."""
 
-    tuples: pd.MultiIndex  # the QI tuples that are asked about, sorted
-    people: np.ndarray | None  # how many people of each are in both, counts; None if it is not known
-    number: int  # how many people are in both, at least; 0 if nothing is known of others than the person asked about
+    tuples: pd.MultiIndex  # the QI tuples of the answer, sorted
+    people: np.ndarray | None  # one per QI tuple: the number of people in both; None if unknown
+    number: int  # the least number of people in both; 0 if only the person in question is known to be in both
 
     @classmethod
     def read(cls, overlap: object, releases: Sequence[Release | GroupedRelease]) -> Overlap:
-        """Read what a user says, and see whether it can be."""
+        """Read the parameter `overlap`, and check that it is possible."""
         first = releases[0]
         if isinstance(overlap, pd.DataFrame):
             check_columns(overlap, {"qi": first.qi}, "the people in both")
@@ -154,7 +154,7 @@ class Overlap:
         return cls(tuples, None, least)
 
     def check(self, most: Sequence[np.ndarray]) -> None:
-        """Refuse people who are in both and not in one of the releases."""
+        """Raise TableError if people in the overlap are missing from one of the releases."""
         fewest = np.min(most, axis=0)
         if self.people is not None:
             for number, capacity in enumerate(most, 1):
@@ -167,14 +167,14 @@ class Overlap:
         elif self.number > fewest.sum():
             raise TableError(
                 f"{self.number} people cannot be in both: at most {int(fewest.sum())} have the same QI in the two "
-                "releases; give a smaller overlap"
+                "releases; pass a smaller overlap"
             )
         if not len(self.tuples):
             raise TableError("nobody has the same QI in all releases, so nobody can be in all of them")
 
 
 def _common(releases: Sequence[Release | GroupedRelease]) -> pd.MultiIndex:
-    """The QI tuples that all releases have, sorted."""
+    """Return the QI tuples that all releases have, sorted."""
     qi = releases[0].qi
     frames = [_ordered(release.quasi_identifiers, qi).to_frame(index=False) for release in releases]
     code, tuples = sort_distinct(pd.concat(frames, ignore_index=True))
@@ -182,26 +182,26 @@ def _common(releases: Sequence[Release | GroupedRelease]) -> pd.MultiIndex:
 
 
 def _ordered(tuples: pd.MultiIndex, qi: tuple[str, ...]) -> pd.MultiIndex:
-    """QI tuples with the attributes in the order of another release."""
+    """Return QI tuples with the attributes in the order of another release."""
     return tuples.reorder_levels(list(qi)) if len(qi) > 1 else tuples
 
 
-# Slots: the records of a release as an adversary sees them, whom each may be, and which values it may have.
+# Record classes: the records of a release as seen by an adversary, and the possible people and values of each.
 
 
 @dataclass(frozen=True, eq=False)
 class RecordClasses:
-    """Kinds of records u of one release: those of one bucket with the same published QI are alike."""
+    """Kinds of records u of one release: records of one bucket with the same published QI."""
 
-    n: np.ndarray  # records of each kind, counts
-    bucket: np.ndarray  # the bucket of each
-    may_be: sp.csr_array  # (QI tuples, kinds): 1 where somebody with the exact QI tuple can be such a record
+    n: np.ndarray  # one per kind: number of records
+    bucket: np.ndarray  # one per kind
+    may_be: sp.csr_array  # (QI tuples, kinds): 1 if a person with the exact QI tuple can have such a record
     n_sb: sp.csc_array  # (values, buckets)
-    most: np.ndarray  # how many people of each QI tuple may be in the release, at most, counts
+    most: np.ndarray  # one per QI tuple: the largest possible number of people in the release
 
     @classmethod
     def of(cls, release: Release | GroupedRelease, tuples: pd.MultiIndex, values: pd.Index) -> Self:
-        """Lay out a release for people with some QI tuples, and for the values of all releases."""
+        """Return the kinds of records of a release, for people with given QI tuples and the values of all releases."""
         at = values.get_indexer(release.sensitive_values)
         s, b = release.n_sb.nonzero()
         is_inside = release.inside[s]
@@ -221,21 +221,21 @@ class RecordClasses:
         return cls(n, bucket, may_be, n_sb, most)
 
     def shares(self) -> np.ndarray:
-        """P(s | q, in the release), or 0: every record that a person can be is as likely; (QI tuples, values)."""
+        """Return P(s | q, in the release), or 0, if all records possible for a person are equally likely."""
         size = np.asarray(self.n_sb.sum(axis=0)).astype(float)
         weighted = self.may_be @ sp.diags_array(self.n / size[self.bucket])
         can_be = np.maximum(self.may_be @ self.n, 1)
         return np.asarray((weighted @ self.n_sb.T.tocsr()[self.bucket]).todense()) / can_be[:, None]
 
     def values_of(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many different values the bucket of each kind of records has, and the values, one kind after the other."""
+        """Return the number of distinct values in the bucket of each kind of record, and the values, kind by kind."""
         b = self.bucket[u]
         many = np.diff(self.n_sb.indptr)[b]
         return many, self.n_sb.indices[ranges(self.n_sb.indptr[b], many)].astype(np.int64)
 
 
 def _places(release: Release | GroupedRelease, tuples: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:
-    """Which QI tuples a release has, and where; its attributes may have another order."""
+    """Return the QI tuples that a release has, and their positions; its attributes may have a different order."""
     known = release.quasi_identifiers
     try:
         places = (known.reorder_levels(list(tuples.names)) if len(release.qi) > 1 else known).get_indexer(tuples)
@@ -245,20 +245,20 @@ def _places(release: Release | GroupedRelease, tuples: pd.MultiIndex) -> tuple[n
     return rows, np.asarray(places)[rows]
 
 
-# Records of two releases that may be of one person: the terms, and what is published of them.
+# Pairs of records of two releases that may belong to one person: the terms, and the published counts.
 
 
 #: The roles of the records of the first and of the second release.
 SIDES = ("first", "second")
-#: Pairs of records and values that are looked at, at most: some 100 bytes each.
+#: Largest number of pairs of records with a value; each takes some 100 bytes.
 MOST_PAIRS = 30_000_000
 
 
 class MatchedRecords(View):
-    """Two releases with N people in all: terms P(k, s, u1, u2), for people of kind k with the records u1 and u2."""
+    """Two releases with N people in total: terms P(k, s, u1, u2), for people of kind k with the records u1 and u2."""
 
-    # A kind is: in both, one kind a QI tuple if it is known how many of each are, else one of all; in the first release
-    # alone; in the second alone. Who is not in a release has its last record, "none".
+    # Kinds of people: in both releases, one kind per QI tuple if their numbers are known, else a single kind; in the
+    # first release alone; in the second alone. People who are not in a release have its last record, "none".
 
     noun: ClassVar[str] = "pair of releases"
     qi, sensitive = ("kind",), ("value",)
@@ -287,17 +287,17 @@ class MatchedRecords(View):
 
     @property
     def n_q(self) -> np.ndarray:
-        """People of each kind, counts."""
+        """Number of people of each kind."""
         return self._n_q
 
     @property
     def n_s(self) -> None:
-        """How many people in all have a value is not published: those in both are counted twice."""
+        """None: the number of people with a value is unknown, since people in both releases are counted twice."""
         return None
 
     @property
     def axes(self) -> Mapping[str, tuple[tuple[str, ...], pd.Index]]:
-        """Kinds, values, records of the first release, records of the second."""
+        """Kinds, values, and records of the first and the second release."""
         records = {
             name: ((name,), pd.RangeIndex(len(classes.n) + 1, name=name))
             for name, classes in zip(SIDES, self.slots, strict=True)
@@ -306,16 +306,16 @@ class MatchedRecords(View):
 
     @cached_property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """People of each kind."""
+        """Number of people of each kind."""
         return {("q",): pd.Series(self._n_q, pd.RangeIndex(len(self._n_q), name="kind"))}
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms: values that both buckets hold, for those in both; those of the bucket, for others."""
+        """Return the terms: values in both buckets for people in both releases, values of the bucket for others."""
         return self._terms
 
 
 class PublishedSlots(Source):
-    """sum P(k, s, u1, u2) over k, s, u2 = n(u1) / N, and over u1 in b and k, u2 = n(s, b) / N; so of both releases."""
+    """sum P(k, s, u1, u2) over k, s, u2 = n(u1) / N, and over u1 in b, k, u2 = n(s, b) / N; likewise for u2."""
 
     def __init__(self, view: MatchedRecords) -> None:
         self.view = view
@@ -323,7 +323,7 @@ class PublishedSlots(Source):
     label = "two releases"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row a kind of records, and one row per value of each bucket, but for one per bucket, which follows."""
+        """Yield one row per kind of record, and one per value of each bucket except the last, which is redundant."""
         for side, slots in zip(SIDES, self.view.slots, strict=True):
             u, s = space.codes[side], space.codes["s"]
             matched = np.flatnonzero(u < len(slots.n))
@@ -339,7 +339,7 @@ class PublishedSlots(Source):
             yield rows.at(np.flatnonzero(is_kept))
 
     def _counted(self, space: Space, terms: np.ndarray, row: np.ndarray, counts: np.ndarray, label: str) -> Rows:
-        """Say that terms sum to counts of people."""
+        """Build rows in which terms sum to counts of people."""
         each = np.full(len(terms), float(space.n_records))
         matrix = sp.csr_array((each, (row, terms)), shape=(len(counts), len(space)))
         side = counts.astype(float)
@@ -347,7 +347,7 @@ class PublishedSlots(Source):
 
 
 def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """QI tuple, both records and value of those in both: the records that the tuple can be, the values of both."""
+    """Return QI tuple, both records and value of people in both releases, for possible records and common values."""
     first, second = (sp.csr_array(classes.may_be) for classes in slots)
     wide = np.diff(second.indptr)
     row = np.repeat(np.arange(first.shape[0]), np.diff(first.indptr))
@@ -356,19 +356,19 @@ def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.n
     if (size := int((wide[row] * n_values).sum())) > MOST_PAIRS:
         raise TableError(
             f"{n_pairs} pairs of records may belong to one person, with {size} values in all, but at most {MOST_PAIRS} "
-            "are allowed; pass fewer people, or use overlap=None, which treats one release after the other"
+            "are allowed; pass fewer people, or use overlap=None, which processes one release at a time"
         )
     u1 = np.repeat(first.indices, wide[row]).astype(np.int64)
     u2 = second.indices[ranges(second.indptr[row], wide[row])].astype(np.int64)
     q = np.repeat(row, wide[row])
     many, s = slots[0].values_of(u1)
     q, u1, u2 = (np.repeat(part, many) for part in (q, u1, u2))
-    both = np.asarray(slots[1].n_sb.tocsr()[s, slots[1].bucket[u2]]).reshape(-1) > 0
-    return q[both], u1[both], u2[both], s[both]
+    is_common = np.asarray(slots[1].n_sb.tocsr()[s, slots[1].bucket[u2]]).reshape(-1) > 0
+    return q[is_common], u1[is_common], u2[is_common], s[is_common]
 
 
 def _alone(slots: RecordClasses, overlap: Overlap) -> tuple[np.ndarray, np.ndarray]:
-    """Record and value of those in one release alone: none of records that are all of people in both."""
+    """Return record and value of people in one release alone, except records that all belong to people in both."""
     free = np.arange(len(slots.n))
     if overlap.people is not None:
         exhausted = (overlap.people == slots.may_be @ slots.n).astype(float)
@@ -377,11 +377,11 @@ def _alone(slots: RecordClasses, overlap: Overlap) -> tuple[np.ndarray, np.ndarr
     return np.repeat(free, many), s
 
 
-# Maximum entropy over who is in both of two releases.
+# Maximum entropy over the people in both of two releases.
 
 
 class Joint(NamedTuple):
-    """P(s | q, in both), a bound on its error, and its certain bounds, each (QI tuples, values)."""
+    """P(s | q, in both), a bound on its error, and bounds on the true shares, each (QI tuples, values)."""
 
     p: np.ndarray
     error: float
@@ -390,7 +390,7 @@ class Joint(NamedTuple):
 
 
 def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: pd.Index, pi: np.ndarray) -> Joint:
-    """Solve the model of both releases, with the prior 1 / pi(s) of those in both; pi may have one row per QI tuple."""
+    """Solve the model of both releases, with the prior 1 / pi(s) for people in both; pi may vary by QI tuple."""
     view = MatchedRecords(slots, overlap, values)
     weight = np.full((len(view.n_q), len(values)), 1 / len(values))
     each = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))
@@ -407,7 +407,7 @@ def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: 
 
 
 def _error(bound: float, overlap: Overlap, n: np.ndarray) -> float:
-    """The certificate is of shares of all in both: where x and n are off by d, x / n is by at most 2 d / (n - d)."""
+    """Bound the error of x / n by 2 d / (n - d), where d is the certified error of x and n, people in both."""
     if overlap.people is not None:
         return float(bound)
     off = bound * overlap.number
@@ -416,7 +416,7 @@ def _error(bound: float, overlap: Overlap, n: np.ndarray) -> float:
 
 
 def _shares(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on shares of those in both, from the buckets of each QI tuple alone."""
+    """Return bounds on shares of people in both releases, from the buckets of each QI tuple alone."""
     can = np.all([classes.shares() > 0 for classes in slots], axis=0)
     if overlap.people is None:
         return 1.0 * (can & (can.sum(axis=1, keepdims=True) == 1)), 1.0 * can
@@ -426,7 +426,7 @@ def _shares(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap) -> tup
 
 
 def _most(slots: RecordClasses) -> np.ndarray:
-    """How many people of a QI tuple can have a value: in each kind of records no more than its bucket holds of it."""
+    """Return the largest number of people of a QI tuple with a value: per kind of record, its bucket's count."""
     most = np.zeros((slots.may_be.shape[0], slots.n_sb.shape[0]))
     q, u = slots.may_be.nonzero()
     by_bucket = slots.n_sb.T.tocsr()
@@ -441,25 +441,25 @@ def intersection(
     *,
     prior: Mapping[object, float] | pd.Series | None = None,
 ) -> IntersectionResult:
-    """P(s | q, in all releases) ~ pi(s) prod_r (P_r(s | q) / pi(s)), where P_r(s | q) follows from release r alone.
+    """Infer P(s | q, in all releases) ~ pi(s) prod_r (P_r(s | q) / pi(s)), with P_r(s | q) from release r alone.
 
-    Independent publishers publish overlapping people, without pseudonyms. An adversary who knows a person's QI, and that
-    the person is in all releases, intersects the sets of values of the person's groups.
+    Independent publishers release data about overlapping people, without pseudonyms. An adversary who knows a person's
+    QI, and that the person is in all releases, intersects the sets of values of the person's groups.
 
     Parameters
     ----------
     releases : sequence of Release or GroupedRelease
-        Two or more, with the same QI and sensitive attributes. Generalised ones must be made with their `population`,
-        see :meth:`maxent_cvx.Release.from_generalized`, since exact QI link them.
+        Two or more, with the same QI and sensitive attributes. Generalised ones must be made with their `population`
+        (see :meth:`maxent_cvx.Release.from_generalized`), because they are linked by exact QI.
     overlap : optional
         The people in both. None: only the person in question is known to be in both; this answer is exact over possible
-        worlds, for any number of releases. For two releases, also a number of people; ``(least, most)``, answered for
-        the least; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row per
-        person. The answer is then the maximum-entropy one.
+        worlds, for any number of releases. For two releases, also a number of people; ``(least, most)``, of which the
+        least is used; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row
+        per person. The answer is then the maximum-entropy one.
     prior : Series or dict, optional
         pi(s) > 0, the frequencies of values in the population of the publishers, which need not sum to 1. By default
-        those in the releases; for generalised releases, which group similar people, those in the groups that cover q.
-        With equal numbers, all possible worlds are equally likely.
+        the frequencies in the releases; for generalised releases, which group similar people, those in the groups that
+        cover q. With equal numbers, all possible worlds are equally likely.
 
     Returns
     -------
@@ -469,8 +469,8 @@ def intersection(
     Raises
     ------
     StatementError
-        If an argument has the wrong type, or an overlap is given for more than two releases, or for generalised
-        releases without the people.
+        If an argument has the wrong type, or an overlap is given for more than two releases, or only as a number for
+        generalised releases.
     TableError, UnknownName, BadProbability
         If releases have different attributes, a generalised one has no population, or `prior` lacks a value.
     Infeasible
@@ -480,8 +480,8 @@ def intersection(
 
     Notes
     -----
-    Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008,
-    section 2, whose sets are the values with ``bounds["high"] > 0``.
+    See Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008,
+    section 2; their sets are the values with ``bounds["high"] > 0``.
 
     *Worlds.* A world assigns the values of each bucket to its records, and links records of the two releases that
     belong to one person, which agree in value and QI. If people's values are drawn from pi, the weight of a world is
@@ -490,13 +490,13 @@ def intersection(
     are uninformative about q would make frequent values too likely.
 
     Groups of Mondrian contain similar people. With frequencies from the whole release, the common information of both
-    groups would be counted twice: on Adult, probabilities then exceed the share of right guesses by 0.15, with
+    groups would be counted twice: on Adult, probabilities then exceed the share of right guesses by 0.15, and with
     frequencies from the groups by 0.01 to 0.03 (``python -m tests.benchmarks.attacks intersection``, with and without
     ``--overall``).
 
-    *Maximum entropy.* With M people in both, x(q, s, u, v) people who are record u of the first and v of the second,
-    and x(s, u, -), x(s, -, v) in one alone, the number of worlds is prod n(u)! prod n(v)! / prod x!, so that to first
-    order of Stirling its logarithm, with the weights, is -sum x log x - sum over those in both of x log pi(s). It
+    *Maximum entropy.* With M people in both, x(q, s, u, v) people with record u of the first and v of the second, and
+    x(s, u, -), x(s, -, v) in one alone, the number of worlds is prod n(u)! prod n(v)! / prod x!. To first order of
+    Stirling's formula its logarithm, with the weights, is -sum x log x - sum over people in both of x log pi(s). It
     is maximised subject to n(u), n(s, b) of both releases, and the number in both (for each q, if known). As M tends to
     0, it tends to the formula above. It approximates the posterior over worlds, as for other models.
 
@@ -536,8 +536,8 @@ def intersection(
     has_value = possible.any(axis=1)
     if known.people is not None and not has_value.all():
         raise Infeasible(
-            f"{int(known.people[~has_value].sum())} people in the overlap have groups without a common value; their values "
-            "have changed, or others are in both"
+            f"{int(known.people[~has_value].sum())} people in the overlap have groups without a common value; check "
+            "the overlap, and whether their values have changed"
         )
     if not has_value.any():
         raise Infeasible("nobody can be in all releases: no QI tuple has a value that occurs in all its groups")
@@ -546,7 +546,7 @@ def intersection(
 
 
 def _alone_in_release(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.ndarray) -> Joint:
-    """The exact answer of worlds in which one person is in all releases, and what is certain of her."""
+    """Return the exact answer over worlds in which one person is in all releases, and bounds on the person's values."""
     log = np.log([np.where(possible, share, 1.0) for share in (*alone, np.broadcast_to(pi, possible.shape))])
     weight = np.where(possible, log[:-1].sum(axis=0) - (len(alone) - 1) * log[-1], -np.inf)
     p = np.exp(weight - weight.max(axis=1, keepdims=True, initial=-1e300))
@@ -559,7 +559,7 @@ def _result(
     linkage: Joint, known: Overlap, slots: Sequence[RecordClasses], alone: Sequence[np.ndarray], possible: np.ndarray,
     values: pd.Index,
 ) -> IntersectionResult:  # fmt: skip
-    """Label what was found, without QI tuples that nobody in all releases can have."""
+    """Label the answer, without QI tuples that nobody in all releases can have."""
     has_value = np.asarray(linkage.p.sum(axis=1) > 0)
     index = known.tuples[has_value] if known.tuples.nlevels > 1 else known.tuples[has_value].get_level_values(0)
     surest = np.max(alone, axis=2).argmax(axis=0)
@@ -576,7 +576,7 @@ def _result(
 
 
 def _checked(releases: object) -> list[Release | GroupedRelease]:
-    """Check that these are releases of the same attributes."""
+    """Check that the releases have the same attributes."""
     checked = check_list(releases, "releases", "two releases or more")
     if len(checked) < 2:
         raise StatementError(f"at least two releases are needed, got {len(checked)}")
@@ -589,7 +589,7 @@ def _checked(releases: object) -> list[Release | GroupedRelease]:
             if labels != first:
                 raise TableError(
                     f"the {role} of release {number} are {join_names(sorted(labels))}, those of release 1 "
-                    f"{join_names(sorted(first))}; rename columns, or leave out those that only one has"
+                    f"{join_names(sorted(first))}; rename columns, or omit those that only one has"
                 )
         if release.generalized:
             raise TableError(
@@ -600,7 +600,7 @@ def _checked(releases: object) -> list[Release | GroupedRelease]:
 
 
 def _values(releases: Sequence[Release | GroupedRelease]) -> pd.Index:
-    """The values of all releases, sorted."""
+    """Return the values of all releases, sorted."""
     frames = [release.sensitive_values.to_frame(index=False) for release in releases]
     every = pd.concat(frames, ignore_index=True)
     return distinct(every[(every != OUTSIDE).all(axis=1)])[1]
@@ -609,7 +609,7 @@ def _values(releases: Sequence[Release | GroupedRelease]) -> pd.Index:
 def _prior(
     prior: object, values: pd.Index, slots: Sequence[RecordClasses], alike: Sequence[np.ndarray] | None
 ) -> np.ndarray:
-    """pi(s) of every value: given, or the shares of records; of groups of people who are alike, one row per QI tuple."""
+    """Return pi(s): as given, or the shares of records; for groups of similar people, one row per QI tuple."""
     if prior is None and alike is not None:
         n = [classes.may_be @ classes.n for classes in slots]
         expected = np.sum([size[:, None] * share for size, share in zip(n, alike, strict=True)], axis=0)

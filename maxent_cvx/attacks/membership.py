@@ -1,4 +1,4 @@
-"""Membership: who of a voter list is in a release (delta-presence)."""
+"""Membership: inference of the people in a release from a voter list (delta-presence), and from published counts."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from ..sources.soft import soft
 from ..terms.space import Space
 from .result import AttackResult, places_in
 
-#: The groups that curves compare.
+#: The groups of people that ROC curves compare.
 GROUPS = ("in the data", "not in the data")
-#: Probabilities that differ by less are one threshold: solvers differ by as much.
+#: Probabilities that differ by less count as one threshold, because results of solvers differ by as much.
 SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AggregatesResult(AttackResult):
-    """P(s | q) from published answers, and how well P(target | q) separates people with the target value from others.
+    """P(s | q) from published answers, and the accuracy with which P(target | q) identifies the target value.
 
     Attributes
     ----------
     table, baseline : DataFrame
         Probabilities, one row per QI tuple of the population, one column per value; the baseline is their mean over the data.
     records : Series
-        People of each QI tuple in the data, counts.
+        Number of people of each QI tuple in the data.
     error : float
         Bound on the distance of P from the maximum-entropy answer, for QI tuples in the data.
     truth : DataFrame
-        People of each QI tuple with the target value (True) and without (False), in the data and not: columns of counts
-        by these two.
+        Number of people of each QI tuple: one column for each combination of being in the data or not, and of having
+        the target value (True) or not (False).
     scores : Series
         P(target | q), by QI tuple.
 
@@ -79,7 +79,7 @@ class AggregatesResult(AttackResult):
 
     @property
     def groups(self) -> list[str]:
-        """Those of the two groups, in the data and not, that have people with the target value and without."""
+        """The groups, in the data and not in the data, that have people with and without the target value."""
         return [group for group in GROUPS if min(self.truth[group, has].sum() for has in (False, True)) > 0]
 
     @cached_property
@@ -111,17 +111,17 @@ class AggregatesResult(AttackResult):
         return Message("the area under the ROC is {both}", both=both)
 
     def _check_number(self, truth: np.ndarray) -> None:
-        """Who is judged need not be in the data."""
+        """Accept any number of records, because the people to compare with need not be in the data."""
 
     def _counts(self, group: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Scores that occur, rising; people without and with the target value who have each."""
+        """Return the scores, increasing, and the numbers of people without and with the target value for each."""
         rounded, number = np.unique(np.rint(self.scores.to_numpy() / SAME), return_inverse=True)
         weights = [self.truth[group, has].to_numpy() for has in (False, True)]
         without, having = (np.bincount(number, count, len(rounded)) for count in weights)
         return rounded * SAME, without, having
 
     def _curve(self, group: str) -> pd.DataFrame:
-        """From nobody to everybody."""
+        """Return the ROC curve of a group, from nobody to everybody."""
         score, without, having = self._counts(group)
         is_populated = without + having > 0
         rates = [np.concatenate([[0.0], np.cumsum(n[is_populated][::-1]) / n.sum()]) for n in (without, having)]
@@ -131,7 +131,7 @@ class AggregatesResult(AttackResult):
         )
 
     def _area(self, group: str) -> tuple[int, float, float]:
-        """People, area, standard error."""
+        """Return the number of people, the area under the curve, and its standard error."""
         _, without, having = self._counts(group)
         n, m = without.sum(), having.sum()
         beaten = (np.cumsum(without) - without / 2) / n  # the share of people without it below each score
@@ -151,11 +151,11 @@ def aggregates(
     members: str | None = None,
     sd: float = 0.1,
 ) -> AggregatesResult:
-    """P(s | q) ~ exp(sum_j m_j [query j counts q, s]): the maximum-entropy answer to published counts.
+    """Infer P(s | q) ~ exp(sum_j m_j [query j counts q, s]), the maximum-entropy answer to published counts.
 
     The attacker knows the QI of everybody in the data, and published counts. The more counts are published, the more
-    they reveal about individuals, and not only about similar people. The same function of q is applied to people who are
-    not in the data: its better performance for people in the data is the cost of being in the data.
+    they reveal about individuals, and not only about similar people. The same function of q is applied to people who
+    are not in the data; the difference in performance is the risk caused by being in the data.
 
     Parameters
     ----------
@@ -169,8 +169,8 @@ def aggregates(
     members : str, optional
         A boolean column, True for people in the data; by default everybody is.
     sd : float
-        Standard deviation of the answers, people; it keeps the m_j finite. Answers enter through the likelihood of a
-        Gaussian error (:func:`maxent_cvx.soft`). For noisy answers, use that of the noise.
+        Standard deviation of the answers, in people, which keeps the m_j finite. Answers enter through the likelihood
+        of a Gaussian error (:func:`maxent_cvx.soft`). For noisy answers, use the standard deviation of the noise.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def aggregates(
     Notes
     -----
     For one value against the rest this is a logistic regression of the secret on the queries as features, fitted to the
-    answers alone. With as many linearly independent queries as people, scores are the people's values: linear
+    answers alone. With as many linearly independent queries as people, the scores equal the people's values: linear
     reconstruction (Dinur and Nissim, "Revealing information while preserving privacy", PODS 2003). Annamalai, Gadotti
     and Rocher, "A linear reconstruction approach for attribute inference attacks against synthetic data", USENIX
     Security 2024, apply it to marginals of synthetic data; they also distinguish inferences about a person from those
@@ -231,8 +231,8 @@ def aggregates(
     post = MaxEnt(_people(population[inside], qi, values)).add(soft(answers, sd=sd)).solve()
     table = _of_everybody(post, answers, _people(population, qi, values))
     p = post.conditional()
-    table.iloc[table.index.get_indexer(p.index)] = p.to_numpy()  # by place: labels may be True and False
-    # Who has the target value, and who is in the data.
+    table.iloc[table.index.get_indexer(p.index)] = p.to_numpy()  # by position, since labels may be True and False
+    # Numbers of people with and without the target value, in the data and not.
     code = sort_distinct(population[list(qi)])[0]
     has = is_target[table.columns.get_indexer(pd.Index(population[sa]))]
     truth = {
@@ -249,7 +249,7 @@ def aggregates(
 
 
 def _inside(population: pd.DataFrame, members: str | None) -> np.ndarray:
-    """Who is in the data."""
+    """Mark the people in the data."""
     if members is None:
         return np.ones(len(population), dtype=bool)
     column = population[members]
@@ -261,7 +261,7 @@ def _inside(population: pd.DataFrame, members: str | None) -> np.ndarray:
 
 
 def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.ndarray, sa: str) -> None:
-    """Refuse queries about values that nobody in the data has: they tell nothing about those who are."""
+    """Raise TableError for queries about values that nobody in the data has, since these reveal nothing."""
     for number, query in enumerate(answers.queries, 1):
         for name, chosen in query.items():
             if name == sa:
@@ -278,12 +278,12 @@ def _check_asked(answers: AnsweredQueries, population: pd.DataFrame, inside: np.
 
 
 def _people(table: pd.DataFrame, qi: tuple[str, ...], values: pd.Index) -> QITable:
-    """People whose sensitive values are not known."""
+    """Return people with unknown sensitive values."""
     return QITable(table[list(qi)], qi=qi, sa=str(values.name), sa_values=values)
 
 
 def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> pd.DataFrame:
-    """P(s | q) of the whole population, from the multipliers of the answers."""
+    """Return P(s | q) for the whole population, from the multipliers of the answers."""
     space = Space.of(view)
     (query_rows,) = AnsweredQueries(answers.queries, np.zeros(len(answers.queries))).rows(space)
     (answer_rows,) = answers.rows(post.space)
@@ -299,30 +299,30 @@ def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> p
 
 
 def _places(answered: pd.Index | None, queried: pd.Index | None) -> list[int]:
-    """Which queries have a row: those that say nothing have none, the others are in order."""
+    """Return positions of the queries that have a row, in order; uninformative queries have none."""
     assert answered is not None
     assert queried is not None
     unmatched = iter(enumerate(queried))
     return [next(i for i, other in unmatched if other == name) for name in answered]
 
 
-#: Name of the columns of a membership table.
+#: The name of the columns of a membership table.
 INSIDE = "in the release"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MembershipResult(AttackResult):
-    """P(in the release | q) of everybody in a population, beside N / population.
+    """P(in the release | q) for everybody in a population, with the baseline N / population.
 
     Attributes
     ----------
     table, baseline : DataFrame
         Probabilities of False and True, one row per QI tuple of the population.
     records : Series
-        People of the population with each QI tuple, counts.
+        Number of people of the population with each QI tuple.
     error : float
-        Bound on the distance of P from the maximum-entropy answer; 0 if no two groups cover the same people, so that the
-        answer is exact.
+        Bound on the distance of P from the maximum-entropy answer; 0 if no two groups cover the same people, since the
+        answer is then exact.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class MembershipResult(AttackResult):
     <3 of 5 people are in the release: P(in the release) is from 0 to 1, and surely 1 for 1 person>
     >>> result.delta
     (0.0, 1.0)
-    >>> result.judge(pd.DataFrame({"Age": ["21", "28", "45"]})).right           # of those in it, one row each
+    >>> result.judge(pd.DataFrame({"Age": ["21", "28", "45"]})).right           # the people in it, one row each
     0.8
     """
 
@@ -368,14 +368,12 @@ class MembershipResult(AttackResult):
         )
 
     def _truth(self, original: pd.DataFrame) -> np.ndarray:
-        """How many people of each QI tuple are out and in, from a table of those in the release."""
+        """Count the people of each QI tuple outside and inside, from a table of the people in the release."""
         qi = [str(name) for name in self.table.index.names]
         check_columns(original, {"of whom": qi}, "the people in the release")
         at = places_in(self.table.index, original[qi])
         if (at < 0).any():
-            raise TableError(
-                "some people who are claimed to be in the release are not in the population; pass its people"
-            )
+            raise TableError("some people who are claimed to be in the release are not in the population; remove them")
         inside = np.bincount(at, minlength=len(self.table))
         n = round(float(self.records.to_numpy() @ self.baseline[True].to_numpy()))
         if len(original) != n:
@@ -398,11 +396,11 @@ def membership(
     count: str | None = None,
     hierarchies: Mapping[str, object] | None = None,
 ) -> MembershipResult:
-    """P(in the release | q) = sum_g P(one of the records of group g | q), of everybody in a population.
+    """Infer P(in the release | q) = sum_g P(in group g | q) for everybody in a population.
 
-    If no two groups cover the same people, this is exactly n(g) / (people of the population covered by g): all choices of
-    people for its records are equally likely. If groups overlap, nobody is in two of them, and the answer is the
-    maximum-entropy one, which is correct on average over the choices.
+    If no two groups cover the same people, this is exactly n(g) / (people of the population covered by g), since all
+    choices of people for its records are equally likely. If groups overlap, nobody is in two of them, and the answer is
+    the maximum-entropy one, which is correct on average over the choices.
 
     Parameters
     ----------
@@ -412,7 +410,7 @@ def membership(
         The exact QI of everybody who may be in the release, one row per person. None if the release was made with its
         population.
     count : str, optional
-        The column of the population with the number of people that a row stands for.
+        The column of the population with the number of people that a row represents.
     hierarchies : dict, optional
         Hierarchies of generalised values, as in :meth:`maxent_cvx.Release.from_generalized`.
 
@@ -425,7 +423,7 @@ def membership(
     Raises
     ------
     StatementError
-        If `release` is not a release, or if not exactly one population is given, either in it or as `population`.
+        If `release` is not a release, or the population is missing or given twice, in the release and as `population`.
     UnknownName, TableError
         If the population lacks a column, or a group, or all groups together, cover fewer people than there are records.
     Infeasible
@@ -436,9 +434,9 @@ def membership(
     Nergiz, Atzori and Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007: a release is
     (delta_min, delta_max)-present if all these probabilities are between the two. Their groups do not overlap.
 
-    Possible worlds of overlapping groups: people are in group g, or in none, independently, with the probabilities of
-    the maximum-entropy answer, given that every group has its n(g) people. Without that condition one has the answer
-    here; the difference fades with the size of groups.
+    In the possible worlds of overlapping groups, people are in group g or in none, independently, with the
+    probabilities of the maximum-entropy answer, given that every group has its n(g) people. The answer omits this
+    condition; the difference vanishes as the size of groups grows.
 
     Examples
     --------
@@ -479,7 +477,7 @@ def _groups(
     count: str | None,
     hierarchies: Mapping[str, object] | None,
 ) -> tuple[pd.MultiIndex, np.ndarray, np.ndarray, sp.csr_array]:
-    """The population's QI tuples, their people, the records of each group, and whom it covers."""
+    """Return the QI tuples of the population, their people, the records of each group, and its cover of tuples."""
     if isinstance(release, Release) and release.matched and population is None:  # everybody is in a known group
         size = np.asarray(release.n_sb.sum(axis=0))
         return release.quasi_identifiers, release.n_q, size, sp.csr_array((release.n_qb.T > 0).astype(float))
@@ -504,7 +502,7 @@ def _groups(
 
 
 def _of_overlapping(n_q: np.ndarray, size: np.ndarray, cover: sp.csr_array) -> tuple[np.ndarray, float]:
-    """Maximum entropy over who is in which group, with the bound on its error."""
+    """Return the maximum-entropy P(in the release) for overlapping groups, and a bound on its error."""
     numbers = pd.MultiIndex.from_arrays([np.arange(len(n_q))], names=["number"])
     groups, values = pd.RangeIndex(len(size), name="group"), pd.Index(["record"], name="value")
     n_sb = sp.csr_array(size[None, :].astype(np.int64))
