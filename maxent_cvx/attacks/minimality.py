@@ -1,15 +1,15 @@
-"""Attacks by an adversary who knows the algorithm, taken as a black box.
+"""Attacks by an adversary who knows the algorithm, which is treated as a black box.
 
 The adversary knows a release R and the algorithm A that made it, and rules out all tables from which A makes another
 release:
 
     P(table | R) ~ P(table) P(A(table) = R).
 
-:func:`minimality` asks for the sensitive values of people whose exact quasi-identifiers (QI) are known: the tables are
-all assignments of each bucket's values to its people. :func:`downcoding` asks for the exact QI behind generalised
-cells: the tables are all ways to put exact values into the cells. Either way A is called on every table where there
-are few (:func:`enumerate_tables`), else the tables are sampled by Markov chains (:func:`sample_tables`). Where symmetry
-shows that A does not distinguish the tables at all, nothing is called, and the posterior is the prior.
+:func:`minimality` infers the sensitive values of people whose exact quasi-identifiers (QI) are known: the tables are
+all assignments of each bucket's values to its people. :func:`downcoding` infers the exact QI behind generalised cells:
+the tables are all assignments of exact values to the cells. In either case A is called on every table if there are few
+(:func:`enumerate_tables`); otherwise the tables are sampled by Markov chains (:func:`sample_tables`). If symmetry
+proves that A does not distinguish the tables, A is not called, and the posterior equals the prior.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ Algorithm = Callable[..., Any]
 
 
 def difference(release: Release, algorithm: Algorithm, table: pd.DataFrame, arguments: Mapping[str, int]) -> float:
-    """By how many records A(table) differs from the release; twice their number if nothing like it is published."""
+    """Return the number of records by which A(table) differs from the release; twice their number if incomparable."""
     try:
         made = algorithm(table, **arguments)
     except TableError:  # the algorithm publishes nothing for this table
         return float(2 * len(table))
-    check_instance(made, Release, "what the algorithm returns")
+    check_instance(made, Release, "the result of the algorithm")
     if made.qi != release.qi or made.sensitive != release.sensitive:
         return float(2 * len(table))
     off = 0.0
@@ -88,20 +88,20 @@ def difference(release: Release, algorithm: Algorithm, table: pd.DataFrame, argu
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The people of a release, and what the release tells about them without its algorithm."""
+    """The people of a release, and the information in the release about them without its algorithm."""
 
     view: Release | GroupedRelease  # with exact QI
-    table: pd.DataFrame  # the QI of each person, in the order in which the algorithm gets them
-    tuple_of: np.ndarray  # (people,): the QI tuple of each, by its position in the view
-    block: np.ndarray  # (people,): buckets that may contain the same person are one block
+    table: pd.DataFrame  # the QI of each person, in the order of the algorithm's input
+    tuple_of: np.ndarray  # (people,): the position of each person's QI tuple in the view
+    block: np.ndarray  # (people,): buckets that may contain the same person form one block
     value: np.ndarray  # (people,): any order of these values within blocks is an assignment
-    prior: QIDistribution | None  # P(assignment) ~ the product of its P(s | q); without one, uniform
+    prior: QIDistribution | None  # P(assignment) ~ the product of its P(s | q); None for uniform
 
     @classmethod
     def of(cls, release: Release, population: pd.DataFrame | None, prior: QIDistribution | None) -> Self:
-        """Read a release, and from the population the exact QI, and the order, of its people."""
+        """Read a release, and the exact QI and the order of its people from the population."""
         if release.with_counterfeits.any():
-            raise StatementError("the release has counterfeit records, so its values are not those of its people")
+            raise StatementError("the release has counterfeit records, so its values do not all belong to its people")
         view: Release | GroupedRelease = release
         qi = list(release.qi)
         if release.generalized:
@@ -120,10 +120,10 @@ class People:
         if off or (np.bincount(tuple_of, minlength=len(tuples)) != view.n_q).any():
             raise TableError(
                 f"the population has {len(tuple_of)} people and does not match the {release.n_records} people of the "
-                "release; pass the QI of everybody in the release, one row per person"
+                "release; pass the QI of all people in the release, one row per person"
             )
         if prior is not None and not isinstance(view, Release):
-            raise StatementError("groups overlap, so it is unknown who is in which; omit prior")
+            raise StatementError("groups overlap, so the group of a person is unknown; omit prior")
         block, value = _blocks(view)
         order = np.argsort(block[tuple_of], kind="stable")
         assigned = np.empty(len(order), dtype=np.int64)
@@ -134,13 +134,13 @@ class People:
         return len(self.block)
 
     def assigned(self, value: np.ndarray) -> pd.DataFrame:
-        """The table in which everybody has a value, given by its number."""
+        """Return the table in which people have the given values, by number."""
         values = self.view.sensitive_values.take(value)
         return pd.concat([self.table, values.to_frame(index=False)], axis=1)
 
     @cached_property
     def log_prior(self) -> np.ndarray | None:
-        """The logarithm of the prior's P(s | q), shape (tuples, values)."""
+        """Logarithm of the prior's P(s | q), shape (tuples, values)."""
         if self.prior is None:
             return None
         with np.errstate(divide="ignore"):
@@ -148,7 +148,7 @@ class People:
 
     @cached_property
     def baseline(self) -> np.ndarray:
-        """P(s | q) without the algorithm: the shares of buckets; by maximum entropy where these are not known."""
+        """P(s | q) without the algorithm: the shares of buckets, or the maximum-entropy answer if groups overlap."""
         if not isinstance(self.view, Release):
             return MaxEnt(self.view).solve().conditional().to_numpy()
         if self.prior is not None:
@@ -159,7 +159,7 @@ class People:
 
 
 def _records(release: Release) -> pd.DataFrame:
-    """The records of a generalised release, each of whose buckets has one generalised QI tuple."""
+    """Return the records of a generalised release, each of whose buckets has one generalised QI tuple."""
     s, b = release.n_sb.nonzero()
     count = release.n_sb.data
     cells = release.quasi_identifiers[np.repeat(_tuple_of_bucket(release)[b], count)].to_frame(index=False)
@@ -168,12 +168,12 @@ def _records(release: Release) -> pd.DataFrame:
 
 
 def _tuple_of_bucket(release: Release) -> np.ndarray:
-    """The generalised QI tuple of each bucket, by its position."""
+    """Return the position of the generalised QI tuple of each bucket."""
     return np.asarray(sp.csc_array(release.n_qb).indices)  # each column has one entry
 
 
 def _blocks(view: Release | GroupedRelease) -> tuple[np.ndarray, np.ndarray]:
-    """The block of each QI tuple, and the values of all blocks, one after the other."""
+    """Return the block of each QI tuple, and the values of all blocks, block by block."""
     in_bucket = view.n_qb if isinstance(view, Release) else view.cover.T
     n_q = in_bucket.shape[0]
     graph = sp.block_array([[None, in_bucket], [in_bucket.T, None]], format="csr")
@@ -185,7 +185,7 @@ def _blocks(view: Release | GroupedRelease) -> tuple[np.ndarray, np.ndarray]:
 
 
 def prior_weights(release: Release, prior: QIDistribution) -> np.ndarray:
-    """P(s | q, release), shape (tuples, values), where P(table) ~ the product of P(s | q) over its records; exact."""
+    """Compute the exact P(s | q, release), shape (tuples, values), for P(table) ~ the product of its P(s | q)."""
     key = prior.attribute_set(None)
     groups = Groups.of(release, prior, key)
     share = linked(groups)
@@ -193,7 +193,7 @@ def prior_weights(release: Release, prior: QIDistribution) -> np.ndarray:
     n_signatures, n_s = len(prior.tables[key]), len(release.sensitive_values)
     where = bucket * n_signatures + groups.tuples.indices[u], groups.values.indices[v]
     of_signature = sp.csr_array((share, where), shape=(len(release.buckets) * n_signatures, n_s))
-    # A QI tuple's probabilities are those of its signature, averaged over the buckets that its people are in.
+    # A QI tuple's probabilities are those of its signature, averaged over the buckets of its people.
     q, b = release.n_qb.nonzero()
     row = b * n_signatures + prior.rows(release.quasi_identifiers, key)[q]
     weight = sp.csr_array(
@@ -202,7 +202,7 @@ def prior_weights(release: Release, prior: QIDistribution) -> np.ndarray:
     return np.asarray((weight @ of_signature).toarray())
 
 
-#: The share of proposals that assign a block's values anew: only so chains reach tables that have little in common.
+#: Share of proposals that reshuffle a block's values, which is necessary to reach tables that have little in common.
 RESHUFFLE = 1 / 3
 
 
@@ -213,18 +213,18 @@ class Assignments:
     people: People
     release: Release
     algorithm: Algorithm
-    seeds: list[int] | None  # those that the publisher may have used, equally likely
+    seeds: list[int] | None  # possible seeds of the publisher, equally likely
     count_call: Callable[[], object]
 
     @property
     def n_tables(self) -> int:
-        """How many different assignments there are."""
+        """Number of distinct assignments."""
         _, repeats = np.unique(np.stack([self.people.block, self.people.value]), axis=1, return_counts=True)
         ways = math.prod(math.factorial(int(n)) for n in np.bincount(self.people.block))
         return ways // math.prod(math.factorial(int(n)) for n in repeats)
 
     def tables(self) -> Iterator[tuple[np.ndarray, float]]:
-        """All assignments, and the log weight that :meth:`ask` leaves out: 0."""
+        """Yield all assignments, and the part of the log weight that :meth:`ask` omits: 0."""
         members = [np.flatnonzero(self.people.block == block) for block in np.unique(self.people.block)]
         state = np.empty_like(self.people.value)
         for orders in itertools.product(*(_orders(self.people.value[who]) for who in members)):
@@ -233,7 +233,7 @@ class Assignments:
             yield state.copy(), 0.0
 
     def ask(self, state: np.ndarray) -> tuple[float, float]:
-        """Log P(table) P(release | table) up to a constant, and the fewest records by which a release differs."""
+        """Return log P(table) P(release | table) up to a constant, and the least difference over seeds, in records."""
         self.count_call()
         table = self.people.assigned(state)
         options: list[dict[str, int]] = [{}] if self.seeds is None else [{"seed": seed} for seed in self.seeds]
@@ -245,16 +245,16 @@ class Assignments:
         return log_weight, float(off.min())
 
     def first(self, rng: np.random.Generator) -> np.ndarray:
-        """A random assignment."""
+        """Return a random assignment."""
         order = np.lexsort((rng.random(len(self.people)), self.people.block))
         state = np.empty_like(self.people.value)
         state[np.argsort(self.people.block, kind="stable")] = self.people.value[order]
         return state
 
     def propose(self, state: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Shuffle the values of a block, or swap those of a random pair of a block, once or more often.
+        """Shuffle the values of a block, or swap the values of random pairs within blocks, once or several times.
 
-        Both are as likely as their reverse.
+        Both proposals are symmetric: the reverse is equally likely.
         """
         block, other = self.people.block, state.copy()
         if rng.random() < RESHUFFLE:
@@ -268,14 +268,14 @@ class Assignments:
         return other
 
     def counts(self, state: np.ndarray) -> np.ndarray:
-        """How many of each QI tuple's people have each value, shape (tuples, values)."""
+        """Count the people of each QI tuple with each value, shape (tuples, values)."""
         n_values = len(self.people.view.sensitive_values)
         cell = self.people.tuple_of * n_values + state
         return np.bincount(cell, minlength=len(self.size) * n_values).reshape(-1, n_values)
 
     @property
     def size(self) -> np.ndarray:
-        """How many people each QI tuple has."""
+        """Number of people of each QI tuple."""
         return np.asarray(self.people.view.n_q)
 
     @property
@@ -285,7 +285,7 @@ class Assignments:
 
 
 def _orders(values: np.ndarray) -> np.ndarray:
-    """All different orders of values: where the first goes, then in the free places the second, and so on."""
+    """Return all distinct orders of values: place the first value, then the second in the free positions, and so on."""
     orders = np.full((1, len(values)), -1)
     for value, n in zip(*np.unique(values, return_counts=True), strict=True):
         free = np.nonzero(orders < 0)[1].reshape(len(orders), -1)
@@ -296,7 +296,7 @@ def _orders(values: np.ndarray) -> np.ndarray:
     return orders
 
 
-# The exact values that may stand behind the cells of a generalised release.
+# The possible exact values of the cells of a generalised release.
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,9 +305,9 @@ class Cells:
 
     release: Release
     size: np.ndarray  # (groups,): records
-    values: list[pd.Index]  # of each attribute its exact values, in order
-    weight: list[np.ndarray]  # the probability of each beforehand, up to a factor
-    covered: list[np.ndarray]  # (groups, values): what the cell of each group stands for
+    values: list[pd.Index]  # one per attribute: its exact values, in order
+    weight: list[np.ndarray]  # one per attribute: the prior probability of each value, up to a factor
+    covered: list[np.ndarray]  # one per attribute, (groups, values): mask of the values in the cell of each group
 
     @classmethod
     def of(cls, release: Release, domain: Mapping[str, object] | None, nodes: Hierarchies) -> Self:
@@ -332,13 +332,13 @@ class Cells:
 
     @cached_property
     def classes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Records that look the same: the group, the sensitive value, and how many there are."""
+        """Classes of indistinguishable records: the group, the sensitive value, and the number of records."""
         s, group = self.release.n_sb.nonzero()
         order = np.lexsort((s, group))
         return group[order], s[order], self.release.n_sb.data[order]
 
     def prior(self, a: int) -> np.ndarray:
-        """P(exact value | cell) without the attack, shape (groups, values)."""
+        """Return P(exact value | cell) without the attack, shape (groups, values)."""
         weight = np.where(self.covered[a], self.weight[a], 0.0)
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
@@ -346,13 +346,13 @@ class Cells:
 def _domain(
     name: str, labels: pd.Index, domain: object, nodes: Mapping[object, frozenset[object]]
 ) -> tuple[pd.Index, np.ndarray]:
-    """The exact values of an attribute, in order, and their probabilities up to a factor."""
+    """Return the exact values of an attribute, in order, and their probabilities up to a factor."""
     if isinstance(domain, pd.Series):
         weight = pd.to_numeric(domain, errors="coerce").to_numpy(dtype=float)
         if not len(weight) or not (np.isfinite(weight) & (weight > 0)).all() or not domain.index.is_unique:
             raise StatementError(
                 f"the domain of {name!r} must be a Series of positive numbers, the probability of each value, with a "
-                "unique index; leave out values that are impossible"
+                "unique index; omit impossible values"
             )
         code, values = factorize(pd.Series(domain.index))
         ordered = np.empty(len(values))
@@ -371,7 +371,7 @@ def _domain(
 
 
 def _default_domain(name: str, labels: pd.Index, nodes: Mapping[object, frozenset[object]]) -> pd.Series:
-    """The values of the hierarchy; else all whole numbers between the ends, or all that sets and cells name."""
+    """Return the values of the hierarchy, or all integers between the ends, or all values in sets and cells."""
     if nodes:
         return pd.Series(sorted(frozenset().union(*nodes.values()), key=str)).infer_objects()
     texts = sorted(set(map(str, labels)))
@@ -393,7 +393,7 @@ def _default_domain(name: str, labels: pd.Index, nodes: Mapping[object, frozense
 
 @dataclass(frozen=True, eq=False)
 class ExactValues:
-    """The tables of :func:`downcoding`; a state is the exact QI of each record by number, (records, attributes)."""
+    """The tables of :func:`downcoding`; a state contains the codes of exact QI values, (records, attributes)."""
 
     cells: Cells
     algorithm: Algorithm
@@ -401,35 +401,35 @@ class ExactValues:
 
     @cached_property
     def _class(self) -> np.ndarray:
-        """The class of each record."""
+        """Class of each record."""
         return np.repeat(np.arange(len(self.cells.classes[0])), self.cells.classes[2])
 
     @cached_property
     def _group(self) -> np.ndarray:
-        """The group of each record."""
+        """Group of each record."""
         return self.cells.classes[0][self._class]
 
     @cached_property
     def _prior(self) -> list[np.ndarray]:
-        """Of each attribute P(value | group)."""
+        """P(value | group), one table per attribute."""
         return [self.cells.prior(a) for a in range(len(self.cells.values))]
 
     @property
     def n_tables(self) -> int:
-        """How many different tables there are: multisets of tuples in each class."""
+        """Number of distinct tables, which have a multiset of tuples in each class."""
         group, _, count = self.cells.classes
         n_tuples = [math.prod(int(covered[g].sum()) for covered in self.cells.covered) for g in group]
         return math.prod(math.comb(m + int(n) - 1, int(n)) for m, n in zip(n_tuples, count, strict=True))
 
     def tables(self) -> Iterator[tuple[np.ndarray, float]]:
-        """All tables, and the logarithms of their probabilities beforehand."""
+        """Yield all tables, and the logarithms of their prior probabilities."""
         group, _, count = self.cells.classes
         ways = [list(self._multisets(int(g), int(n))) for g, n in zip(group, count, strict=True)]
         for parts in itertools.product(*ways):
             yield np.concatenate([tuples for tuples, _ in parts]), sum(log_p for _, log_p in parts)
 
     def _multisets(self, g: int, n: int) -> Iterator[tuple[np.ndarray, float]]:
-        """All multisets of n tuples in the cells of a group, with the logarithms of their multinomial probabilities."""
+        """Yield all multisets of n tuples in the cells of a group, with their multinomial log probabilities."""
         grid = np.array(list(itertools.product(*(np.flatnonzero(covered[g]) for covered in self.cells.covered))))
         log_p = np.sum([np.log(prior[g, grid[:, a]]) for a, prior in enumerate(self._prior)], axis=0)
         for chosen in itertools.combinations_with_replacement(range(len(grid)), n):
@@ -439,7 +439,7 @@ class ExactValues:
             yield grid[which], log_ways + float(log_p[which].sum())
 
     def ask(self, state: np.ndarray) -> tuple[float, float]:
-        """Log P(release | table), and by how many records the release of the table differs from the published one."""
+        """Return log P(release | table), and the number of records by which the table's release differs."""
         release = self.cells.release
         table = pd.DataFrame({name: self.cells.values[a].take(state[:, a]) for a, name in enumerate(release.qi)})
         values = release.sensitive_values.take(self.cells.classes[1][self._class]).to_frame(index=False)
@@ -447,13 +447,13 @@ class ExactValues:
         return (0.0 if off == 0 else -math.inf), off
 
     def first(self, rng: np.random.Generator) -> np.ndarray:
-        """A table drawn from the distribution beforehand."""
+        """Draw a table from the prior."""
         return np.array([self._draw(g, rng) for g in self._group])
 
     def propose(self, state: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw a random record anew, and another with probability 1/2, and so on.
+        """Redraw a random record, and another one with probability 1/2, and so on.
 
-        Records are drawn from the distribution beforehand, so that its ratio cancels in the Metropolis rule.
+        Records are drawn from the prior, so its ratio cancels in the Metropolis rule.
         """
         other = state.copy()
         for _ in range(rng.geometric(0.5)):
@@ -465,14 +465,14 @@ class ExactValues:
         return [int(rng.choice(prior.shape[1], p=prior[g])) for prior in self._prior]
 
     def counts(self, state: np.ndarray) -> np.ndarray:
-        """How many of each class's records have each value of the inferred attribute, shape (classes, values)."""
+        """Count the records of each class with each value of the inferred attribute, shape (classes, values)."""
         n_values = len(self.cells.values[self.a])
         cell = self._class * n_values + state[:, self.a]
         return np.bincount(cell, minlength=len(self.size) * n_values).reshape(-1, n_values)
 
     @property
     def size(self) -> np.ndarray:
-        """How many records each class has."""
+        """Number of records of each class."""
         return self.cells.classes[2]
 
     @property
@@ -481,11 +481,11 @@ class ExactValues:
         return np.asarray(self._prior[self.a][self.cells.classes[0]])
 
 
-# The posterior over tables, whose algorithm is called on each, or on some.
+# The posterior over tables: the algorithm is called on all tables, or on a sample.
 
 
 def enumerate_tables(space: Assignments | ExactValues) -> tuple[np.ndarray, int]:
-    """P(value | row), and from how many tables the algorithm makes the release."""
+    """Return the exact P(value | row), and the number of tables from which the algorithm makes the release."""
     log_weight = np.array([space.ask(state)[0] + log_p for state, log_p in space.tables()])
     if np.isinf(largest := log_weight.max()):
         raise Infeasible(
@@ -493,29 +493,29 @@ def enumerate_tables(space: Assignments | ExactValues) -> tuple[np.ndarray, int]
             "seed, the domain, and the order of the people are those of the publisher"
         )
     weight = np.exp(log_weight - largest)
-    # A second pass rather than a list: the counts of thousands of tables may not fit into memory.
+    # A second pass, because the counts of thousands of tables may not fit into memory.
     total = sum(w * space.counts(state) for w, (state, _) in zip(weight, space.tables(), strict=True) if w > 0)
     return np.asarray(total / weight.sum() / space.size[:, None]), int(np.isfinite(log_weight).sum())
 
 
-#: Chains, each from a table of its own; and batches of each, from whose means standard errors are estimated.
+#: Number of chains, with different first tables, and of batches per chain, whose means give the standard errors.
 CHAINS, BATCHES = 4, 10
-#: The share of a chain that is left out in the beginning.
+#: Share of a chain that is discarded at its beginning.
 BURN_IN = 0.2
-#: The search for a first table calls the algorithm so often for each record.
+#: Largest number of calls of the algorithm per record in the search for a first table.
 PATIENCE = 50
-#: In the search, a table that is so many records worse is accepted with probability 1/e.
+#: Records: in the search, a table that is worse by this number is accepted with probability 1/e.
 TEMPERATURE = 0.5
 
 
 def sample_tables(
     space: Assignments | ExactValues, n: int, search: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Estimate the same by n steps of the Metropolis algorithm, and the standard errors."""
+    """Estimate P(value | row) by n steps of the Metropolis algorithm; also return standard errors."""
     chains = [_chain(space, n // CHAINS, search, rng) for _ in range(CHAINS)]
     means = np.stack([batches for batches, _ in chains])  # (chains, batches, rows, values)
-    # Batches understate the error if a chain mixes slowly, chains if all of them started alike: the larger one. And
-    # where all tables agree on something uncertain, the error is not 0, but of the order of one move.
+    # Batches understate the error if a chain mixes slowly, chains if all started alike: use the larger estimate. If all
+    # sampled tables agree on an uncertain value, the error is not 0, but of the order of one move.
     of_batches = means.reshape(-1, *means.shape[2:]).std(axis=0, ddof=1) / np.sqrt(len(means) * means.shape[1])
     of_chains = means.mean(axis=1).std(axis=0, ddof=1) / np.sqrt(CHAINS)
     baseline = space.baseline
@@ -524,7 +524,7 @@ def sample_tables(
 
 
 def _chain(space: Assignments | ExactValues, n: int, search: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
-    """The estimates of P(value | row) of each batch of one chain, and how often it moved."""
+    """Run one chain; return estimates of P(value | row), one per batch, and the number of moves."""
     state, log_weight = _search(space, search, rng)
     burn_in, moves, means = int(n * BURN_IN), 0, []
     ends = {int(batch[-1]) for batch in np.array_split(np.arange(burn_in, n), BATCHES)}
@@ -543,7 +543,7 @@ def _chain(space: Assignments | ExactValues, n: int, search: int, rng: np.random
             means.append(total / steps / space.size[:, None])
             total, steps = np.zeros_like(total), 0
     if not moves:
-        raise Inaccurate(f"in {n} attempts no other table gives the release: tables cannot be sampled")
+        raise Inaccurate(f"in {n} attempts no other table was found that gives the release, so sampling fails")
     return np.stack(means), moves
 
 
@@ -560,22 +560,22 @@ def _search(space: Assignments | ExactValues, search: int, rng: np.random.Genera
             state, log_weight, off = other, proposed, distance
     raise Inaccurate(
         f"no table was found in {search} attempts from which the algorithm makes this release; its parameters may "
-        "be different, or such tables are too rare to be sampled. A larger n searches longer"
+        "be different, or such tables are too rare to be sampled. Increase n to search longer"
     )
 
 
-# Algorithms that do not distinguish the people of a bucket, and so tell nothing about who of them has which value.
+# Algorithms that do not distinguish the people of a bucket, and thus reveal nothing about the assignment of its values.
 #
-# Let T' be a table T with the values of two records exchanged that are in the same bucket. If to the algorithm this is
-# only another order of records, and the order is unknown, or random by an unknown seed, or of no influence, then
-# P(R | T') = P(R | T), whatever P(T) is: assignments are as likely as they are without the algorithm.
+# Let T' be a table T with the values of two records of the same bucket exchanged. If for the algorithm this is only a
+# different order of records, and the order is unknown, or random by an unknown seed, or irrelevant, then
+# P(R | T') = P(R | T) for every P(T): assignments are as likely as without the algorithm.
 
 
 def check_one_signature(people: People, prior: QIDistribution) -> None:
-    """Similar linkage sees the signatures of its prior: in a bucket with several the symmetry says nothing."""
+    """Check that every bucket has one signature of the prior of similar linkage; otherwise there is no symmetry."""
     view = people.view
     if not isinstance(view, Release):
-        raise StatementError("the release must show who is in which bucket, as the results of this algorithm do")
+        raise StatementError("the release must show the bucket of each person, as the results of this algorithm do")
     rows = [prior.rows(view.quasi_identifiers, key) for key in prior.attribute_sets]
     signature = np.unique(np.column_stack(rows), axis=0, return_inverse=True)[1].reshape(-1)
     q, b = view.n_qb.nonzero()
@@ -594,7 +594,7 @@ def check_anatomy(release: Release, arguments: Mapping[str, Any]) -> None:
     n_exempt = check_int(arguments.get("exempt", 0), "exempt of the algorithm", 0)
     is_exempt = exempt_values(release.n_sb.sum(axis=1), n_exempt)
     least = int(release.n_sb.sum(axis=0).min())
-    # floor(n / size) buckets of at least that size; safe= may have chosen any size from l on.
+    # floor(n / size) buckets of at least that size; with safe=, any size from l on is possible.
     sizes = range(l, least + 1 if safety else min(l, least) + 1)
     possible = any(n // size == n_buckets for size in sizes) and not _repeats(release, ~is_exempt)
     if not possible or (safety and safety.disclosure(Frequencies.of(release.n_sb.tocsc(), ~is_exempt)) >= safety.c):
@@ -611,37 +611,37 @@ def check_similar_linkage(release: Release, arguments: Mapping[str, Any]) -> Non
 
 
 def _repeats(release: Release, protected: np.ndarray) -> bool:
-    """Whether a protected value occurs twice in a bucket."""
+    """Return whether a protected value occurs twice in a bucket."""
     s, _ = release.n_sb.nonzero()
     return bool((release.n_sb.data[protected[s]] > 1).any())
 
 
 def _not_made() -> Infeasible:
     return Infeasible(
-        "the algorithm does not make this release from any table: it makes other buckets; check that its parameters "
-        "are those of the publisher"
+        "the algorithm does not make this release from any table, because its buckets are different; check that its "
+        "parameters are those of the publisher"
     )
 
 
-# Sensitive values of people.
+# Inference of sensitive values.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinimalityResult(AttackResult):
-    """P(s | q, release, algorithm), beside P(s | q, release) without the algorithm.
+    """P(s | q, release, algorithm), and P(s | q, release) without the algorithm.
 
     Attributes
     ----------
     table, baseline, records, error
-        As in :class:`maxent_cvx.attacks.AttackResult`: rows are QI tuples.
+        See :class:`maxent_cvx.attacks.AttackResult`; rows are QI tuples.
     worlds : DataFrame
-        For each bucket: `part`, the same number for buckets about which the algorithm gives joint information; the number
-        of assignments of values to people in the part (`log10_all`), and the number of these from which the algorithm
-        makes the release (`log10_left`, NaN if they were sampled), both as decimal logarithms.
+        For each bucket: `part`, the same number for buckets about which the algorithm gives joint information; the
+        number of assignments of values to people in the part (`log10_all`), and the number of these from which the
+        algorithm makes the release (`log10_left`, NaN if they were sampled), both as decimal logarithms.
 
     Examples
     --------
-    Halves with one value each were not allowed. Two of six tables have such halves:
+    The algorithm does not allow halves with one value each. Two of six tables have such halves:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from functools import partial
@@ -660,13 +660,13 @@ class MinimalityResult(AttackResult):
     title: ClassVar[str | None] = "minimality"
 
 
-#: Arguments with which the symmetry of an algorithm is used. With any other the algorithm is called.
+#: Arguments for which the symmetry of an algorithm is used. With any other argument the algorithm is called.
 SYMMETRIC: dict[Algorithm, set[str]] = {
     anatomy: {"qi", "sa", "l", "exempt", "safe"},
     mondrian: {"qi", "sa", "k", "id"},
     similar_linkage: {"qi", "sa", "prior", "r", "condition", "exempt", "suppress"},
 }
-#: Tables that sampling calls the algorithm on, at least: with fewer its batches are too short.
+#: Least number of sampled tables: with fewer, the batches are too short.
 FEWEST = 2_000
 
 
@@ -684,9 +684,9 @@ def minimality(
 ) -> MinimalityResult:
     """Infer from a release and the algorithm that made it: P(table | release) ~ P(table) P(algorithm(table) = release).
 
-    The adversary knows the release, the exact QI of everybody in it, and the algorithm with its parameters. P(table) is
-    uniform over the assignments of each bucket's values to its people, or, with a prior, proportional to the product of
-    P(s | q) over the records. For example, if a group was not cut further, cutting it would have left too few values in
+    The adversary knows the release, the exact QI of all people in it, and the algorithm with its parameters. P(table)
+    is uniform over the assignments of each bucket's values to its people, or, with a prior, proportional to the product
+    of P(s | q) over the records. For example, if a group was not cut further, a cut would have left too few values in
     one half (the minimality attack).
 
     Parameters
@@ -697,18 +697,18 @@ def minimality(
         A deterministic function from a table, with the columns of QI and sensitive values, to a Release. If it raises
         TableError for a table, it publishes nothing. A ``functools.partial`` of :func:`maxent_cvx.anonymize.anatomy`, of
         :func:`~maxent_cvx.anonymize.mondrian` without `l` and `safe`, or of
-        :func:`~maxent_cvx.anonymize.similar_linkage` is recognised, see the notes.
+        :func:`~maxent_cvx.anonymize.similar_linkage` is recognised; see the notes.
     population : DataFrame, optional
-        The QI of everybody in the release, one row per person; required if the release has generalised QI. The algorithm
-        is called with rows in this order; by default people are sorted.
+        The QI of all people in the release, one row per person; required if the release has generalised QI. The
+        algorithm is called with rows in this order; by default people are sorted.
     seeds : list of int, optional
-        The algorithm is called with a table and one of these seeds as ``seed``; all are equally likely.
+        Possible seeds of the publisher, equally likely. The algorithm is called with each of them as ``seed``.
     prior : QIDistribution, optional
         P(s | signature) for one attribute set, the adversary's beliefs before the release. The baseline then follows
         from the prior and the release alone, as in :func:`maxent_cvx.worlds.linkage`.
     limit : int
         If there are at most `limit` tables, the algorithm is called on each, and the answer is exact; otherwise tables
-        are sampled. Ignored for an algorithm that is recognised.
+        are sampled. Ignored for recognised algorithms.
     n : int
         Number of sampled tables, at least 2,000. Each of the four chains first searches for a table from which the
         algorithm makes the release, with up to n more calls.
@@ -725,7 +725,7 @@ def minimality(
     Raises
     ------
     Infeasible
-        If the algorithm makes the release from no table.
+        If the algorithm does not make the release from any table.
     Inaccurate
         If sampling does not find a table from which the algorithm makes the release.
     GroupTooLarge
@@ -740,13 +740,13 @@ def minimality(
 
     Notes
     -----
-    Anatomy does not look at QI, so that exchanging the values of two records of a bucket changes no probability if the
-    order of the records or the seed is secret: the posterior is the baseline. Without a seed in the partial, the seed
-    is taken to be secret (although the default is 0); put a known seed into the partial. The same holds for similar
-    linkage in buckets of one signature. For both, the sizes and values of the buckets are checked against the
-    arguments. Mondrian without `l` and `safe` looks at QI alone, and the posterior is the baseline, too.
+    Anatomy does not use QI, so exchanging the values of two records of a bucket does not change any probability if the
+    order of the records or the seed is secret: the posterior equals the baseline. Without a seed in the partial, the
+    seed is assumed to be secret (although the default is 0); put a known seed into the partial. The same holds for
+    similar linkage in buckets of one signature. For both, the sizes and values of the buckets are checked against the
+    arguments. Mondrian without `l` and `safe` uses QI alone, and the posterior equals the baseline, too.
 
-    Any other algorithm is called. Sampling proposes to shuffle a block or to swap values; if the tables that give the
+    Any other algorithm is called. Proposals of the chains shuffle a block or swap values; if the tables that give the
     release have little in common, a chain may not reach all of them, and the standard errors are too small. Tables of
     some hundred people are feasible.
 
@@ -820,9 +820,9 @@ def minimality(
 
 
 def _check_symmetric(people: People, release: Release, func: Algorithm, arguments: Mapping[str, Any]) -> None:
-    """Check that an algorithm of :data:`SYMMETRIC` can have made the release."""
+    """Check that an algorithm of :data:`SYMMETRIC` may have made the release."""
     if func is mondrian:
-        # It looks at QI alone, so that any assignment shows whether it makes the release.
+        # Mondrian uses QI alone, so any assignment shows whether it makes the release.
         without_id = partial(mondrian, **{name: value for name, value in arguments.items() if name != "id"})
         if difference(release, without_id, people.assigned(people.value), {}):
             raise _not_made()
@@ -834,7 +834,7 @@ def _check_symmetric(people: People, release: Release, func: Algorithm, argument
 
 
 def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int] | None) -> dict[str, Any] | None:
-    """The arguments of an algorithm that does not distinguish the people of a bucket; None for any other."""
+    """Return the arguments of an algorithm that does not distinguish people of a bucket; None for other algorithms."""
     if type(algorithm) is not partial or algorithm.func not in SYMMETRIC:
         return None
     if algorithm.func is mondrian and seeds is not None:
@@ -845,7 +845,7 @@ def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int
                 f"the algorithm has {role}={short_repr(algorithm.keywords[role])}, but the release has "
                 f"{', '.join(columns)}"
             )
-    # No condition at all: safe=None, and l=1, which every group satisfies.
+    # Arguments that impose no condition: safe=None, and l=1, which every group satisfies.
     void = {"safe": (None,), "l": (None, 1)} if algorithm.func is mondrian else {"safe": (None,)}
     arguments = {name: value for name, value in algorithm.keywords.items() if value not in void.get(name, ())}
     if algorithm.args or seeds is not None or not arguments.keys() <= SYMMETRIC[algorithm.func]:
@@ -854,26 +854,27 @@ def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int
 
 
 def _log_orders(release: Release) -> np.ndarray:
-    """The logarithm of the number of assignments of each bucket: n! / (the product of its counts' factorials)."""
+    """Return log of the number of assignments of each bucket: n! / (the product of its counts' factorials)."""
     n_sb = release.n_sb
     repeats = sp.csr_array((gammaln(n_sb.data + 1), n_sb.indices, n_sb.indptr), shape=n_sb.shape)
     return np.asarray(gammaln(n_sb.sum(axis=0) + 1) - repeats.sum(axis=0))
 
 
-# Exact quasi-identifiers of generalised records.
+# Inference of exact quasi-identifiers of generalised records.
 
 
 @dataclass(frozen=True)
 class Minimal:
-    """Any algorithm that generalises along hierarchies as little as possible with k records per group.
+    """An arbitrary algorithm that generalises along hierarchies as little as possible with k records per group.
 
     The records of a group cannot be generalised less, by one level of one attribute, such that all resulting groups have
-    k records: fewer than k records are below any one child of the group's node; or, if the group has fewer than 2 k
-    records, not all of them are. If groups do not overlap, minimality reveals nothing else.
+    k records: every child of the group's node has fewer than k records or, if the group has fewer than 2 k records, not
+    all of them. If groups do not overlap, minimality reveals nothing else.
 
     Attributes
     ----------
     k : int
+        The least number of records per group.
 
     Raises
     ------
@@ -894,14 +895,14 @@ class Minimal:
 
 
 def minimal_posterior(cells: Cells, a: int, k: int, nodes: Hierarchies) -> np.ndarray:
-    """P(exact value | group) if the release is minimal for k, shape (groups, values); exact."""
+    """Compute the exact P(exact value | group) if the release is minimal for k, shape (groups, values)."""
     if (cells.size < k).any():
         raise Infeasible(f"a group has fewer than k={k} records; check the k of the release")
     posterior = cells.prior(a)
     for i, name in enumerate(cells.release.qi):  # all attributes: an impossible one makes the release impossible
         if name not in nodes:
             raise StatementError(
-                f"minimality is defined for hierarchies only; pass the one of {name!r}, hierarchies={{{name!r}: ...}}"
+                f"minimality requires a hierarchy of every attribute; pass hierarchies={{{name!r}: ...}}"
             )
         tree, prior = _tree(cells, i, nodes), cells.prior(i)
         for group, n in enumerate(cells.size.tolist()):
@@ -918,7 +919,7 @@ def minimal_posterior(cells: Cells, a: int, k: int, nodes: Hierarchies) -> np.nd
 
 
 def _tree(cells: Cells, a: int, nodes: Hierarchies) -> np.ndarray:
-    """What each node of an attribute stands for, shape (nodes, values), single values included."""
+    """Return masks of the values of each node of an attribute, shape (nodes, values), including single values."""
     name, values = cells.release.qi[a], cells.values[a]
     masks = coverage(list(nodes[name]), values, name, nodes[name])
     masks = np.unique(np.concatenate([masks, np.eye(len(values), dtype=bool)]), axis=0)
@@ -933,7 +934,7 @@ def _tree(cells: Cells, a: int, nodes: Hierarchies) -> np.ndarray:
 
 
 def _children(covered: np.ndarray, tree: np.ndarray, name: str) -> np.ndarray:
-    """The nodes one level below a cell, shape (children, values)."""
+    """Return the nodes one level below a cell, shape (children, values)."""
     if not (tree == covered).all(axis=1).any():
         raise TableError(f"a cell of {name!r} is not a node of its hierarchy; pass the hierarchy of the release")
     below = tree[(tree <= covered).all(axis=1) & (tree < covered).any(axis=1)]
@@ -942,9 +943,9 @@ def _children(covered: np.ndarray, tree: np.ndarray, name: str) -> np.ndarray:
 
 
 def _capped_means(n: int, p: np.ndarray, cap: int) -> np.ndarray | None:
-    """The expected counts of n multinomial records, given that no count exceeds a cap; None if one must.
+    """Return the expected counts of n multinomial records, given that no count exceeds a cap; None if one must.
 
-    A multinomial distribution is that of independent Poisson counts with means n p, given their sum.
+    A multinomial distribution is the distribution of independent Poisson counts with means n p, given their sum.
     """
     count = np.arange(cap + 1)
     log_pmf = xlogy(count, n * p[:, None]) - gammaln(count + 1)
@@ -963,15 +964,15 @@ def _capped_means(n: int, p: np.ndarray, cap: int) -> np.ndarray | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DowncodingResult(AttackResult):
-    """P(exact value of an attribute | generalised record, algorithm), beside that without the algorithm.
+    """P(exact value of an attribute | generalised record, algorithm), and the same without the algorithm.
 
     Attributes
     ----------
     table, baseline, records, error
-        As in :class:`maxent_cvx.attacks.AttackResult`. Rows are groups, with the sensitive value; the baseline is the
+        See :class:`maxent_cvx.attacks.AttackResult`. Rows are groups, with the sensitive value; the baseline is the
         prior distribution, restricted to the cell.
     cells : dict of str to DataFrame
-        For each attribute, the exact values (columns) that the cell of each group (rows) stands for.
+        For each attribute, a mask of the exact values (columns) in the cell of each group (rows).
 
     Examples
     --------
@@ -980,7 +981,7 @@ class DowncodingResult(AttackResult):
     >>> people = pd.DataFrame({"Age": [20, 22], "Disease": ["Flu", "HIV"]})
     >>> algorithm = partial(mx.anonymize.mondrian, qi="Age", sa="Disease", k=2)
     >>> result = mx.attacks.downcoding(algorithm(people), algorithm)
-    >>> result                                            # both ends of an interval are somebody's
+    >>> result                                            # both ends of an interval occur
     <downcoding of 2 records: the likeliest value has a probability of 0.50 on average, 0.33 without the attack>
     >>> print(result.judge(people))
     right for 50.0% of 2 records; without the attack 33.3% (difference 0.17, standard error 0)
@@ -991,7 +992,7 @@ class DowncodingResult(AttackResult):
     title: ClassVar[str | None] = "downcoding"
 
     def _truth(self, original: pd.DataFrame) -> np.ndarray:
-        """How many records of each group and sensitive value have each exact value."""
+        """Count the records of each group and sensitive value with each exact value."""
         group, *sensitive = map(str, self.table.index.names)
         qi = list(self.cells)
         check_columns(original, {"exact quasi-identifiers": qi, "sensitive values": sensitive}, "the original records")
@@ -1000,7 +1001,7 @@ class DowncodingResult(AttackResult):
         return super()._truth(original)
 
     def _groups(self, exact: pd.DataFrame) -> pd.Series:
-        """The group whose cells contain each record."""
+        """Return the group whose cells contain each record."""
         code, distinct = sort_distinct(exact)
         groups = next(iter(self.cells.values())).index
         inside = np.ones((len(distinct), len(groups)), dtype=bool)
@@ -1010,7 +1011,7 @@ class DowncodingResult(AttackResult):
         if off := int((inside.sum(axis=1)[code] != 1).sum()):
             raise TableError(
                 f"{pluralize(off, 'original record')} of {len(exact)} are in no group or in several; pass the table that "
-                f"was published, with the groups as a column {groups.name!r} where these overlap"
+                f"was published, with the groups as a column {groups.name!r} if they overlap"
             )
         return pd.Series(groups[inside.argmax(axis=1)][code])
 
@@ -1028,12 +1029,12 @@ def downcoding(
 ) -> DowncodingResult:
     """Infer exact quasi-identifiers from generalised ones, P(exact value | generalised record, algorithm).
 
-    The adversary knows the release and the algorithm, but nobody's exact QI. Beforehand the exact values of records are
+    The adversary knows the release and the algorithm, but no exact QI. A priori the exact values of records are
     independent draws from distributions over the domains of the attributes; the posterior over the tables is
 
         P(table | release) ~ P(table) P(algorithm(table) = release).
 
-    If an algorithm makes cells as small as possible, they reveal more than that the value is inside (downcoding).
+    Cells that an algorithm makes as small as possible reveal more than sets of possible values (downcoding).
 
     Parameters
     ----------
@@ -1041,13 +1042,13 @@ def downcoding(
         A release with generalised QI, without a population.
     algorithm : function, or Minimal
         A deterministic function from a table, with the columns of exact QI and sensitive values, to a Release. It is
-        called with the records in the order of their groups. With :class:`Minimal`, only the minimality of the release
-        in its hierarchies is known.
+        called with the records in the order of their groups. With :class:`Minimal`, the adversary knows only that the
+        release is minimal in its hierarchies.
     of : str, optional
         The attribute to infer; required if there are several.
     domain : dict, optional
         ``{attribute: [values]}``, the possible exact values, equally probable a priori; or a Series with the probability
-        of each. By default the values of the hierarchy; or all integers between the ends of intervals; or the values in
+        of each. By default the values of the hierarchy, or all integers between the ends of intervals, or the values in
         sets.
     hierarchies : dict, optional
         The values of nodes, as in :meth:`maxent_cvx.Release.from_generalized`.
@@ -1068,24 +1069,24 @@ def downcoding(
     Raises
     ------
     Infeasible
-        If the algorithm makes the release from no table.
+        If the algorithm does not make the release from any table.
     Inaccurate
         If sampling does not find a table from which the algorithm makes the release.
     StatementError
-        If the release is not generalised, an argument is out of range, or the domain of an attribute is not known.
+        If the release is not generalised, an argument is out of range, or the domain of an attribute is unknown.
     TableError
-        If a cell stands for none of the values, or is not a node of a tree of values where one is needed.
+        If a cell contains none of the values, or is not a node of a tree of values although this is required.
     UnknownName
         If the attribute does not exist.
 
     Notes
     -----
-    Chains that draw some records anew sample the tables; if the tables that give the release have little in common, a
+    Tables are sampled by chains that redraw some records; if the tables that give the release have little in common, a
     chain may not reach all of them, and the standard errors are too small.
 
     With :class:`Minimal`, minimality is a condition on each group alone if groups do not overlap, and the answer is
-    exact. Children of a node that are equally probable a priori remain so; only several records together are then
-    informative.
+    exact. Children of a node that are equally probable a priori remain so; only several records are then informative
+    jointly.
 
     References
     ----------
@@ -1093,8 +1094,8 @@ def downcoding(
 
     Examples
     --------
-    Four people between 20 and 29 were not cut into two and two: so the second and the third have the same age, and the
-    first and the fourth have the extreme ones. Three ages are equally probable a priori:
+    A group of four people between 20 and 29 was not cut into two and two, so the second and the third have the same
+    age, and the first and the fourth have the extreme ages. Three ages are equally probable a priori:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from functools import partial

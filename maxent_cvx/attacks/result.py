@@ -1,4 +1,4 @@
-"""What an attack infers: a table of probabilities, how exact they are, and what is inferred without the attack."""
+"""Results of attacks: a table of probabilities, their errors, and the same table without the attack."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Judgement(ReprMixin):
-    """The share of records whose likeliest value is the true one, with the attack and without it.
+    """Share of records whose likeliest value is the true one, with and without the attack.
 
     Ties count as a random guess. Standard errors assume independent people.
 
@@ -39,8 +39,8 @@ class Judgement(ReprMixin):
     records : int
     calibration : DataFrame
         By tenths of the probability of the likeliest value: the number of `records`; `said`, the mean probability;
-        `right`, the share of the records with the value, which is `said` up to its `standard_error` if the attack is
-        calibrated. NaN without records.
+        `right`, the share of the records with the value, which equals `said` up to its `standard_error` if the attack
+        is calibrated. NaN without records.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Judgement(ReprMixin):
 
 
 def score_attack(inferred: np.ndarray, baseline: np.ndarray, truth: np.ndarray, slack: float = 0.0) -> Judgement:
-    """Score probabilities by how many records of each row have each value; those within twice the slack tie."""
+    """Score probabilities by the true counts of each row and value; probabilities within twice the slack tie."""
     guess, other = _guess(inferred, slack), _guess(baseline, slack)
     n = int(truth.sum())
     right, without = float((truth * guess).sum()) / n, float((truth * other).sum()) / n
@@ -89,19 +89,19 @@ def score_attack(inferred: np.ndarray, baseline: np.ndarray, truth: np.ndarray, 
 
 
 def places_in(labels: pd.Index, records: pd.DataFrame) -> np.ndarray:
-    """The place of each record among labels, -1 if it is not there."""
+    """Return the position of each record among labels, -1 if it is missing."""
     code, distinct = sort_distinct(records)
     return labels.get_indexer(distinct if distinct.nlevels > 1 else distinct.get_level_values(0))[code]
 
 
 def _guess(p: np.ndarray, slack: float) -> np.ndarray:
-    """The likeliest value of each row, shared among those that tie."""
+    """Return the likeliest value of each row as an indicator, divided among ties."""
     likeliest = p >= p.max(axis=1, keepdims=True) - 2 * slack
     return np.asarray(likeliest / likeliest.sum(axis=1, keepdims=True))
 
 
 def _calibration(p: np.ndarray, guess: np.ndarray, truth: np.ndarray) -> pd.DataFrame:
-    """How often the likeliest value is right, by tenths of its probability."""
+    """Tabulate the share of right likeliest values by tenths of their probability."""
     largest = p.max(axis=1)
     tenth = np.minimum((largest * 10 + TENTH_ROUNDING).astype(int), 9)
     weight = truth.sum(axis=1)
@@ -116,13 +116,13 @@ def _calibration(p: np.ndarray, guess: np.ndarray, truth: np.ndarray) -> pd.Data
     return pd.DataFrame(table, index=bins)
 
 
-#: What rounding may take from a probability of 0.3 and the like, tenths: it stays in the tenth that it begins.
+#: Tenths: largest rounding error of probabilities such as 0.3, which remain in the tenth that they begin.
 TENTH_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttackResult(ReprMixin):
-    """P(value | person or group), beside what is inferred without the attack.
+    """P(value | person or group), with and without the attack.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class AttackResult(ReprMixin):
     records: pd.Series
     error: float | pd.DataFrame
 
-    #: Name of the attack in its sentence; None for the name of the class.
+    #: The name of the attack in its sentence; None for the name of the class.
     title: ClassVar[str | None] = None
 
     @property
@@ -168,13 +168,13 @@ class AttackResult(ReprMixin):
         )
 
     def _likeliest(self) -> tuple[float, float]:
-        """The mean probability of the likeliest value, with the attack and without it."""
+        """Return the mean probability of the likeliest value, with and without the attack."""
         n = self.records.to_numpy()
         sure, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (self.table, self.baseline))
         return sure, without
 
     def judge(self, original: pd.DataFrame) -> Judgement:
-        """Compare with the original records: how often the likeliest value is the true one, P(argmax = truth).
+        """Compare with the original records: the share of likeliest values that are true, P(argmax = truth).
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class AttackResult(ReprMixin):
         UnknownName
             If the records lack a column.
         TableError
-            If they do not match the release: other people, other counts, or other values.
+            If they do not match the release: different people, counts, or values.
 
         Examples
         --------
@@ -209,7 +209,7 @@ class AttackResult(ReprMixin):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; by default a new figure.
+            The axes to draw on; by default those of a new figure.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class AttackResult(ReprMixin):
         return likeliest_values(tables, self.records, ax)
 
     def _truth(self, original: pd.DataFrame) -> np.ndarray:
-        """How many of the original records each row and value has, shaped like the table."""
+        """Count the original records of each row and value, shaped like the table."""
         person_columns, value_columns = list(map(str, self.table.index.names)), list(map(str, self.table.columns.names))
         check_columns(original, {"of whom": person_columns, "what is inferred": value_columns}, "the original records")
         row = places_in(self.table.index, original[person_columns])
@@ -245,7 +245,7 @@ class AttackResult(ReprMixin):
         return truth
 
     def _check_number(self, truth: np.ndarray) -> None:
-        """Refuse more or fewer records of a row than were attacked."""
+        """Raise TableError if the number of records of a row differs from that of the attack."""
         if (off := truth.sum(axis=1) != self.records.to_numpy()).any():
             raise TableError(
                 f"the number of original records differs from that in the release in {int(off.sum())} of {len(off)} rows; "
@@ -264,30 +264,30 @@ class AttackResult(ReprMixin):
 
 @dataclass(frozen=True)
 class ImplicationFormatter:
-    """Sentences about the people of a release; within a bucket they are exchangeable, and numbered from 1."""
+    """Formats sentences about the people of a release, who are exchangeable within a bucket and numbered from 1."""
 
     release: Release
 
     def person(self, atom: Atom) -> str:
-        """Name somebody."""
+        """Return the name of a person."""
         return f"person {atom.person} of bucket {self.release.buckets[atom.bucket]}"
 
     def has(self, atom: Atom) -> Sentence:
-        """Say that somebody has a value."""
+        """Return the sentence that a person has a value."""
         return has(self.person(atom), self.value(atom))
 
     def implies(self, premise: Atom, conclusion: Atom) -> Sentence:
-        """Say that one atom implies another."""
+        """Return the sentence that one atom implies another."""
         return self.has(premise).implies(self.has(conclusion))
 
     def value(self, atom: Atom) -> Hashable:
-        """The label of a value, in Python's own types, which are written as they are typed."""
+        """Return the label of a value as built-in Python types, which print as they are typed."""
         label: Hashable = self.release.sensitive_values[atom.value]
         return tuple(map(_plain, label)) if isinstance(label, tuple) else label
 
     def described(self, target: Atom) -> dict[str, object]:
-        """Whom an inference is about, and which value is inferred."""
-        # The QI tuple is given where all people of the bucket have the same; otherwise it says nothing, None.
+        """Return the person, the bucket, the QI tuple and the value of an inference."""
+        # The QI tuple is given if all people of the bucket have the same one, otherwise it is None.
         tuples = np.flatnonzero(self.release.n_qb[:, [target.bucket]].toarray()[:, 0])
         return {
             "person": self.person(target),

@@ -16,16 +16,16 @@ from .result import ImplicationFormatter
 
 
 def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive: object = None) -> pd.DataFrame:
-    """Max P(person has value | release, k basic implications) over all people, values and sets of k implications.
+    """Compute max P(person has value | release, k basic implications) over people, values and sets of k implications.
 
     A basic implication is (atom and atom and ...) -> (atom or atom or ...), where an atom is "person has value". It also
     covers "Ann does not have the flu": "Ann=Flu -> Ann=HIV". The maximum is over all conjunctions of k of them that are
-    consistent with the release, whether they are true or not.
+    consistent with the release, true or not.
 
     Parameters
     ----------
     release : Release
-        A release without pseudonyms and counterfeits. All assignments of a bucket's values to its people are equally likely.
+        A release without pseudonyms and counterfeits; all assignments of a bucket's values are equally likely.
     k : int or list of int
         Number of known implications; fewer never disclose more.
     sensitive : list, optional
@@ -50,18 +50,18 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
 
     Notes
     -----
-    The worst case is reached by k simple implications "atom -> target" with one target. *Proof.* Fix the target. Adding
-    it to the consequences of an implication excludes no world where it is true, and the same worlds as before where it
-    is false; dropping the other consequences, and all premises but one, then excludes only more of the latter. It
-    remains to minimise P(neither the target nor a premise) / P(target), by dynamic programming: in each bucket over how
-    many of its most frequent values each person lacks, then over how atoms are shared between buckets. The proofs are
-    in ``worlds/worst_case.py``. Martin et al. treat the case that all values are sensitive; with `sensitive`, the
-    target's value need not be the most frequent one.
+    The worst case is attained by k simple implications "atom -> target" with one target. *Proof.* Fix the target. If it
+    is added to the consequences of an implication, no world in which it is true is excluded, and the same worlds as
+    before in which it is false; if the other consequences, and all premises but one, are dropped, only more of the
+    latter are excluded. It remains to minimise P(neither the target nor a premise) / P(target), by dynamic programming:
+    in each bucket over the number of its most frequent values that each person lacks, then over the distribution of
+    atoms among buckets. The proofs are in ``worlds/worst_case.py``. Martin et al. treat the case that all values are
+    sensitive; with `sensitive`, the target's value need not be the most frequent one.
 
     This is not the worst case over all knowledge: an adversary with a prior, such as the frequency of a disease among
-    men and among women, may infer more without any implication, see :func:`maxent_cvx.worlds.linkage`.
+    men and among women, may infer more without any implication; see :func:`maxent_cvx.worlds.linkage`.
 
-    The disclosure is 1 if k is one less than the number of values of a bucket: the person does not have any of the others.
+    The disclosure is 1 if k is one less than the number of values of a bucket: all other values are excluded.
 
     References
     ----------
@@ -119,16 +119,16 @@ def skyline(
     sensitive: object = None,
     threshold: float | None = None,
 ) -> pd.DataFrame:
-    """Max P(target has value | release, l values the target lacks, k other people's values, m relatives).
+    """Compute max P(target has value | release, l values the target lacks, k other people's values, m relatives).
 
     A relative is a person such that, if the relative has the value, the target is known to have it, too; relatives are
     not among the people whose values are known. The maximum is over all knowledge of these sizes that is consistent with
-    the release, whether it is true or not.
+    the release, true or not.
 
     Parameters
     ----------
     release : Release
-        A release without pseudonyms and counterfeits. All assignments of a bucket's values to its people are equally likely.
+        A release without pseudonyms and counterfeits; all assignments of a bucket's values are equally likely.
     target : int or list of int
         l: number of values that the target is known not to have.
     others : int or list of int
@@ -158,9 +158,9 @@ def skyline(
 
     Notes
     -----
-    Chen, LeFevre and Ramakrishnan call the maximal safe (l, k, m) the skyline. With `others` and `same` 0 only negated
-    atoms are known, as in l-diversity. The proof that three ways to distribute knowledge over buckets suffice is in
-    ``worlds/worst_case.py``.
+    Chen, LeFevre and Ramakrishnan call the maximal safe (l, k, m) the skyline. If `others` and `same` are 0, only
+    negated atoms are known, as in l-diversity. The proof that three ways to distribute knowledge over buckets suffice
+    is in ``worlds/worst_case.py``.
 
     References
     ----------
@@ -206,7 +206,7 @@ def skyline(
 
 
 def _greatest(points: np.ndarray, is_safe: list[bool]) -> np.ndarray:
-    """Mark the maximal safe points: no other safe one is at least as large in every coordinate."""
+    """Mark the maximal safe points, such that no other safe point is at least as large in every coordinate."""
     safe = np.asarray(is_safe, dtype=bool)
     as_much = (points[None, safe] >= points[:, None]).all(axis=2)
     more = as_much & (points[None, safe].sum(axis=2) > points[:, None].sum(axis=2))
