@@ -1,4 +1,4 @@
-"""Noisy counts: what answers with noise of a known distribution, and sentences, say of each person; exact."""
+"""Noisy counts: exact inference about people from answers with noise of a known distribution, and sentences."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from ..worlds.groups import STEPS
 from ..worlds.sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence, atoms, listed
 from .result import AttackResult
 
-#: Rounding that a row of a prior is forgiven, whose sum is 1.
+#: Largest rounding error of the sum of a row of a prior, which must be 1.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyResult(AttackResult):
-    """P(s | person) given noisy counts and sentences, beside what the noise promises.
+    """P(s | person) given noisy counts and sentences, and the privacy parameters of the noise.
 
     Attributes
     ----------
@@ -48,14 +48,14 @@ class NoisyResult(AttackResult):
     error : float
         0: exact up to rounding.
     bayes_factors : Series
-        Per person the largest ln P(answers | s) - ln P(answers | s') over pairs of values that the sentences leave
-        possible, nats; 0 for a person of one possible value.
+        Per person, the largest ln P(answers | s) - ln P(answers | s') over pairs of values that are consistent with the
+        sentences, in nats; 0 for a person with one possible value.
     epsilon : float or None
-        The largest of the sums, over the answers that change when one person's value does, of 1 / scale (Laplace) or a
-        (discrete Laplace), nats. None with Gaussian noise, which has none.
+        The largest sum, over the answers that a change of one person's value affects, of 1 / scale (Laplace) or a
+        (discrete Laplace), in nats. None for Gaussian noise, for which it is not defined.
     mu : float or None
-        For Gaussian noise alone: the root of the largest sum of 1 / scale ** 2 over the answers that change. None with
-        other noise.
+        For Gaussian noise alone: the square root of the largest sum of 1 / scale ** 2 over the affected answers. None
+        for other noise.
 
     Examples
     --------
@@ -91,31 +91,31 @@ class NoisyResult(AttackResult):
         )
 
     def trade_off(self, level: Sequence[float] | np.ndarray) -> np.ndarray:
-        """The least error of the second kind of a test of one person's value against another, by the error of the first kind.
+        """Return the least type II error of a test of one value of a person against another, by the type I error.
 
         Parameters
         ----------
         level : list of float
-            Errors of the first kind, probabilities.
+            Type I errors, probabilities.
 
         Returns
         -------
         ndarray
-            With Gaussian noise the curve of the pair of values that moves the answers most,
-            Phi(Phi^-1(1 - level) - mu). With other noise max(0, 1 - exp(epsilon) level, exp(-epsilon) (1 - level)), which
-            no test is below, but which need not be attained.
+            For Gaussian noise, the curve of the pair of values that changes the answers most,
+            Phi(Phi^-1(1 - level) - mu). For other noise, the lower bound
+            max(0, 1 - exp(epsilon) level, exp(-epsilon) (1 - level)), which need not be attained.
 
         Raises
         ------
         BadProbability
             If a level is not a probability.
         StatementError
-            If some of the noise is Gaussian and some is not: there is no such formula.
+            If some of the noise is Gaussian and some is not, since there is no such formula.
 
         Notes
         -----
-        Of everybody else the values are known, and no sentence ties them to the person. Dong, Roth and Su (2022),
-        Gaussian differential privacy, section 2.
+        The values of all other people are assumed to be known, and not linked to the person by sentences. See Dong,
+        Roth and Su (2022), Gaussian differential privacy, section 2.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class NoisyResult(AttackResult):
         if self.mu is not None:
             return np.asarray(ndtr(ndtri(1 - alpha) - self.mu))
         if self.epsilon is None:
-            raise StatementError("a trade-off curve needs Gaussian noise in all answers, or in none")
+            raise StatementError("a trade-off curve requires Gaussian noise in all answers, or in none")
         # exp(epsilon) may overflow, and then 1 - exp(epsilon) level is -inf, or 1 at level 0.
         slope = np.exp(np.minimum(self.epsilon, 700.0))
         return np.asarray(np.maximum.reduce([np.zeros(len(alpha)), 1 - slope * alpha, (1 - alpha) / slope]))
@@ -149,30 +149,30 @@ def noisy(
     *,
     limit: float = STEPS,
 ) -> NoisyResult:
-    """P(s | person, answers, sentences), proportional to the sum over worlds of prod P(s_i) prod f(answer - count).
+    """Infer P(s | person, answers, sentences) ~ sum over worlds of prod P(s_i) prod f(answer - count).
 
-    A world gives every person a value; those in which a sentence is false do not count. People are independent before
-    the sentences. The sums are computed by dynamic programming over counts: people whom no sentence mentions, who are
-    in the same answers and have the same prior, are only counted, and a count is forgotten after the last people of
-    its answer.
+    A world assigns a value to every person; worlds in which a sentence is false are excluded. A priori, people are
+    independent. The sums are computed by dynamic programming over counts: people who are in the same answers, have the
+    same prior and are not mentioned in sentences are only counted, and a count is dropped after the last people of its
+    answer.
 
     Parameters
     ----------
     answers : DataFrame
-        A row per answer: `who` (a list of names), `values` (a list of sensitive values), `answer`, the number of people of
-        `who` whose value is in `values`, with independent noise.
+        One row per answer: `who` (a list of names), `values` (a list of sensitive values), `answer`, the number of
+        people in `who` whose value is in `values`, with independent noise.
     people : list, or dict of lists
-        All names; or the possible values of each.
+        The names of all people; or the possible values of each person by name.
     noise : frozen distribution of scipy.stats, or list of them
         ``laplace(scale=...)``, ``dlaplace(a)`` or ``norm(scale=...)``, around 0; a list has one per answer.
     prior : DataFrame or Series, optional
         P(s | person), one row per person, one column per value; or P(s) for everybody. By default all possible values are
-        equally likely. Without a prior or a dict of people, the values are those of the answers and sentences.
+        equally likely. Without a prior or a dict of people, the values are those in the answers and sentences.
     knowledge : list of Sentence or str, optional
-        Knowledge about the people: ``"Ann=HIV or Bob=HIV"``, see :func:`maxent_cvx.worlds.read_sentence`.
+        Knowledge about the people: ``"Ann=HIV or Bob=HIV"``; see :func:`maxent_cvx.worlds.read_sentence`.
     limit : float
-        The number of steps allowed (2e7 a second, and up to ten bytes of memory each) for people whom answers and
-        sentences link.
+        Largest number of steps (2e7 per second, and up to ten bytes of memory each) for people who are linked by
+        answers and sentences.
 
     Returns
     -------
@@ -181,27 +181,27 @@ def noisy(
     Raises
     ------
     TableError
-        If `answers` or `prior` is not such a table.
+        If `answers` or `prior` is not a valid table.
     BadProbability
         If a prior is not a distribution; or an answer with discrete noise is not an integer.
     StatementError
-        If the noise or a sentence is invalid; or only one value is known.
+        If the noise or a sentence is invalid; or there is only one value.
     UnknownName
         If an answer or a sentence contains an unknown person or value.
     Infeasible
-        If the sentences contradict each other or the prior; an irreducible set is named.
+        If the sentences contradict each other or the prior; the error lists an irreducible set.
     GroupTooLarge
-        If a bound on the number of steps exceeds the limit; found before any sum is computed.
+        If a bound on the number of steps exceeds the limit; this is checked before any sum is computed.
 
     Notes
     -----
-    For independent people the Bayes factor is at most exp(epsilon); for c people tied by sentences at most
-    exp(c epsilon), which is attained (Kifer and Machanavajjhala, 2011, No free lunch in data privacy). Answers of
-    any size are used: weights are added up as logarithms.
+    For independent people the Bayes factor is at most exp(epsilon); for c people linked by sentences it is at most
+    exp(c epsilon), which is attained (Kifer and Machanavajjhala, 2011, No free lunch in data privacy). Answers of any
+    size are supported, because weights are summed as logarithms.
 
     Examples
     --------
-    Three friends are known to have all the same disease, and one noisy number of people with HIV is published:
+    Three friends are known to have the same disease, and one noisy number of people with HIV is published:
 
     >>> import maxent_cvx as mx, pandas as pd, scipy.stats
     >>> names = ["Ann", "Bob", "Cid"]
@@ -221,7 +221,7 @@ def noisy(
     log_prior = published.log_prior
     before, after = log_prior.copy(), log_prior.copy()
     every = published.components()
-    for component in every:  # before any work, so that a large component does not stop the others half-way
+    for component in every:  # before any work, so that a large component does not fail after others are done
         component.check()
     for component in every:
         before[component.people], after[component.people] = component.posteriors()
@@ -243,7 +243,7 @@ def noisy(
     )
 
 
-# What is published, and known.
+# The published answers, and the knowledge.
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,7 @@ class _Published:
     limit: float
 
     def largest(self, rates: Sequence[float | None]) -> float | None:
-        """The largest sum of the rates of the answers that one person's change of value moves; None if a rate is."""
+        """Return the largest sum of rates of answers that one person's change of value affects; None if a rate is."""
         if any(rate is None for rate in rates):
             return None
         largest = 0.0
@@ -269,14 +269,14 @@ class _Published:
         for mine in {tuple(row) for row in member}:
             counted = self.counted[list(mine)].astype(float)
             rate = np.array([rates[a] for a in mine], dtype=float)
-            # Answers moved by a change from s to s' are those that count exactly one of the two.
+            # A change from s to s' affects the answers that count exactly one of the two.
             both = counted.T @ (rate[:, None] * counted)
             alone = np.diag(both)
             largest = max(largest, float((alone[:, None] + alone - 2 * both).max()))
         return largest
 
     def components(self) -> list[_Component]:
-        """People whom answers or sentences link, and what links them."""
+        """Return the connected components of people, with the answers and sentences that link them."""
         sentences = self.known.sentences
         about = [(person, n) for n, sentence in enumerate(sentences) for person in self.known.about(sentence)]
         person, n = np.array(about, dtype=np.int64).reshape(-1, 2).T
@@ -303,12 +303,12 @@ class _Published:
 def _read(
     answers: object, people: Any, noise: object, prior: object, sentences: list[Sentence], limit: float
 ) -> _Published:
-    """Check all arguments, and find everybody and everything by position."""
+    """Check all arguments, and convert labels of people and values to positions."""
     table = check_dataframe(answers, "answers")
     for name in ("who", "values", "answer"):
         if list(table.columns).count(name) != 1:
             raise TableError(
-                f"answers must have one column {name!r}; `who` and `values` hold lists, and `answer` numbers; got columns "
+                "answers must have one column 'who' (lists), one 'values' (lists), one 'answer' (numbers); got columns "
                 f"{short_repr(list(table.columns))}"
             )
     if not len(table):
@@ -329,14 +329,14 @@ def _read(
     values = _labels(_all_values(prior, possible, counted, sentences), "values")
     if len(values) < 2:
         raise StatementError(
-            f"only the value {short_repr(values[0]) if len(values) else ''} is known, so that nothing can be inferred; give "
-            "the possible values of everybody, people={name: [value, ...]}, or a prior"
+            f"there is only the value {short_repr(values[0]) if len(values) else ''}, so nothing can be inferred; pass "
+            "the possible values of all people, people={name: [value, ...]}, or a prior"
         )
     log_prior = _log_prior(prior, names, values, possible)
     kinds: list[Any] = list(noise) if isinstance(noise, list | tuple) else [noise] * len(table)
     if len(kinds) != len(table):
         raise StatementError(f"noise must be one distribution, or one per answer; got {len(kinds)} for {len(table)}")
-    # One object for all answers is read once.
+    # The same object for all answers is read only once.
     penalty_of = {id(kind): noise_penalty(kind) for kind in kinds}
     penalties = [penalty_of[id(kind)] for kind in kinds]
     whole = np.array([kind.dist.name == "dlaplace" for kind in kinds])
@@ -352,26 +352,26 @@ def _read(
 
 
 def _several(cell: object) -> list[Any]:
-    """Read a label, or several."""
+    """Read one or several labels."""
     return (
         list(cell) if isinstance(cell, list | tuple | set | frozenset | np.ndarray | pd.Index | pd.Series) else [cell]
     )
 
 
 def _labels(labels: Sequence[Any], what: str) -> pd.Index:
-    """An index of distinct labels."""
+    """Return an index of distinct labels."""
     if strange := [label for label in labels if not isinstance(label, Hashable)]:
         raise TableError(f"{what} must be labels, such as strings or numbers, not {short_repr(strange[0])}")
     index = pd.Index(labels, tupleize_cols=False)
     if not len(index) or index.has_duplicates or index.hasnans:
-        raise TableError(f"{what} must be distinct labels, at least one; one is missing or occurs twice")
+        raise TableError(f"{what} must be distinct labels, at least one; one is missing or repeated")
     return index.rename({"people": "person", "values": "value"}[what])
 
 
 def _all_values(
     prior: object, possible: Mapping[Any, list[Any]], counted: list[list[Any]], sentences: list[Sentence]
 ) -> list[Any]:
-    """The sensitive values, in the order in which they are named."""
+    """Return the sensitive values, in order of first occurrence."""
     if prior is not None:
         kinds: tuple[type[Any], ...] = (pd.DataFrame, pd.Series)
         table: Any = check_instance(prior, kinds, "prior", error=TableError)
@@ -386,7 +386,7 @@ def _all_values(
 
 
 def _log_prior(prior: Any, names: pd.Index, values: pd.Index, possible: Mapping[Any, list[Any]]) -> np.ndarray:
-    """Logarithms of P(s | person) of everybody, given the values that are possible."""
+    """Return logarithms of P(s | person) for all people, given their possible values."""
     if isinstance(prior, pd.DataFrame):
         if prior.index.has_duplicates or len(missing := names.difference(prior.index, sort=False)):
             raise TableError(
@@ -405,14 +405,14 @@ def _log_prior(prior: Any, names: pd.Index, values: pd.Index, possible: Mapping[
         p[i, ~values.isin(possible[name])] = 0.0
     if (none := p.sum(axis=1) == 0).any():
         raise BadProbability(
-            f"no possible value is left of {short_repr(names[none][0])}; give one with a prior above 0"
+            f"all possible values of {short_repr(names[none][0])} have the prior 0; pass one with a prior above 0"
         )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))
 
 
 def _positions(labels: pd.Index, cells: list[list[Any]], what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Of every cell, where its labels are; each once."""
+    """Return pairs of cell and position for the labels in every cell, without repetitions."""
     at = {label: i for i, label in enumerate(labels)}
     pairs = []
     for row, cell in enumerate(cells):
@@ -423,24 +423,24 @@ def _positions(labels: pd.Index, cells: list[list[Any]], what: str) -> tuple[np.
     return cell_of, position
 
 
-# People whom answers and sentences link.
+# People who are linked by answers and sentences.
 
 
 @dataclass(frozen=True, eq=False)
 class _Kind:
-    """People who are alike: values are in types, which the same answers count (and which no sentence tells apart)."""
+    """Equivalent people; values of one type are counted by the same answers, and not distinguished by sentences."""
 
     people: np.ndarray  # positions in the component
-    position: int  # the person, where a sentence mentions them; -1 otherwise
-    step: np.ndarray  # (types, counts): which counts a person of each type adds 1 to
+    position: int  # the person if mentioned in a sentence, otherwise -1
+    step: np.ndarray  # (types, counts): 1 for the counts that a person of the type increases
     log_prior: np.ndarray  # (types,)
-    type_of: np.ndarray  # (values,); -1 where the prior is 0
-    mentioned: np.ndarray  # (types,): the value of a type that sentences mention, -1 for others
+    type_of: np.ndarray  # (values,): the type of each value, -1 if the prior is 0
+    mentioned: np.ndarray  # (types,): the value of the type if sentences mention it, otherwise -1
 
 
 @dataclass(frozen=True, eq=False)
 class _Component:
-    """People whom answers and sentences link."""
+    """People who are linked by answers and sentences."""
 
     published: _Published
     people: np.ndarray
@@ -450,34 +450,34 @@ class _Component:
 
     @cached_property
     def plan(self) -> _Plan:
-        """The order of the work, with the answers."""
+        """Order of the computation, with the answers."""
         return _Plan.of(self, with_answers=True)
 
     def check(self) -> None:
-        """Refuse what takes longer than is allowed, or cannot be true."""
+        """Raise Infeasible if the sentences are contradictory, or GroupTooLarge if the computation takes too long."""
         if np.isinf(self.before[0]):
             raise contradiction(self.sentences, lambda some: bool(np.isfinite(self._without(some)[0])))
         self.plan.allow(self.published.limit)
 
     def posteriors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Logarithms of P(s | person) given the sentences, and given the answers too."""
+        """Return logarithms of P(s | person) given the sentences, and given sentences and answers."""
         return self.before[1], self.plan.run()[1]
 
     @cached_property
     def before(self) -> tuple[float, np.ndarray]:
-        """The logarithm of P(sentences), and ln P(s | person) given the sentences alone."""
+        """Logarithms of P(sentences), and of P(s | person) given the sentences alone."""
         return self._without(self.sentences) if self.sentences else (0.0, self.published.log_prior[self.people])
 
     def _without(self, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
-        """The logarithm of P(sentences), and those of P(s | person) given them alone."""
+        """Return ln P(sentences), and ln P(s | person) given the sentences alone."""
         plan = _Plan.of(replace(self, sentences=sentences), with_answers=False)
         plan.allow(self.published.limit)
         return plan.run()
 
     def kinds(self, with_answers: bool) -> tuple[list[_Kind], list[np.ndarray]]:
-        """People who are alike; and of every count, what it costs to be 0, 1, ..."""
+        """Return the kinds of equivalent people, and the log density of every count at 0, 1, ..."""
         published = self.published
-        # Answers about the same people and values have one count; those about all other values, what is left of it.
+        # Answers about the same people and values have one count; answers about all other values, its complement.
         possible = np.isfinite(published.log_prior[self.people])
         same: dict[tuple[bytes, bytes], list[tuple[int, bool]]] = {}
         for column, a in enumerate(self.answers if with_answers else ()):
@@ -496,7 +496,7 @@ class _Component:
         values_of: dict[int, set[int]] = {}
         for person, value in (known.positions[atom] for atom in spoken):
             values_of.setdefault(person, set()).add(value)
-        # People of the same answers and prior first, then those of equal types, so that types are found once for each.
+        # Group people by answers and prior first, then by equal types, so that types are computed once per group.
         alike: dict[tuple[bytes, bytes, int], list[int]] = {}
         for i, person in enumerate(self.people.tolist()):
             position = person if person in values_of else -1
@@ -516,7 +516,7 @@ class _Component:
                 penalty = published.penalties[self.answers[column]]
                 count = n - np.arange(n + 1) if other else np.arange(n + 1)
                 miss = np.abs(published.answers[self.answers[column]] - count)
-                # Only differences matter: less the least first, since an answer far from all counts would lose digits.
+                # Only differences matter: subtract the least first, so that answers far from all counts keep digits.
                 more, least = miss - miss.min(), miss.min()
                 cost -= more * (more + 2 * least) / (2 * penalty.sd**2) if penalty.sd else more * penalty.weight
             costs.append(cost)
@@ -524,7 +524,7 @@ class _Component:
 
 
 def _kind(inside: np.ndarray, counted: np.ndarray, log_prior: np.ndarray, position: int, spoken: set[int]) -> _Kind:
-    """The types of values of a person."""
+    """Return the kind of a person, with the types of values."""
     possible = np.flatnonzero(np.isfinite(log_prior))
     adds = (counted & inside[:, None]).T[possible]
     mention = np.array([value if value in spoken else -1 for value in possible.tolist()])
@@ -538,27 +538,27 @@ def _kind(inside: np.ndarray, counted: np.ndarray, log_prior: np.ndarray, positi
 
 # The dynamic program.
 #
-# A step gives one person a value, or says how many people of a kind have a type. A state is what is left of the sentences,
-# the counts so far of the answers that are begun and not finished, and how many people of each kind begun have their
-# type already. A count whose last step is done is weighed with the density of its noise, and forgotten.
+# A step assigns a value to one person, or a type to a number of people of a kind. A state consists of the residual of
+# the sentences, the counts of unfinished answers, and the number of people of each unfinished kind who have a type. A
+# count is weighted with the density of its noise after its last step, and then dropped.
 
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """Steps, each a kind and a type (-1 for all types of one person), with a bound on what they cost."""
+    """Steps, each a kind and a type (-1 for all types of one person), with a bound on the number of transitions."""
 
     component: _Component
     kinds: list[_Kind]
     costs: list[np.ndarray]
     steps: list[tuple[int, int]]
-    touched: np.ndarray  # (steps, counts and kinds): what each step changes
+    touched: np.ndarray  # (steps, counts and kinds): mask of the entries of the state that each step changes
     residuals: Residuals
     root: int
     transitions: float
 
     @classmethod
     def of(cls, component: _Component, *, with_answers: bool) -> _Plan:
-        """Find an order in which few counts are open at a time."""
+        """Choose an order of steps in which few counts are open at a time."""
         kinds, costs = component.kinds(with_answers)
         if not with_answers:
             kinds = [kind for kind in kinds if kind.position >= 0]
@@ -593,12 +593,12 @@ class _Plan:
 
     @cached_property
     def last(self) -> np.ndarray:
-        """The last step of every count and kind; -1 if there is none."""
+        """Last step of every count and kind; -1 if there is none."""
         last = len(self.steps) - 1 - np.argmax(self.touched[::-1], axis=0)
         return np.where(self.touched.any(axis=0), last, -1)
 
     def bound(self) -> float:
-        """No fewer transitions than there are, from the sentences and the numbers of people alone."""
+        """Return an upper bound on the number of transitions, from the sentences and the numbers of people alone."""
         allowed = self.component.published.limit / TRANSITION
         left, states, total = np.array([self.root]), 1.0, 0.0
         capacity = np.ones(self.touched.shape[1])
@@ -615,27 +615,27 @@ class _Plan:
             if total > allowed or len(left) > allowed:
                 return math.inf if len(left) > allowed else total
             capacity[self.touched[i]] += n
-            # A kind's own column, and a count that several steps of one kind change, grow by its people once.
+            # The column of a kind, and counts changed by several steps of one kind, grow by its people only once.
             open_ = np.where(self.last > i, np.minimum(capacity, full), 1.0)
             states = min(states * choices, max(len(left), 1) * math.exp(min(float(np.log(open_).sum()), 700.0)))
         return total
 
     def allow(self, limit: float) -> None:
-        """Refuse what takes longer than is allowed."""
+        """Raise GroupTooLarge if the number of steps exceeds a limit."""
         if TRANSITION * self.transitions > limit:
             raise GroupTooLarge(
                 f"answers and sentences link {len(self.component.people)} people by {len(self.costs)} different counts "
                 f"too closely for an exact answer: the bound on the number of steps (2e7 a second) is "
-                f"{TRANSITION * self.transitions:.1g} or more, and {limit:.0e} are allowed; allow more with limit=, "
-                "leave out answers that overlap, write sentences about fewer people, or use "
+                f"{TRANSITION * self.transitions:.1g} or more, and at most {limit:.0e} are allowed; pass a larger "
+                "limit=, omit overlapping answers, write sentences about fewer people, or use "
                 'NoisyMarginal(how="likelihood")'
             )
 
     def run(self) -> tuple[float, np.ndarray]:
-        """The logarithm of what all worlds count, and ln P(s | person)."""
+        """Return the logarithm of the weight of all worlds, and ln P(s | person)."""
         n_counts = len(self.costs)
         residual, log_weight = np.array([self.root]), np.zeros(1)
-        # Of every state, the counts that are begun and not finished, and the people of kinds begun who have their type.
+        # One entry per state: unfinished counts, and the number of people of unfinished kinds who have a type.
         begun: dict[int, np.ndarray] = {}
         moves = []
         for i, (k, t) in enumerate(self.steps):
@@ -650,13 +650,13 @@ class _Plan:
                     after = self.residuals.table(residual, kind.position, kind.mentioned).reshape(-1)
             else:
                 left = n - begun.get(used, np.zeros(len(residual), dtype=np.int64))
-                if self.last[used] == i:  # the people left are all of the last type of a kind
+                if self.last[used] == i:  # the remaining people all have the last type of the kind
                     source, chosen = np.arange(len(residual)), left
                 else:
                     source = np.repeat(np.arange(len(residual)), left + 1)
                     chosen = np.arange(len(source)) - np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
                 log_factor = chosen * kind.log_prior[t] - gammaln(chosen + 1)
-                if self.last[used] == i:  # n! ways to say who is who, once per kind
+                if self.last[used] == i:  # n! orders of the people, once per kind
                     log_factor += gammaln(n + 1)
                 after = residual[source]
             if len(true := np.flatnonzero(after != FALSE)) < len(after):
@@ -687,7 +687,7 @@ class _Plan:
         return float(log_weight[0]), table
 
     def _backward(self, moves: Sequence[tuple[np.ndarray, ...]], log_total: float, table: np.ndarray) -> None:
-        """Write ln P(s | person) into a table."""
+        """Update a table of ln P(s | person), in place, from priors to posteriors."""
         log_share = [np.full(len(kind.log_prior), -np.inf) for kind in self.kinds]
         after = np.zeros(1)
         for (k, t), (source, code, log_factor, chosen, before) in zip(
@@ -705,17 +705,17 @@ class _Plan:
         for kind, of_type in zip(self.kinds, log_share, strict=True):
             possible = np.flatnonzero(kind.type_of >= 0)
             type_of = kind.type_of[possible]
-            # In a type the answers say nothing: values are as likely as before.
+            # Answers do not distinguish the values of a type, whose relative probabilities do not change.
             table[np.ix_(kind.people, possible)] += (of_type - kind.log_prior)[type_of]
 
 
 def _greedy(touched: np.ndarray, log_capacity: np.ndarray) -> np.ndarray:
-    """An order of steps: next is always one after which the product of the open counts is smallest."""
+    """Return an order of steps, each chosen to minimise the product of the open counts after it."""
     steps = sp.csr_array(touched.astype(float))
     left, is_begun = touched.sum(axis=0), np.zeros(touched.shape[1], dtype=bool)
     is_done, order = np.zeros(len(touched), dtype=bool), []
     for _ in range(len(touched)):
-        # A step opens what it begins, unless it is the last of it, and closes what it is the last of.
+        # A step opens the counts that it begins, unless it also finishes them, and closes those that it finishes.
         change = (1.0 * (left > 1) - is_begun) * log_capacity
         best = int(np.argmin(np.where(is_done, np.inf, np.round(steps @ change, 9))))
         order.append(best)

@@ -1,4 +1,4 @@
-"""Reconstruction of records from published tables: small cells suppressed, numbers rounded, or noise added."""
+"""Reconstruction of records from published tables with suppressed small cells, rounded numbers, or added noise."""
 
 from __future__ import annotations
 
@@ -54,65 +54,65 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# All tables of whole numbers that satisfy the rows of published statistics, by branching on one type after another.
+# Enumeration of all integer tables that satisfy the rows of published statistics, by branching on one type at a time.
 #
-# Many partial tables are extended together, as rows of an array. A partial table is left out as soon as a row cannot be
-# satisfied any more: by what the types that are left can add to it, each up to its own limit, or all of them together
-# as many people as are left in the smallest group that contains them. All numbers are integers, so that the end of the
-# search is a proof that there are no other tables.
+# Many partial tables are extended together, as rows of an array. A partial table is dropped as soon as a row cannot be
+# satisfied any more by the contributions of the remaining types, each up to its own limit, or all together up to the
+# number of people remaining in the smallest group that contains them. All numbers are integers, so the end of the
+# search proves that there are no other tables.
 
 
-#: Partial tables that are extended together.
+#: Largest number of partial tables that are extended together.
 BATCH = 4_000
-#: Types after which the search can be interrupted.
+#: Number of types after which the search can be interrupted.
 STEPS = 64
-#: No limit of a row; the sums of a row stay far below it.
+#: Represents a missing limit of a row; sums of rows are far below it.
 FREE = 2**61
-#: Entries of the matrix of rows up to which tables are enumerated: 64 MB of bounds.
+#: Largest number of entries of the matrix of rows for which tables are enumerated: 64 MB of bounds.
 MOST_ENTRIES = 2 * 10**6
 
-#: A partial table is the last value that was chosen and the partial table before it: (type, values, parents, before).
+#: Partial tables, each the last chosen value and the previous partial table: (type, values, parents, previous).
 _Trail = tuple[int, np.ndarray, np.ndarray, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Median:
-    """least <= a + b <= most for the two middle numbers a, b of some people; a = b if their number is odd."""
+    """least <= a + b <= most for the two middle numbers a, b of a group of people; a = b if their number is odd."""
 
-    types: np.ndarray  # the types of records of these people
+    types: np.ndarray  # the types of records in the group
     numbers: np.ndarray  # the number of each type
     least: int
     most: int
-    count: tuple[int, int]  # the least and the most people, at least one
+    count: tuple[int, int]  # the least and the largest number of people, at least one
 
     def holds(self, people: np.ndarray) -> np.ndarray:
-        """Which tables have it, shape (tables,), given the people of each type, shape (tables, types)."""
+        """Mark the tables with this median, given the people of each type, shape (tables, types)."""
         levels, level = np.unique(self.numbers, return_inverse=True)
         of_level = np.zeros((len(people), len(levels)), dtype=np.int64)
         np.add.at(of_level.T, level, people[:, self.types].T)
         at_most = of_level.cumsum(axis=1)
         n = at_most[:, -1:]
-        both = levels[(at_most < (n + 1) // 2).sum(axis=1).clip(max=len(levels) - 1)]
-        both = both + levels[(at_most < n // 2 + 1).sum(axis=1).clip(max=len(levels) - 1)]
-        return np.asarray((n[:, 0] > 0) & (self.least <= both) & (both <= self.most))
+        total = levels[(at_most < (n + 1) // 2).sum(axis=1).clip(max=len(levels) - 1)]
+        total = total + levels[(at_most < n // 2 + 1).sum(axis=1).clip(max=len(levels) - 1)]
+        return np.asarray((n[:, 0] > 0) & (self.least <= total) & (total <= self.most))
 
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """low <= matrix @ n <= high, 0 <= n <= upper, n the people of each type, and medians."""
+    """low <= matrix @ n <= high, 0 <= n <= upper, where n is the number of people of each type, and medians."""
 
     matrix: np.ndarray  # (rows, types)
-    low: np.ndarray  # ``-FREE`` where there is no limit
-    high: np.ndarray  # ``FREE`` where there is no limit
-    upper: np.ndarray  # one a type
-    counts: np.ndarray  # the rows that count people
+    low: np.ndarray  # ``-FREE`` if there is no limit
+    high: np.ndarray  # ``FREE`` if there is no limit
+    upper: np.ndarray  # one per type
+    counts: np.ndarray  # mask of the rows that count people
     medians: list[Median]
 
 
 def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
-    """Give all tables, in arrays of shape (tables, types); some are empty, so that the search can be interrupted."""
+    """Yield all tables, in arrays of shape (tables, types); empty arrays allow the search to be interrupted."""
     # Depth-first over the types of records, breadth-first within a batch: each entry of the stack is a set of partial
-    # tables of one depth, of which only the row sums are kept, and a linked list (trail) from which tables are rebuilt.
+    # tables of one depth, stored as their row sums and a linked list (trail) from which the tables are rebuilt.
     order = _order(rows)
     at = np.empty(len(order), dtype=np.int64)
     checked: dict[int, list[Median]] = {}
@@ -128,19 +128,19 @@ def enumerated(rows: TableRows) -> Iterator[np.ndarray]:
             type_ = int(order[depth])
             least, most = bounds.range(depth, type_, sums)
             number = (most - least + 1).clip(min=0)
-            if len(sums) > 1 and number.sum() > BATCH:  # too many children for the memory: the second half waits
+            if len(sums) > 1 and number.sum() > BATCH:  # too many children for the memory: postpone the second half
                 half = len(sums) // 2
                 stack.append((depth, sums[half:], _part(trail, np.arange(half, len(sums)))))
                 sums, trail = sums[:half], _part(trail, np.arange(half))
                 continue
-            if most.any() or least.any() or depth == len(order) - 1:  # else nobody has it, and what is left decides
+            if most.any() or least.any() or depth == len(order) - 1:  # else the type has no people in any table
                 parent = np.repeat(np.arange(len(sums)), number)
                 value = ranges(least, number)
                 sums = sums[parent] + value[:, None] * rows.matrix[:, type_]
                 is_possible = bounds.possible(depth + 1, sums)
                 trail = (type_, value[is_possible], parent[is_possible], trail)
                 sums = sums[is_possible]
-            for median in checked.get(depth, ()):  # decided as soon as all its types are
+            for median in checked.get(depth, ()):  # checked as soon as all its types are set
                 is_possible = median.holds(_tables(trail, len(order), len(sums)))
                 sums, trail = sums[is_possible], _part(trail, np.flatnonzero(is_possible))
             depth += 1
@@ -157,7 +157,7 @@ def _part(trail: _Trail | None, which: np.ndarray) -> _Trail | None:
 
 
 def _tables(trail: _Trail | None, n_types: int, n: int) -> np.ndarray:
-    """The people of each type, shape (tables, types); 0 of types that are not reached."""
+    """Return the people of each type, shape (tables, types); 0 for types that are not reached."""
     people, which = np.zeros((n, n_types), dtype=np.int64), np.arange(n)
     while trail is not None and n:
         type_, value, parent, trail = trail
@@ -166,17 +166,17 @@ def _tables(trail: _Trail | None, n_types: int, n: int) -> np.ndarray:
 
 
 class _Bounds:
-    """What the types that are left can add to each row."""
+    """Bounds on the contributions of the remaining types to each row."""
 
     def __init__(self, rows: TableRows, order: np.ndarray) -> None:
         matrix, upper = rows.matrix[:, order], rows.upper[order]
         n_rows, n = matrix.shape
         self.rows = rows
-        # For every depth the least and the most that the types from there on can add, and their extreme coefficients.
+        # For every depth, least and largest contributions of the types from there on, and their extreme coefficients.
         self.box, self.coefficient = np.zeros((2, 2, n + 1, n_rows), dtype=np.int64)
         each = np.stack([np.minimum(matrix, 0), np.maximum(matrix, 0)]) * upper
         self.box[:, :n] = each[:, :, ::-1].cumsum(axis=2)[:, :, ::-1].transpose(0, 2, 1)
-        # The row that counts the smallest group with all types of each row.
+        # For each row, the row that counts the smallest group with all its types.
         count = np.flatnonzero(rows.counts)
         uncovered = (matrix != 0).astype(np.int32) @ (matrix[count] == 0).astype(np.int32).T
         size = np.where(uncovered == 0, (matrix[count] != 0).sum(axis=1), n + 1)
@@ -187,7 +187,7 @@ class _Bounds:
             self.coefficient[k, :n] = np.where(np.abs(extreme) == FREE, 0, extreme).T
 
     def range(self, depth: int, type_: int, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the most people of the type at this depth, by each row alone."""
+        """Return the least and the largest number of people of the type at this depth, by each row alone."""
         rows, a = self.rows, self.rows.matrix[:, type_]
         has = np.flatnonzero(a)
         low = rows.low[has] - sums[:, has] - self.box[1, depth + 1, has]
@@ -198,10 +198,10 @@ class _Bounds:
         return least, (last // a).min(axis=1, initial=int(rows.upper[type_]))
 
     def possible(self, depth: int, sums: np.ndarray) -> np.ndarray:
-        """Whether the types from a depth on can satisfy every row, given the sums of those before."""
+        """Mark the partial tables whose rows can all be satisfied by the types from a depth on, given their sums."""
         rows = self.rows
-        # A row can still add what its types can each (box), or what the people who remain in its smallest group can,
-        # each by at most the largest coefficient: the tighter of both.
+        # The remaining contribution to a row is bounded by its types' own limits (box), and by the people who remain in
+        # its smallest group times the extreme coefficients; the tighter bound is used.
         fewest = (rows.low[self.group] - sums[:, self.group]).clip(min=0)
         most = (rows.high[self.group] - sums[:, self.group]).clip(min=0)
         smallest, largest = self.coefficient[:, depth]
@@ -211,12 +211,12 @@ class _Bounds:
 
 
 def _order(rows: TableRows) -> np.ndarray:
-    """The types in the order of branching: group by group, those first that leave the fewest tables."""
-    # Inside a group the types with large coefficients come first, since small ones can complete a sum more finely.
+    """Return the types in the order of branching: group by group, first the groups with the fewest tables."""
+    # Inside a group, types with large coefficients come first, since small ones can complete a sum more finely.
     inside, n = rows.matrix[rows.counts] != 0, rows.high[rows.counts].astype(float)
     exact = np.zeros(len(inside))
     for row, low, high in zip(rows.matrix[~rows.counts], rows.low[~rows.counts], rows.high[~rows.counts], strict=True):
-        if high - low < FREE:  # a sum, which as many tables share as there are sums
+        if high - low < FREE:  # a sum divides the number of tables by about the number of possible sums
             same = ((row != 0) <= inside).all(axis=1)
             exact[same] = np.maximum(exact[same], np.log1p(np.ptp(row) * n[same] / (high - low + 1)))
     weight = np.abs(rows.matrix[~rows.counts]).max(axis=0, initial=0)
@@ -231,7 +231,7 @@ def _order(rows: TableRows) -> np.ndarray:
     return np.concatenate(order)
 
 
-# Records of which only each attribute by itself is known: the baseline of a reconstruction.
+# The baseline of a reconstruction: only the distribution of each single attribute is known.
 
 
 class Independent:
@@ -239,12 +239,12 @@ class Independent:
 
     def __init__(self, types: pd.DataFrame, people: np.ndarray, weights: np.ndarray) -> None:
         expected = weights @ people
-        share = pd.Series(expected / (expected.sum() or 1.0))  # all 0 if there is nobody
+        share = pd.Series(expected / (expected.sum() or 1.0))  # all 0 if there are no people
         self.shares = {str(name): share.groupby(types[name].to_numpy()).sum() for name in types.columns}
-        self.sizes = pd.Series(weights).groupby(people.sum(axis=1)).sum()  # probability by number of people N
+        self.sizes = pd.Series(weights).groupby(people.sum(axis=1)).sum()  # probability of each number of people N
 
     def at_least(self, records: pd.DataFrame, k: np.ndarray) -> np.ndarray:
-        """P(k people or more have a record), one per row."""
+        """Return P(at least k people have a record), one per row."""
         from scipy.stats import binom  # takes a third of a second to load
 
         share = np.ones(len(records))
@@ -254,24 +254,24 @@ class Independent:
         return np.asarray(by_size @ self.sizes.to_numpy())
 
 
-# Integer programs of small whole coefficients, by HiGHS through SciPy: low <= A x <= high, x integer.
+# Integer programs with small integer coefficients, solved by HiGHS through SciPy: low <= A x <= high, x integer.
 
 
 @dataclass
 class IntegerProgram:
-    """Variables 0 <= x <= upper and rows, to which both can be added; all numbers are integers."""
+    """Variables 0 <= x <= upper and rows, both of which can be added; all numbers are integers."""
 
-    upper: np.ndarray  # one a variable
+    upper: np.ndarray  # one per variable
     _entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     _sides: list[np.ndarray] = field(default_factory=list)
     _n_rows: int = 0
 
     def copy(self) -> Self:
-        """The same program, to which more can be added."""
+        """Return a copy of the program."""
         return type(self)(self.upper.copy(), list(self._entries), list(self._sides), self._n_rows)
 
     def variables(self, number: int, upper: int = 1) -> np.ndarray:
-        """Add variables, and give their places."""
+        """Add variables, and return their positions."""
         self.upper = np.concatenate([self.upper, np.full(number, upper)])
         return np.arange(len(self.upper) - number, len(self.upper))
 
@@ -288,9 +288,9 @@ class IntegerProgram:
         self._n_rows += rows
 
     def solve(self, until: float, towards: np.ndarray | None = None) -> np.ndarray | None:
-        """Find a point, and None if there is none."""
+        """Return a feasible point; None if there is none."""
         if (seconds_left := until - time.perf_counter()) <= 0:
-            raise NotDecided("the time is over")
+            raise NotDecided("the time limit was reached")
         row, column, value = map(np.concatenate, zip(*self._entries, strict=True))
         sides, n = np.concatenate(self._sides), len(self.upper)
         at = row.astype(np.int32), column.astype(np.int32)  # older SciPy refuses indices of 64 bits
@@ -309,15 +309,15 @@ class IntegerProgram:
         if answer.x is not None:
             return np.rint(answer.x).astype(np.int64)
         if answer.status == 1:
-            raise NotDecided("the time is over")
+            raise NotDecided("the time limit was reached")
         raise SolverError(f"HiGHS found no records: {answer.message}")
 
 
-# Rows that say that a median lies between two numbers: those of the lower and the upper of the two in the middle.
+# Rows by which a median lies between two numbers, with switches for the lower and the upper middle number.
 
 
 def add_median(program: IntegerProgram, median: Median) -> None:
-    """Add least <= a + b <= most, a and b the numbers in the middle, a = b of an odd number of people."""
+    """Add least <= a + b <= most, where a and b are the middle numbers, a = b for an odd number of people."""
     types, numbers, (fewest, n) = median.types, median.numbers, median.count
     ones = np.ones(len(types))
     if fewest == n and n % 2:
@@ -325,7 +325,7 @@ def add_median(program: IntegerProgram, median: Median) -> None:
         program.add((types, ones * (2 * numbers < median.least)), high=half)
         program.add((types, ones * (2 * numbers > median.most)), high=half)
         return
-    # For every level the people with at most this number, and whether the lower and the upper middle one are among them.
+    # For every level, the people with at most this number, and whether the lower and upper middle one are among them.
     levels, level = np.unique(numbers, return_inverse=True)
     size = len(levels)
     each, before = sp.eye_array(size), sp.eye_array(size, k=-1)
@@ -343,7 +343,7 @@ def add_median(program: IntegerProgram, median: Median) -> None:
 def _add_switches(
     program: IntegerProgram, at_most: np.ndarray, lower: np.ndarray, upper: np.ndarray, count: tuple[int, int]
 ) -> None:
-    """Add what the switches mean: which counts of people turn them on, and off."""
+    """Add the definition of the switches: the counts of people that turn them on and off."""
     size, n = len(at_most), count[1]
     each = sp.eye_array(size)
     if count[0] == n:  # even: on from n / 2 people, and from one more
@@ -360,13 +360,13 @@ def _add_switches(
 def _add_clauses(
     program: IntegerProgram, lower: np.ndarray, upper: np.ndarray, levels: np.ndarray, least: int, most: int
 ) -> None:
-    """Add that the sum of the two numbers is from least to most, by one clause for each value of the lower one."""
+    """Add bounds on the sum of the two numbers, from least to most, by one clause per value of the lower one."""
     end = len(levels) - 1
-    # The lower one is levels[k + 1] or more, so that the upper one is at most the rest.
+    # If the lower one is at least levels[k + 1], the upper one is at most the rest.
     partner = np.searchsorted(levels, most - levels, side="right") - 1
     program.add((upper, np.eye(1, len(levels), max(partner[0], 0))), low=1 if partner[0] >= 0 else 2)
     _add_pairs(program, lower[:end], upper, partner[1:], low=1)
-    # The lower one is levels[k] or less, so that the upper one is not below the rest.
+    # If the lower one is at most levels[k], the upper one is at least the rest.
     short = np.searchsorted(levels, least - levels, side="left") - 1
     _add_pairs(program, lower, upper, short, high=1)
 
@@ -374,7 +374,7 @@ def _add_clauses(
 def _add_pairs(
     program: IntegerProgram, first: np.ndarray, second: np.ndarray, partner: np.ndarray, low: int = 0, high: int = 2
 ) -> None:
-    """Add low <= x + y <= high for each x in first and its partner in second, y = 0 where there is none (-1)."""
+    """Add low <= x + y <= high for each x in first and its partner y in second; y = 0 without a partner (-1)."""
     if not len(first):
         return
     has = np.flatnonzero(partner >= 0)
@@ -382,14 +382,14 @@ def _add_pairs(
     program.add((first, sp.eye_array(len(first))), (second, pairs), low=low, high=high)
 
 
-# One line of a published table: how many people there are of a kind, and the mean and median of their numbers.
+# One line of a published table: the number of people in a group, and the mean and median of their numbers.
 
 
-#: As it is typed; a float is the decimal number that it is written as.
+#: A number as typed; a float stands for the decimal number that is its repr.
 Number = float | Fraction
-#: Least and most, both included.
+#: Least and largest value, both included.
 Interval = tuple[Fraction, Fraction]
-#: The most decimals that a number is rounded to, or, if negative, its zeros.
+#: Largest number of decimals to which a number is rounded, or of zeros if negative.
 MOST_DECIMALS = 15
 
 
@@ -402,21 +402,21 @@ class Statistic(ReprMixin):
         The group: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
     count : int, str or (int, int), optional
         Number of people: an integer; "<3" or "<=2" for a suppressed cell; (least, most) for a rounded or noisy count,
-        None for no limit. By default not published.
+        with None for no limit. By default it is not published.
     mean, median : float or (float, float), optional
         Mean and median of a numeric attribute, in its unit, or (least, most). The median of an even number of people is
-        the mean of the middle two. If one is published, the group is not empty.
+        the mean of the middle two. If either is published, the group is not empty.
     of : str, optional
         The attribute of mean and median; by default the only numeric one of the domain.
     decimals : int, optional
-        Decimals of the mean and the median: with 1, 36.7 stands for 36.65 to 36.75. None if they are exact.
+        Decimals of the mean and the median: with 1, 36.7 means 36.65 to 36.75. None if they are exact.
 
     Attributes
     ----------
     count : (int, int) or None
-        Least and most people; the latter is None without a limit.
+        Least and largest number of people; the latter is None without a limit.
     mean, median : (Fraction, Fraction) or None
-        Least and most.
+        Least and largest value.
 
     Raises
     ------
@@ -425,8 +425,8 @@ class Statistic(ReprMixin):
 
     Notes
     -----
-    Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications of
-    the ACM 62(3), 2019, Table 1, where (D) marks suppressed cells.
+    See Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications
+    of the ACM 62(3), 2019, Table 1, in which (D) marks suppressed cells.
 
     Examples
     --------
@@ -458,9 +458,9 @@ class Statistic(ReprMixin):
         self.mean = None if mean is None else _interval(mean, "mean", places)
         self.median = None if median is None else _interval(median, "median", places)
         if self.count is None and not self._has_numbers:
-            raise StatementError("a statistic needs at least one of count, mean and median")
+            raise StatementError("a statistic requires at least one of count, mean and median")
         if not self._has_numbers and (of is not None or decimals is not None):
-            raise StatementError("of and decimals need a mean or a median")
+            raise StatementError("of and decimals require a mean or a median")
 
     @property
     def _has_numbers(self) -> bool:
@@ -484,7 +484,7 @@ class Statistic(ReprMixin):
 
 
 def as_fraction(value: Any) -> Fraction:
-    """The number that is written: 36.7, and not the double next to it."""
+    """Return the number as typed: 36.7 instead of the double next to it."""
     return Fraction(value) if isinstance(value, Rational) else Fraction(Decimal(repr(float(value))))
 
 
@@ -495,7 +495,7 @@ def _mean_and_median(numbers: Iterable[int | Fraction]) -> tuple[Fraction, Fract
 
 
 def statistics_of(tables: object) -> list[Statistic]:
-    """Read what is published: statistics, published tables, or a list of both."""
+    """Read the published tables: statistics, published tables, or a list of both."""
     is_single = isinstance(tables, Statistic | PublishedTable)
     listed: Iterable[object] = [tables] if is_single else check_list(tables, "tables", "Statistic and PublishedTable")
     statistics: list[Statistic] = []
@@ -508,7 +508,7 @@ def statistics_of(tables: object) -> list[Statistic]:
 
 
 def _cells(table: PublishedTable) -> list[Statistic]:
-    """The cells of a published table."""
+    """Return the cells of a published table."""
     cells = []
     for label, total, low, high in zip(
         table.cells.index, table.is_total, table.cells["low"], table.cells["high"], strict=True
@@ -526,7 +526,7 @@ def _range(least: object, most: object) -> str:
 
 
 def _count(count: object) -> tuple[int, int | None]:
-    """Read how many people."""
+    """Read a number of people, or its limits."""
     if isinstance(count, str):
         symbol = "".join(count.split())
         low, high = symbol_intervals(symbol, zeros_shown=False).get(symbol, (0.0, math.inf))
@@ -544,7 +544,7 @@ def _count(count: object) -> tuple[int, int | None]:
 
 
 def _interval(value: object, what: str, decimals: int | None) -> Interval:
-    """Read a number, printed to so many decimals, or the least and the most."""
+    """Read a number, rounded to the given decimals, or its least and largest value."""
     if isinstance(value, tuple | list):
         if len(value) != 2:
             raise StatementError(f"{what} must be a number or (least, most), got {short_repr(value)}")
@@ -559,7 +559,7 @@ def _interval(value: object, what: str, decimals: int | None) -> Interval:
         return exact, exact
     unit = Fraction(10) ** -decimals
     if exact % unit:
-        raise StatementError(f"{what} {value} has more than {decimals} decimals; give as many as were published")
+        raise StatementError(f"{what} {value} has more than {decimals} decimals; pass as many as were published")
     return exact - unit / 2, exact + unit / 2
 
 
@@ -568,29 +568,29 @@ def _exact(value: object, what: str) -> Fraction:
     return as_fraction(value)
 
 
-# The records that somebody can have: all combinations of the attributes' values, or those that are listed.
+# The possible records: all combinations of the attributes' values, or a list.
 
 
-#: Types of records beyond which an integer program with a variable each is not tried: HiGHS would take gigabytes.
+#: Largest number of types of records, variables of the integer program: with more, HiGHS would take gigabytes.
 MOST_TYPES = 200_000
-#: The largest number, in units of their common denominator, that a coefficient may be, so that HiGHS' precision of
-#: 1e-6 (``INTEGER_PRECISION``) is far below one unit of a sum.
+#: Largest coefficient, in units of the common denominator, for which HiGHS' precision of 1e-6 (``INTEGER_PRECISION``)
+#: is far below one unit of a sum.
 LARGEST_NUMBER = 10**6
 
 
 @dataclass(frozen=True, eq=False)
 class RecordTypes:
-    """The types of records, a variable of the integer program each."""
+    """The types of records, each a variable of the integer program."""
 
-    frame: pd.DataFrame  # a row a type, a column an attribute
+    frame: pd.DataFrame  # one row per type, one column per attribute
 
     @classmethod
     def read(cls, domain: object) -> RecordTypes:
-        """Read a dictionary from attribute to its values, or a table of the records that are possible."""
+        """Read a dictionary from attribute to its values, or a table of the possible records."""
         if isinstance(domain, pd.DataFrame):
             check_columns(domain, {"an attribute": list(domain.columns)}, "the domain")
             if domain.duplicated().any():
-                raise TableError("the domain lists a record twice; drop_duplicates() leaves each once")
+                raise TableError("the domain contains a record twice; remove repetitions with drop_duplicates()")
             _check_size(len(domain))
             return cls(domain.reset_index(drop=True))
         levels = check_mapping(domain, "domain", "{attribute: values}, or a DataFrame of possible records")
@@ -608,7 +608,7 @@ class RecordTypes:
 
     @cached_property
     def levels(self) -> dict[str, tuple[np.ndarray, pd.Index]]:
-        """The code of every type, and the values, by attribute."""
+        """The codes of the types and the values, by attribute."""
         levels = {}
         for name in self.frame.columns:
             codes, values = pd.factorize(self.frame[name])
@@ -616,7 +616,7 @@ class RecordTypes:
         return levels
 
     def mask(self, statistic: Statistic) -> np.ndarray:
-        """Mark the types that a statistic is about."""
+        """Mark the types of records in the group of a statistic."""
         chosen = np.ones(len(self), dtype=bool)
         for name, choice in statistic.where.items():
             if name not in self.levels:
@@ -626,7 +626,7 @@ class RecordTypes:
         return chosen
 
     def numbers(self, of: str | None) -> tuple[np.ndarray, Fraction]:
-        """The number of every type, as an integer multiple of a unit, and the unit."""
+        """Return the number of every type, as an integer multiple of a unit, and the unit."""
         name = self._of(of)
         codes, values = self.levels[name]
         if not _are_numbers(values):
@@ -637,7 +637,7 @@ class RecordTypes:
         if max(map(abs, multiples)) > LARGEST_NUMBER:
             raise TableError(
                 f"the values of {name!r} are up to {max(map(abs, multiples))} times their common unit {unit}; at most "
-                f"{LARGEST_NUMBER} are decided reliably: write them in a larger unit, or with fewer digits"
+                f"{LARGEST_NUMBER} are supported; write them in a larger unit, or with fewer digits"
             )
         return np.array(multiples, dtype=np.int64)[codes], unit
 
@@ -649,13 +649,13 @@ class RecordTypes:
         numeric = [name for name, (_, values) in self.levels.items() if _are_numbers(values)]
         if len(numeric) != 1:
             raise StatementError(
-                f"the numeric attributes are {join_names(numeric)}; give the one that a mean or median is of (of)"
+                f"the numeric attributes are {join_names(numeric)}; pass of, the attribute of mean and median"
             )
         return numeric[0]
 
 
 def _values(name: object, values: object) -> list[object]:
-    """The values of an attribute, each once."""
+    """Read the values of an attribute, and check that they are distinct."""
     domain = check_list(values, f"the values of {name!r}", "values")
     try:
         twice = len(set(domain)) < len(domain)
@@ -679,30 +679,30 @@ def _are_numbers(values: pd.Index) -> bool:
     return bool(plain and not pd.api.types.is_complex_dtype(values) and np.isfinite(values.to_numpy(dtype=float)).all())
 
 
-# The rows of published tables: how many people have each type of record, as whole numbers between two limits.
+# The rows of published tables, for the integer numbers of people with each type of record.
 
 
-#: People beyond which solutions are not told apart, each person by a switch: HiGHS' precision of a switch, 1e-6, times
-#: their number is the error of a count, and has to be far below one person.
+#: Largest number of people, each of whom has a switch to distinguish solutions: HiGHS' precision of a switch, 1e-6,
+#: times this number is the error of a count, which must be far below one person.
 MOST_PEOPLE = 10_000
 
-#: Coefficients, and the least and the most of each row.
+#: Coefficients, and the least and largest value of each row.
 Rows = tuple[np.ndarray, np.ndarray | list[int], np.ndarray | list[int]]
 
 
 def rows_of(statistics: Sequence[Statistic], types: RecordTypes) -> TableRows:
-    """Build low <= A n <= high, n the people of each type, and the medians."""
+    """Build low <= A n <= high, where n is the number of people of each type, and the medians."""
     masks = np.array([types.mask(statistic) for statistic in statistics])
     of_numbers = np.array([statistic._has_numbers for statistic in statistics])
     low, high = _counts(statistics, masks)
-    low = np.where(of_numbers, np.maximum(low, 1), low)  # a mean or a median is of somebody
+    low = np.where(of_numbers, np.maximum(low, 1), low)  # a group with a mean or a median is not empty
     people = _most_people(masks, high)
     high = np.minimum(high, people)
     rows: list[Rows] = [(masks.astype(np.int64), low, high), (np.ones((1, len(types)), dtype=np.int64), [0], [people])]
     medians: list[Median] = []
     for number in np.flatnonzero(of_numbers).tolist():
         count = int(low[number]), int(high[number])
-        if masks[number].any() and count[0] <= count[1]:  # else a row of a count is contradictory
+        if masks[number].any() and count[0] <= count[1]:  # otherwise the row of the count is contradictory
             rows += _of_numbers(statistics[number], types, masks[number], count, medians)
     matrix, lows, highs = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     return TableRows(
@@ -727,7 +727,7 @@ def program_of(rows: TableRows) -> IntegerProgram:
 
 
 class Checks:
-    """Whether people have all statistics, computed with integers and fractions from the tables alone."""
+    """Exact checks of solutions against all statistics, with integers and fractions, from the tables alone."""
 
     def __init__(self, statistics: Sequence[Statistic], types: RecordTypes) -> None:
         self._each = [
@@ -736,7 +736,7 @@ class Checks:
         ]
 
     def wrong(self, people: np.ndarray) -> Statistic | None:
-        """The first statistic that these people do not have."""
+        """Return the first statistic that the people violate; None if there is none."""
         for statistic, mask, numbers in self._each:
             n = int(people[mask].sum())
             least, most = statistic.count or (0, None)
@@ -755,21 +755,21 @@ class Checks:
 
 
 def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
-    """The most people that counts allow: of everybody, or of groups that contain every type together."""
+    """Return the largest number of people allowed by counts of everybody, or of groups that cover all types."""
     limited = np.flatnonzero(np.isfinite(high))
     covers, index = np.unique(masks[limited], axis=0, return_index=True)
     limits = high[limited][index]
     if not covers.any(axis=0).all():
         raise StatementError(
-            "the number of people is not published; add a statistic of everybody with a count, at least a limit such as "
-            "<100, or counts of groups that together contain everybody"
+            "the number of people is not published; add a statistic of everybody with a count or a limit such as <100, "
+            "or counts of groups that together contain everybody"
         )
-    # Groups with weights y >= 0 that sum to 1 or more for every type have at least as many people as there are.
+    # Groups with weights y >= 0 that sum to at least 1 for every type contain at least the total number of people.
     patterns = np.unique(covers, axis=1).astype(float)
     weight = linprog(limits, A_ub=-patterns.T, b_ub=-np.ones(patterns.shape[1])).x
     total = limits.sum()
     if weight is not None and (least := (weight @ patterns).min()) > 0.5:
-        # The weights are rounded: divided by the least sum they are enough, and the limit is not too small.
+        # The weights are rounded: divided by the least sum they are valid, and the limit is not too small.
         total = min(total, weight @ limits / least * (1 + 1e-9))
     if (people := int(total)) > MOST_PEOPLE:
         raise TableError(f"at most {MOST_PEOPLE} people are supported, got {people}; reconstruct one block at a time")
@@ -777,7 +777,7 @@ def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
 
 
 def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most people of each statistic, by all that are about the same people."""
+    """Return the limits of the number of people of each statistic, from all statistics of the same group."""
     counts = [statistic.count or (0, None) for statistic in statistics]
     low = np.array([least for least, _ in counts], dtype=float)
     high = np.array([math.inf if most is None else most for _, most in counts])
@@ -792,7 +792,7 @@ def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndar
 def _of_numbers(
     statistic: Statistic, types: RecordTypes, mask: np.ndarray, count: tuple[int, int], medians: list[Median]
 ) -> list[Rows]:
-    """The rows of a mean and a median, of somebody at least; the median is listed, too, for its rows are not enough."""
+    """Return the rows of a mean and a median; also list the median, for which rows are not sufficient."""
     numbers, unit = types.numbers(statistic.of)
     rows: list[Rows] = []
     if statistic.mean is not None:
@@ -802,7 +802,7 @@ def _of_numbers(
         least, most = math.ceil(2 * low / unit), math.floor(2 * high / unit)
         if least > most:
             raise _impossible(statistic, "median")
-        # At most half of the people are below it, and at most half above.
+        # At most half of the people are below the median, and at most half above.
         outside = np.stack([2 * numbers < least, 2 * numbers > most])
         rows.append((np.where(mask, 2 * outside - 1, 0), [-FREE] * 2, [0] * 2))
         medians.append(Median(np.flatnonzero(mask), numbers[mask], least, most, count))
@@ -812,15 +812,15 @@ def _of_numbers(
 def _mean(
     statistic: Statistic, unit: Fraction, numbers: np.ndarray, mask: np.ndarray, count: tuple[int, int]
 ) -> list[Rows]:
-    """A row for the sum of the numbers of so many people, or two for what each is above and below the mean."""
+    """Return a row for the sum of the numbers if the count is exact, else two rows for deviations from the limits."""
     low, high = (end / unit for end in statistic.mean)  # type: ignore[union-attr]
     if count[0] == count[1]:
         least, most = math.ceil(count[0] * low), math.floor(count[0] * high)
         if least > most:
             raise _impossible(statistic, "mean")
         return [(np.where(mask, numbers, 0)[None, :], [least], [most])]
-    # The means of at most so many whole numbers next to both limits: fractions of small denominators, since products
-    # with those of many decimals do not fit into 64 bits.
+    # Replace the limits by the nearest means of so many integers, which are fractions with small denominators: products
+    # with fractions of many decimals do not fit into 64 bits.
     low = min(Fraction(math.ceil(n * low), n) for n in range(count[0], count[1] + 1))
     high = max(Fraction(math.floor(n * high), n) for n in range(count[0], count[1] + 1))
     if low > high:
@@ -833,43 +833,43 @@ def _mean(
 
 def _impossible(statistic: Statistic, what: str) -> StatementError:
     return StatementError(
-        f"{statistic!r}: no {what} of so many such numbers is exactly this; if it was rounded, give its decimals"
+        f"{statistic!r}: no {what} of so many such numbers has exactly this value; if it was rounded, pass decimals"
     )
 
 
-# All records that tables have in common, up to a limit, and what is in every one of them.
+# All solutions up to a limit, and the records that are in every solution.
 
 
-#: Gives the next point of a program, checked, or None if there is none.
+#: Returns the next point of a program, checked, or None if there is none.
 Solve = Callable[[IntegerProgram, np.ndarray | None], np.ndarray | None]
-#: Seconds after which integer programs are tried beside the enumeration, and the solutions from which on it goes on
-#: nevertheless: programs take longer the more solutions they have to exclude.
+#: Seconds of enumeration before integer programs are tried, and the number of solutions with which the enumeration
+#: continues afterwards, because programs take longer the more solutions they exclude.
 ENUMERATION_SECONDS, MANY = 3.0, 20
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a search found."""
+    """The result of a search."""
 
     people: np.ndarray  # (solutions, types)
-    stopped: str  # which limit ended the search; empty if there are no other solutions
-    certain: np.ndarray  # how many people have it in every solution, listed or not; zeros if that was not decided
-    decided: bool  # whether it was
+    stopped: str  # the limit that ended the search; empty if there are no other solutions
+    certain: np.ndarray  # one per type: the people in every solution, listed or not; zeros if not decided
+    decided: bool  # whether `certain` was decided
 
 
 def search(
     rows: TableRows, limit: int, seconds: float, check: Callable[[np.ndarray], None], solve: Solve
 ) -> Found | None:
-    """Find solutions; None if there is none."""
-    # The tables are enumerated. Where that takes long, or there are more than the limit, integer programs decide what
-    # is certain: each further solution has to miss one of the records that all others have in common, and the last
-    # program, which has no point, proves that these are in every solution.
+    """Find solutions; return None if there are none."""
+    # The tables are enumerated. If that takes long, or there are more than the limit, integer programs decide which
+    # records are certain: each further solution must lack one of the records that all previous solutions share, and the
+    # last program, which is infeasible, proves that the remaining records are in every solution.
     begun = time.perf_counter()
     tables = enumerated(rows) if rows.matrix.size <= MOST_ENTRIES else None
     solutions: dict[bytes, np.ndarray] = {}
 
     def enumerate_until(end: float) -> bool:
-        """Enumerate tables; whether there are no others."""
+        """Enumerate tables; return whether the enumeration is complete."""
         for people in tables or ():
             for solution in people[: limit + 1]:
                 if solution.tobytes() not in solutions:
@@ -910,7 +910,7 @@ def search(
 
 
 def _add_all(program: IntegerProgram, solutions: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
-    """Look for further solutions, up to the limit; say whether there are no others."""
+    """Find further solutions, up to the limit; return whether there are no others."""
     for solution in solutions.values():
         _add_other(program, solution)
     while len(solutions) <= limit:
@@ -922,16 +922,16 @@ def _add_all(program: IntegerProgram, solutions: dict[bytes, np.ndarray], limit:
 
 
 def _add(solutions: dict[bytes, np.ndarray], other: np.ndarray) -> None:
-    """Add a solution of a program that excludes those before."""
+    """Add a solution of a program that excludes the previous ones."""
     if other.tobytes() in solutions:
         raise Inaccurate("HiGHS found the same records again, although they were excluded; use classes of values")
     solutions[other.tobytes()] = other
 
 
 def _add_other(program: IntegerProgram, people: np.ndarray, within: bool = False) -> np.ndarray:
-    """Ask for a solution that misses one of these people, or, unless they have to be missed, has more of them."""
-    # A switch for the k-th person with a record must be on if k people or more have it. If not all are on, one of the
-    # people is missed. Other solutions that miss nobody are larger.
+    """Require a solution that lacks one of these people or, unless `within`, has more people."""
+    # A switch for the k-th person with a record must be on if at least k people have it. If not all are on, one of the
+    # people is missing. Other solutions in which nobody is missing are larger.
     which = np.repeat(np.arange(len(people)), people)
     kth = ranges(np.ones_like(people), people)
     on = program.variables(len(which))
@@ -947,35 +947,35 @@ def _add_other(program: IntegerProgram, people: np.ndarray, within: bool = False
     return on
 
 
-# What a reconstruction found: the records that tables leave possible, and those that are certain.
+# The result of a reconstruction: the records that are possible and those that are certain.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reconstruction(AttackResult):
     """P(k people have a record), over all assignments of records to people that are consistent with the tables.
 
-    A solution is a multiset of records. Assignments are worlds as in :mod:`maxent_cvx.worlds`: which person has which
-    record. They are assumed equally likely, so a solution of n_1, n_2, ... people has the weight N! / (n_1! n_2! ...).
+    A solution is a multiset of records. Worlds, as in :mod:`maxent_cvx.worlds`, are assignments of records to people.
+    They are assumed equally likely, so a solution with n_1, n_2, ... people has the weight N! / (n_1! n_2! ...).
 
     Attributes
     ----------
     table : DataFrame
         P(k people have the record): one row for each record in any listed solution, one column for each k.
     baseline : DataFrame
-        The same if only the shares of each attribute's values in the solutions were known; the last column is for k
-        people or more.
+        The same if only the shares of each attribute's values in the solutions are known; the last column is for at
+        least k people.
     records : Series
         The mean number of people with the record.
     error : float
-        0 if the solutions are complete, and 1 otherwise, as probabilities then refer to the listed solutions only.
+        0 if the solutions are complete, otherwise 1, because probabilities then refer to the listed solutions only.
     solutions : list of DataFrame
-        The records of each, one row per person.
+        The records of each solution, one row per person.
     complete : bool
         Whether all solutions are listed.
     certain : DataFrame
-        The records that are in every solution, listed or not, one row per person; empty if that was not decided.
+        The records that are in every solution, listed or not, one row per person; empty if not decided.
     decided : bool
-        Whether it was decided within the time limit which records are certain.
+        Whether `certain` was decided within the time limit.
     stopped : str
         The limit that ended the search, "limit=10" or "time_limit=60"; empty if the solutions are complete.
 
@@ -1040,8 +1040,8 @@ class Reconstruction(AttackResult):
         """Compare with the original records: the share of people whose record is reconstructed.
 
         If k people have a record in the solution, k of the people with this record are reconstructed; so `right` is the
-        mean, over people, of P(at least k people have the record), for the k-th person with it. Calibration is of the
-        claims that at least k people have a record, for all records of `table`.
+        mean, over people, of P(at least k people have the record), for the k-th person with it. The calibration refers
+        to the claims that at least k people have a record, for all records of `table`.
 
         Parameters
         ----------
@@ -1075,7 +1075,7 @@ class Reconstruction(AttackResult):
         sizes = sorted({len(solution) for solution in self.solutions})
         if self.complete and len(original) not in sizes:
             raise TableError(
-                f"the original records are {len(original)}, and those reconstructed {sizes}; pass the table that was "
+                f"there are {len(original)} original records, but {sizes} reconstructed ones; pass the table that was "
                 "published"
             )
         truth = original[attributes].value_counts()
@@ -1115,11 +1115,11 @@ class Reconstruction(AttackResult):
 
     @property
     def _claims(self) -> pd.MultiIndex:
-        """The records of the table, also those of one attribute as a MultiIndex."""
+        """The records of the table as a MultiIndex, even with one attribute."""
         return pd.MultiIndex.from_frame(self.table.index.to_frame(index=False))
 
     def _at_least(self, records: pd.MultiIndex, k: np.ndarray) -> np.ndarray:
-        """P(k people or more have a record), one each; 0 of a record that no solution has."""
+        """Return P(at least k people have a record), one per record; 0 for records that are in no solution."""
         p = self.table.to_numpy()[:, ::-1].cumsum(axis=1)[:, ::-1]
         at = self._claims.get_indexer(records)
         inside = (at >= 0) & (k < p.shape[1])
@@ -1127,7 +1127,7 @@ class Reconstruction(AttackResult):
 
 
 def reconstruction_of(types: pd.DataFrame, solutions: Found) -> Reconstruction:
-    """Make tables of the people that were found, by type of record."""
+    """Tabulate the result of a search by type of record."""
     weights = _weights(solutions.people)
     independent = Independent(types, solutions.people, weights)
     occurring = np.flatnonzero(solutions.people.any(axis=0))
@@ -1152,14 +1152,14 @@ def reconstruction_of(types: pd.DataFrame, solutions: Found) -> Reconstruction:
 
 
 def _weights(people: np.ndarray) -> np.ndarray:
-    """The share of the assignments, N! / (n_1! n_2! ...), that each solution has."""
+    """Return the share of each solution in all assignments, in proportion to N! / (n_1! n_2! ...)."""
     logarithm = gammaln(people.sum(axis=1) + 1.0) - gammaln(people + 1.0).sum(axis=1)
     weight = np.exp(logarithm - logarithm.max())
     return np.asarray(weight / weight.sum())
 
 
 def _records(types: pd.DataFrame, people: np.ndarray) -> pd.DataFrame:
-    """One row per person."""
+    """Return the records, one row per person."""
     return types.iloc[np.repeat(np.arange(len(types)), people)].reset_index(drop=True)
 
 
@@ -1174,22 +1174,22 @@ def reconstruct(
     time_limit: float = 60.0,
     progress: bool | None = None,
 ) -> Reconstruction:
-    """All integer n >= 0 with low <= A n <= high, where n is the number of people with each possible record.
+    """Find all integer n >= 0 with low <= A n <= high, where n is the number of people with each possible record.
 
-    Every solution is checked against the tables in integers and fractions. Solutions are enumerated in integers: if the
-    enumeration ends, it is proved that there are no others. If it does not end in time, HiGHS solves integer programs,
-    in double precision on rows of small integers, to show that there are no others and which records are certain.
+    Every solution is checked against the tables in integers and fractions. Solutions are enumerated in integers; the
+    end of the enumeration proves that there are no others. If it does not end in time, HiGHS solves integer programs,
+    in double precision on rows of small integers, to decide whether there are others and which records are certain.
 
     Parameters
     ----------
     tables : list of Statistic and PublishedTable
-        One of them must give or bound the number of people; or several whose groups together contain everybody.
+        At least one must specify or bound the number of people, or several of groups that together contain everybody.
     domain : dict or DataFrame
         The possible values of each attribute; or the possible records, one row each.
     limit : int
-        Maximum number of solutions to list. `certain` refers to all solutions, nevertheless.
+        Maximum number of solutions to list; `certain` refers to all solutions nevertheless.
     time_limit : float
-        Seconds of wall time.
+        Limit of the wall time, in seconds.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
@@ -1211,9 +1211,9 @@ def reconstruct(
     Notes
     -----
     Garfinkel, Abowd and Martindale, "Understanding database reconstruction attacks on public data", Communications of
-    the ACM 62(3), 2019, 46-53: a fictional block of seven people, found by a SAT solver over people sorted by age. Here
-    the unknowns are the numbers of people with each record, so that every multiset is found once. Which records are
-    certain is the question of Liu et al., "Generate-then-verify", arXiv:2504.21199.
+    the ACM 62(3), 2019, 46-53, reconstruct a fictional block of seven people with a SAT solver over people sorted by
+    age. Here the unknowns are the numbers of people with each record, so that every multiset is found once. Liu et al.,
+    "Generate-then-verify", arXiv:2504.21199, ask which records are certain.
 
     Examples
     --------
@@ -1221,7 +1221,7 @@ def reconstruct(
     >>> from maxent_cvx.attacks import Statistic
 
     Four people, with one suppressed cell. The mean age of everybody and that of the women, 140 / 3 = 46.7, imply 25 years
-    for the man, and the median implies 74 for the oldest woman, whatever the ages of the other two:
+    for the man, and the median implies 74 for the oldest woman, for all possible ages of the other two:
 
     >>> tables = [Statistic({}, 4, mean=41.25, median=33), Statistic({"sex": "F"}, 3, mean=46.7, decimals=1),
     ...           Statistic({"age": range(30, 60)}, 2), Statistic({"age": range(70, 80)}, "<2")]
@@ -1239,7 +1239,7 @@ def reconstruct(
 
     def check(people: np.ndarray) -> None:
         if (wrong := checks.wrong(people)) is not None:
-            raise Inaccurate(f"the records found do not have {wrong!r}; use classes of values, or fewer people")
+            raise Inaccurate(f"the records found violate {wrong!r}; use classes of values, or fewer people")
         bar.update()
 
     def solve(narrower: IntegerProgram, towards: np.ndarray | None) -> np.ndarray | None:
@@ -1254,7 +1254,7 @@ def reconstruct(
             solutions = search(rows, limit, seconds, check, solve)
     except NotDecided as error:
         raise NotDecided(
-            f"in {seconds:.3g} seconds neither records were found nor a proof that there are none; increase the time "
+            f"in {seconds:.3g} seconds neither records nor a proof that there are none were found; increase the time "
             "limit, or use a smaller domain"
         ) from error
     if solutions is None:
@@ -1275,7 +1275,7 @@ def tabulate(
     noise: int = 0,
     seed: int = 0,
 ) -> list[Statistic]:
-    """Publish the number of people in each group, and the mean and median of an attribute, as a reader sees them.
+    """Publish the number of people in each group, and the mean and median of an attribute, as statistics.
 
     Parameters
     ----------
@@ -1283,16 +1283,16 @@ def tabulate(
         The records, one row per person.
     by : list
         One item per table: attributes, with a group for every combination of their values, ``[]`` for everybody; or one
-        group, ``{"age": range(5)}``, in which people are counted only.
+        group, ``{"age": range(5)}``, of which only the number of people is published.
     of : str, optional
         The attribute of means and medians; None for counts only.
     suppressed : str, optional
         Counts to suppress, with their means and medians, such as "<3".
     decimals : int, optional
-        Decimals of means and medians, halves rounded up; None for exact ones.
+        Decimals of means and medians, halves rounded up; None for exact values.
     noise : int
-        Uniform integers from -noise to noise are added to every published count. As this is public, each count becomes an
-        interval of 2 noise + 1 counts. Means and medians are published without noise.
+        Uniform integers from -noise to noise are added to every published count. As `noise` is public, each count
+        becomes an interval of 2 noise + 1 counts. Means and medians are published without noise.
     seed : int
         Random seed of the noise.
 
@@ -1315,8 +1315,8 @@ def tabulate(
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"age": [21, 25, 42, 60], "sex": ["F", "F", "F", "M"]})
     >>> tables = mx.attacks.tabulate(people, [[], "sex", {"age": [60]}], of="age")
-    >>> for one in tables:
-    ...     print(one)
+    >>> for statistic in tables:
+    ...     print(statistic)
     <Statistic: everybody: 4 people, mean 36.95 to 37.05, median 33.45 to 33.55>
     <Statistic: sex=F: 3 people, mean 29.25 to 29.35, median 24.95 to 25.05>
     <Statistic: sex=M: 0 to 2 people>
@@ -1332,7 +1332,7 @@ def tabulate(
         for group in _groups(original, grouping)
     ]
     if not groups:
-        raise StatementError("by=[] contains no table; use [[]] for one of everybody")
+        raise StatementError("by must contain at least one table, got []; use [[]] for a table of everybody")
     columns = list(dict.fromkeys([name for where, _ in groups for name in where] + ([] if of is None else [of])))
     check_columns(original, {"an attribute": columns}, "the original records")
     least_printed = 0 if suppressed is None else _least_printed(suppressed)
@@ -1358,7 +1358,7 @@ def tabulate(
 
 
 def _groups(original: pd.DataFrame, by: object) -> list[tuple[dict[str, object], bool]]:
-    """The groups of one table, and whether only people are counted."""
+    """Return the groups of one table, and whether only the number of people is published."""
     if isinstance(by, Mapping):
         return [(dict(by), True)]
     attributes = () if isinstance(by, list | tuple) and not by else names(by, "by")  # type: ignore[arg-type]
@@ -1370,7 +1370,7 @@ def _groups(original: pd.DataFrame, by: object) -> list[tuple[dict[str, object],
 
 
 def _described(original: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
-    """Mark the people of a group; a value that nobody has is no error."""
+    """Mark the people of a group; values that nobody has are allowed."""
     chosen = np.ones(len(original), dtype=bool)
     for name, listed in where.items():
         choice = choose(listed, name)
@@ -1387,7 +1387,7 @@ def _inside(value: object, interval: pd.Interval) -> bool:
         return value in interval
     except TypeError as error:
         raise StatementError(
-            f"{short_repr(value)} and {interval} cannot be compared; list the values that are meant"
+            f"{short_repr(value)} and {interval} cannot be compared; pass a list of values instead"
         ) from error
 
 
@@ -1400,7 +1400,7 @@ def _least_printed(suppressed: str) -> int:
 
 
 def _printed(value: Fraction, decimals: int | None) -> Fraction:
-    """A number to so many decimals, halves upwards."""
+    """Round a number to the given decimals, halves upwards."""
     if decimals is None:
         return value
     unit = Fraction(10) ** -check_int(decimals, "decimals", -15, 15)
