@@ -621,7 +621,7 @@ def definetti(
     Probabilities are exact for the model, but overconfident if it is too simple: naive Bayes counts common information
     of two attributes twice. It also fits noise. ``judge(original).calibration`` shows both. With `calibrate`, held-out
     buckets are used to test whether their values are more likely as published than exchanged between two buckets. For
-    buckets a and b let L_ab be the sum of prod P(s | q)^t over the worlds in which the people of a have the values of b.
+    buckets a and b let L_ab be the sum of prod P(s | q)^t over the worlds in which people of a have the values of b.
     The evidence is the mean of log2 (L_aa L_bb / ((L_aa L_bb + L_ab L_ba) / 2)) over pairs of held-out buckets of one
     size, and t maximises it. Without any leak it is 0, at t = 0.
 
