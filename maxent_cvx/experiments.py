@@ -58,9 +58,8 @@ from .releases.series import ReleaseSeries
 from .solvers.backends import SOLVERS, Backend, as_backend, find
 from .solvers.certificate import ACCURACY
 from .sources.associations import StrongestAssociations
-from .sources.base import Source
 from .sources.parser import read_probability
-from .sources.statements import Probability, Statement
+from .sources.statements import ParametricStatement, Probability, Statement
 
 
 class SolverTable(pd.DataFrame):
@@ -904,9 +903,13 @@ def sweep(
         raise StatementError(f"probability must be an expression such as P('Flu'), not {short_repr(swept)}")
     workers = Workers.asked(n_jobs, client)
     measures = Measures({}) if measure is None else Measures.of(measure, reserved=SWEEP_COLUMNS)
-    factors = {name: _factor(source, swept) for name, source in model.knowledge.items()}
+    stated = {
+        name: source.now() if isinstance(source, ParametricStatement) else source
+        for name, source in model.knowledge.items()
+    }
+    factors = {name: _factor(source, swept) for name, source in stated.items() if isinstance(source, Statement)}
     replaced = {name: factor for name, factor in factors.items() if factor is not None}
-    values = _numbers(_current_value(model, swept, replaced) if value is None else value, "value")
+    values = _numbers(_current_value(stated, swept, replaced) if value is None else value, "value")
     base = model.copy()
     for name in replaced:
         base.remove(name)
@@ -955,23 +958,18 @@ def _numbers(given: object, what: str) -> list[float]:
     return [check_number(one, what) for one in several]
 
 
-def _factor(source: Source, swept: Probability) -> float | None:
+def _factor(statement: Statement, swept: Probability) -> float | None:
     """The multiple of the probability that a statement constrains; None if it constrains something else."""
-    if not isinstance(source, Statement):
-        return None
-    terms, other = dict(source.terms), {event: a for event, a in swept.terms.items() if a != 0}
+    terms, other = dict(statement.terms), {event: a for event, a in swept.terms.items() if a != 0}
     if terms.keys() != other.keys():
         return None
     ratios = np.array([terms[event] / other[event] for event in terms])
     return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
 
 
-def _current_value(model: MaxEnt, swept: Probability, replaced: Mapping[str, float]) -> float:
+def _current_value(stated: Mapping[str, Any], swept: Probability, replaced: Mapping[str, float]) -> float:
     """The value that the model's one statement says the probability has, or the middle of its sides."""
-    sides = {
-        name: (source.low, source.high) for name, source in model.knowledge.items() if isinstance(source, Statement)
-    }
-    middles = [sum(sides[name]) / 2 / factor for name, factor in replaced.items()]
+    middles = [(stated[name].low + stated[name].high) / 2 / factor for name, factor in replaced.items()]
     if len(middles) != 1 or not np.isfinite(middles[0]):
         raise StatementError(
             f"the model contains {len(middles)} statements with a value of {swept}, not one; give the values (value)"

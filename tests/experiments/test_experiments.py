@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -290,3 +291,12 @@ def test_who_cannot_work(hospital, release, client, who):
     ]:
         with pytest.raises(StatementError):
             call()
+
+
+@pytest.mark.parametrize("value", [[0.2, 0.4], None], ids=["given", "current"])
+def test_sweep_replaces_a_statement_with_a_parameter(release, value):
+    """Like one with a number, of which it is a way to write the present value."""
+    probability, share = P("Flu", given={"Gender": "male"}), cp.Parameter(value=0.3)
+    model = MaxEnt(release).add(2 * probability == 2 * share)
+    swept = mx.sweep(model, probability, value=value, progress=False)
+    assert swept["probability"].tolist() == pytest.approx(value or [0.3])
