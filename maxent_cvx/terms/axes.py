@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from .._utils.errors import LabelMismatch, StatementError, join_names, short_repr, unknown_name
 from .._utils.tables import choose, group_codes, multi_index
 from .._utils.validation import check_list
-from ..releases.base import View
+from ..releases.base import OUTSIDE, View
 from ..releases.generalized import cells_with
 from .people import OTHERS, People
 
@@ -266,5 +266,11 @@ def values_named(view: View, value: object) -> np.ndarray:
         raise StatementError(f"{{}} names no sensitive attribute; write {{{attributes[0]!r}: value}}")
     mask = np.ones(len(view.sensitive_values), dtype=bool)
     for attribute, chosen in value.items():
-        mask &= _chosen((attributes, view.sensitive_values), attribute, chosen)
+        codes, level = level_of(view.sensitive_values, attributes.index(attribute))
+        choice, inside = choose(chosen, attribute), np.ones(len(level), dtype=bool)
+        if choice.interval is not None:  # people of a population who are not in the release have no number
+            inside = np.asarray(level != OUTSIDE)
+            level = level[inside].infer_objects()
+        inside[inside] = choice.mask(level, attribute)
+        mask &= inside[codes]
     return mask

@@ -234,3 +234,16 @@ def test_an_interval_of_dates_among_other_values_is_refused(column):
     dates = pd.Interval(pd.Timestamp("2020-01-01"), pd.Timestamp("2020-12-31"))
     with pytest.raises(StatementError):
         model.add(P("Flu", given={"Q": dates}) == 0.5)
+
+
+def test_an_interval_of_the_numbers_in_a_population():
+    """People of the population who are not in the release have no number, and are in no interval."""
+    records = pd.DataFrame({"Age": ["[20, 29]"] * 3, "Pay": [10, 20, 30]})
+    voters = pd.DataFrame({"Age": [21, 22, 23, 24]})
+    release = mx.Release.from_generalized(records, qi="Age", sa="Pay", population=voters)
+    model = MaxEnt(release).add(P(pd.Interval(15, 30), given={"Age": 21}) == 0.8, "P(Pay in [0, 15] | Age=22) = 0.6")
+    post = model.solve()
+    assert post.prob([20, 30], given={"Age": 21}) == pytest.approx(0.8)
+    assert post.prob(10, given={"Age": 22}) == pytest.approx(0.6)
+    with pytest.raises(StatementError):
+        model.add(P(pd.Interval(40, 50)) == 0)
