@@ -267,11 +267,11 @@ class Reader:
         if self.take(IN if named else IN_INTERVAL):
             return name, self.interval()
         if not is_quoted and (match := BEFORE_EQUALS.fullmatch(name)) and self.take(EQUALS):
-            return match[1], ONE_SIDED[f"{match[2]}="](self.signed("a number"))
+            return match[1], ONE_SIDED[f"{match[2]}="](self.signed("the bound"))
         if named and not is_quoted and (match := RANGE.fullmatch(name)):
             return match[1], ONE_SIDED[ASCII.get(match[2], match[2])](_number(match[3]))
         if named and is_quoted and (relation := self.take(COMPARISON)):
-            return name, ONE_SIDED[ASCII.get(relation, relation)](self.signed("a number"))
+            return name, ONE_SIDED[ASCII.get(relation, relation)](self.signed("the bound"))
         if self.take(EQUALS) is None:
             if named:
                 raise self.error("'=' or 'in' is expected")
