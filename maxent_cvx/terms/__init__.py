@@ -1,3 +1,3 @@
-"""The variables of a model, P(q, s, b): what they are about, and linear expressions of them."""
+"""The variables of a model, P(q, s, b): their labels, and linear expressions of them."""
 
 from __future__ import annotations

@@ -20,19 +20,19 @@ from .people import OTHERS, People
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """By what terms are named: the columns of the view, and the roles "q", "s", "bucket" (of releases) and "who"."""
+    """The labels of terms: columns of the view, and the roles "q", "s", "bucket" (in releases) and "who"."""
 
     view: View
     people: People
     codes: Mapping[str, np.ndarray]  # for every term, its position along each role, see :class:`maxent_cvx.Space`
 
     def columns(self, by: Sequence[str]) -> list[str]:
-        """Write roles as the columns that play them."""
+        """Replace roles by their columns."""
         roles = {"who": ("who",)} | {role: columns for role, (columns, _) in self.view.axes.items()}
         return list(dict.fromkeys(column for name in by for column in roles.get(name, (name,))))
 
     def of(self, name: str) -> tuple[np.ndarray, pd.Index]:
-        """Codes over the terms of one column or role, and the values that the codes stand for."""
+        """Return the codes of the terms along a column or role, and the values that the codes stand for."""
         if name in self.view.axes:
             return self.codes[name], self.view.axes[name][1]
         return self.of_column(name)
@@ -44,10 +44,10 @@ class Axes:
         return multi_index([values for _, values in axes], [codes[at] for codes, _ in axes], columns)
 
     def tell_apart(self, names: Iterable[str]) -> None:
-        """Say that what follows depends on which combinations of QI values occur: of a whole view, all are known."""
+        """Declare that rows depend on which combinations of these QI attributes occur; a whole view has them all."""
 
     def of_column(self, name: str) -> tuple[np.ndarray, pd.Index]:
-        """Codes over the terms of one column, and its values."""
+        """Return the codes of the terms along a column, and its values."""
         if name == "who" and len(self.people):
             return self.codes["who"], self.people.names.append(pd.Index([OTHERS], name="who"))
         for role, (columns, index) in self.view.axes.items():
@@ -59,14 +59,14 @@ class Axes:
 
 
 def level_of(index: pd.Index, level: int) -> tuple[np.ndarray, pd.Index]:
-    """One level of an index: codes of its labels, and the values that the codes stand for."""
+    """Return the codes of the labels along one level of an index, and the values that the codes stand for."""
     if isinstance(index, pd.MultiIndex):
         return np.asarray(index.codes[level]), index.levels[level]
     return np.arange(len(index)), index
 
 
 def group_rows(index: pd.Index, levels: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Number rows by their values of some levels, in the order of these: a number per row, and the first row of each."""
+    """Number rows by their values of some levels, sorted; return the numbers, and the first row of each."""
     if not levels:
         return np.zeros(len(index), dtype=np.int64), np.arange(min(len(index), 1))
     coded = [level_of(index, index.names.index(level)) for level in levels]
@@ -83,23 +83,23 @@ def has_values(index: pd.Index, values: Mapping[str, object]) -> np.ndarray:
 
 
 def as_names(by: str | Sequence[str]) -> list[str]:
-    """Read a name, or a list of names, as a list; a sum over nothing in particular has no labels."""
-    listed = [by] if isinstance(by, str) else check_list(by, "what is summed by", "names")
+    """Convert a name, or a list of at least one name, to a list."""
+    listed = [by] if isinstance(by, str) else check_list(by, "the names to sum by", "names")
     if strange := [name for name in listed if not isinstance(name, str)]:
-        raise StatementError(f"columns and roles are named by text, not by {short_repr(strange[0])}")
+        raise StatementError(f"names of columns and roles must be strings, not {short_repr(strange[0])}")
     if listed:
         return listed
     raise StatementError("at least one name is needed, e.g. marginal(['q', 's'])")
 
 
-# Labels of rows: what values a level has and in which order, and how labels of two sides meet.
+# Labels of rows: the values of a level and their order, and the alignment of two sets of labels.
 #
-# A label is *known* if each of its values is one that was published of its column. The combination may still have
-# no terms: then it is impossible, and a sum over its terms is 0.
+# A label is *known* if each of its values was published in its column. If the combination has no terms nevertheless,
+# it is impossible, and the sum over its terms is 0.
 
 
 def levels_named(axes: Axes, index: pd.Index, names: str | Sequence[str], label: str) -> list[str]:
-    """Read names of levels; roles ("s", "q", "bucket") stand for the columns that play them."""
+    """Convert names of levels to a list, with roles ("s", "q", "bucket") replaced by their columns."""
     columns = axes.columns(as_names(names))
     for column in columns:
         if column not in index.names:
@@ -109,19 +109,19 @@ def levels_named(axes: Axes, index: pd.Index, names: str | Sequence[str], label:
 
 
 def level_names(index: pd.Index) -> list[str]:
-    """The names of the levels: columns."""
+    """Return the names of the levels, which are columns."""
     return cast("list[str]", list(index.names))
 
 
 def known_values(axes: Axes, level: str) -> pd.Index:
-    """The values that a level can have: those published of its column, or the names of people."""
+    """Return the values that a level can have: those published in its column, or the names of people."""
     return axes.people.names if level == "who" else axes.of_column(level)[1]
 
 
 def ordered_values(axes: Axes, level: str) -> pd.Index:
-    """The values of a level in their order: that of an ordered Categorical, or sorted."""
+    """Return the values of a level in the order of an ordered Categorical, or sorted."""
     values = known_values(axes, level)
-    advice = f"make it an ordered one before it is published: pd.Categorical(table[{level!r}], [...], ordered=True)"
+    advice = f"order them before the table is published: pd.Categorical(table[{level!r}], [...], ordered=True)"
     if isinstance(values.dtype, pd.CategoricalDtype):
         if not values.ordered:  # type: ignore[attr-defined]
             raise StatementError(f"the categories of {level!r} are not ordered; {advice}")
@@ -129,11 +129,11 @@ def ordered_values(axes: Axes, level: str) -> pd.Index:
     try:
         return values.sort_values()
     except TypeError:
-        raise StatementError(f"the values of {level!r} are of types that have no order; {advice}") from None
+        raise StatementError(f"the values of {level!r} cannot be sorted; {advice}") from None
 
 
 def are_known(axes: Axes, labels: pd.Index) -> np.ndarray:
-    """Mark the labels each of whose values is known."""
+    """Mark the labels all of whose values are known."""
     known = np.ones(len(labels), dtype=bool)
     for i, level in enumerate(level_names(labels)):
         codes, values = level_of(labels, i)
@@ -142,7 +142,7 @@ def are_known(axes: Axes, labels: pd.Index) -> np.ndarray:
 
 
 def find(labels: pd.Index, wanted: pd.Index) -> np.ndarray:
-    """Positions of labels, whose levels are in the same order; -1 for those that are not there."""
+    """Return the positions of wanted labels, which have the same levels in the same order; -1 if missing."""
     if labels is wanted or labels.equals(wanted):
         return np.arange(len(wanted))
     check_unique(labels, "the rows, which are matched by label,")
@@ -150,14 +150,14 @@ def find(labels: pd.Index, wanted: pd.Index) -> np.ndarray:
 
 
 def check_unique(labels: pd.Index, what: str) -> None:
-    """Check that each label is there once."""
+    """Check that labels are unique."""
     if labels.has_duplicates:
         twice = labels[labels.duplicated()].unique()
-        raise LabelMismatch(f"{what} repeat the labels {join_names(twice)}; each must be there once")
+        raise LabelMismatch(f"{what} have the duplicate labels {join_names(twice)}; labels must be unique")
 
 
 def subset_keys(index: pd.Index, levels: Sequence[str]) -> pd.Index:
-    """The labels of rows along some levels, one per row."""
+    """Return the labels of rows along some levels, one per row."""
     if list(index.names) == list(levels):
         return index
     if len(levels) == 1:
@@ -168,13 +168,13 @@ def subset_keys(index: pd.Index, levels: Sequence[str]) -> pd.Index:
 
 
 def without_levels(index: pd.Index, dropped: Mapping[str, object] | Sequence[str]) -> pd.Index | None:
-    """The labels along the other levels; None if there are no others."""
+    """Return the labels along the other levels; None if no level remains."""
     remaining = [name for name in level_names(index) if name not in dropped]
     return subset_keys(index, remaining) if remaining else None
 
 
 def pick(matrix: sp.csr_array, at: np.ndarray) -> sp.csr_array:
-    """Rows of a matrix in some order; -1 stands for a row of zeros."""
+    """Return rows of a matrix in a given order; -1 stands for a row of zeros."""
     if len(at) == matrix.shape[0] and np.array_equal(at, np.arange(len(at))):
         return matrix
     rows = np.flatnonzero(at >= 0)
@@ -183,7 +183,7 @@ def pick(matrix: sp.csr_array, at: np.ndarray) -> sp.csr_array:
 
 
 def same_levels(mine: pd.Index, theirs: pd.Index, label: str, *, or_fewer: bool) -> list[str]:
-    """The levels by which two sides are aligned, in the order of mine; an unnamed index has those of mine."""
+    """Return the levels that align two sides, in the order of `mine`; an unnamed index has the same levels."""
     levels, other_levels = level_names(mine), level_names(theirs)
     if set(other_levels) == {None} and len(other_levels) == len(levels):
         return levels
@@ -192,27 +192,27 @@ def same_levels(mine: pd.Index, theirs: pd.Index, label: str, *, or_fewer: bool)
     how = "name the levels alike"
     if set(other_levels) == {None}:
         names = levels[0] if len(other_levels) == 1 else levels[: len(other_levels)]
-        how = f"say of which levels they are, as series.rename_axis({names!r}) does"
+        how = f"name the levels of the values, e.g. series.rename_axis({names!r})"
     raise LabelMismatch(f"{label} is indexed by {levels}, the values by {other_levels}; {how}")
 
 
-# Events as users describe them: which QI tuples, and which sensitive values, of a view are meant.
+# Events described by users, as QI tuples and sensitive values of a view.
 
 
 def tuples_described(view: View, given: Mapping[str, object] | None) -> np.ndarray:
-    """Mark the QI tuples that are as described; an error if there is nobody."""
+    """Mark the QI tuples that match a description; raise an error if nobody does."""
     mask = mark_tuples(view, given)
     if not mask.any():
         description = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in (given or {}).items())
         raise StatementError(
-            f"nobody in the {view.noun} has {description}: each value occurs, but not together; "
-            "P(value | given) would be 0/0: take a condition out"
+            f"nobody in the {view.noun} has {description}: each value occurs, but not together, so that "
+            "P(value | given) would be 0/0; remove a condition"
         )
     return mask
 
 
 def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
-    """Mark the QI tuples that are as described, if there are any."""
+    """Mark the QI tuples that match a description, possibly none."""
     if given is not None and not isinstance(given, Mapping):
         raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
     mask = np.ones(len(view.axes["q"][1]), dtype=bool)
@@ -227,14 +227,14 @@ def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
 
 
 def _chosen(axis: tuple[tuple[str, ...], pd.Index], attribute: str, chosen: object) -> np.ndarray:
-    """Mark the labels of an axis, given with its columns, that have a chosen value of an attribute."""
+    """Mark the labels of an axis (its columns and its index) that have a chosen value of an attribute."""
     columns, index = axis
     codes, level = level_of(index, columns.index(attribute))
     return choose(chosen, attribute).mask(level, attribute)[codes]
 
 
 def refuse_exact_values_in_cells(view: View, given: Mapping[str, object]) -> None:
-    """Refuse a condition by exact values, such as sex=m, where generalised cells, such as *, contain them, too."""
+    """Raise an error if exact values in a condition, such as sex=m, may also be in generalised cells, such as *."""
     named = np.ones(len(view.quasi_identifiers), dtype=bool)
     possible = named.copy()
     for attribute in (name for name in view.qi if name in given):
@@ -247,23 +247,23 @@ def refuse_exact_values_in_cells(view: View, given: Mapping[str, object]) -> Non
         cells = dict(zip(view.qi, view.quasi_identifiers[[int(unclear.argmax())]].to_frame().iloc[0], strict=True))
         cell = ", ".join(f"{name}={cells[name]}" for name in given if name in cells)
         raise StatementError(
-            f"{condition} may also hold for people who are published with {cell}, so the number of people it describes is not "
-            "known; give the population (--population; in Python, population=), which has exact values"
+            f"{condition} may also describe people published with {cell}, so their number is not known; pass the "
+            "population (--population; in Python, population=), which has exact values"
         )
 
 
 def values_named(view: View, value: object) -> np.ndarray:
-    """Mark the sensitive values that a user named."""
+    """Mark the sensitive values that a user specified."""
     attributes = view.sensitive
     if not isinstance(value, Mapping):
         if len(attributes) > 1:
-            of_which = " or ".join(map(repr, attributes))
-            raise StatementError(f"{choose(value, 'the value')} may be of {of_which}; write {{attribute: value}}")
+            names = " or ".join(map(repr, attributes))
+            raise StatementError(f"{choose(value, 'the value')} may be a value of {names}; write {{attribute: value}}")
         value = {attributes[0]: value}
     if strangers := [name for name in value if name not in attributes]:
         raise unknown_name("sensitive attribute", strangers[0], attributes)
     if not value:
-        raise StatementError(f"{{}} names no sensitive attribute; write {{{attributes[0]!r}: value}}")
+        raise StatementError(f"{{}} does not name a sensitive attribute; write {{{attributes[0]!r}: value}}")
     mask = np.ones(len(view.sensitive_values), dtype=bool)
     for attribute, chosen in value.items():
         codes, level = level_of(view.sensitive_values, attributes.index(attribute))

@@ -1,9 +1,9 @@
 """Blocks: labelled families of linear expressions, compared with values label by label.
 
-A block is ``matrix @ p + constant`` with a label for each row. Beside these it keeps its provenance: how it is written,
-and what is known of labels that have no row. There are three kinds of these. A combination of known values without
-terms cannot occur, and counts as 0. A label that was not selected, or that a difference has no value before, is not known.
-And a probability conditional on a group of which there are no people is 0 / 0, by which nothing can be said.
+A block is ``matrix @ p + constant`` with one label per row. It also stores its provenance: its notation, and the
+meaning of labels without a row, of which there are three kinds. A combination of known values without terms cannot
+occur, and counts as 0. A label that was not selected, or for which a difference has no previous value, is unknown. A
+probability conditional on a group without people is 0 / 0, which is undefined.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ if TYPE_CHECKING:
 
     from .space import Space
 
-#: A linear combination as it is written: coefficients, and what each is of.
+#: The notation of a linear combination: coefficients and the texts of the summands.
 Parts = tuple[tuple[float, str], ...]
 
 NOT_LINEAR = "a product or quotient of two blocks is not linear, so maximum entropy cannot use it"
-#: How far outside [0, 1] a published probability may be, for its rounding.
+#: The largest distance of a published probability from [0, 1], for its rounding.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups with people that a block is conditional on."""
+    """The groups of people on which a block is conditional."""
 
-    there: pd.Index  # their labels: values of the conditions
-    fixed: Mapping[str, object] = field(default_factory=dict)  # conditions that have one value, and are not in labels
+    there: pd.Index  # the labels of the groups with people: values of the conditions
+    fixed: Mapping[str, object] = field(default_factory=dict)  # conditions with one value, which labels do not contain
 
     @property
     def free(self) -> list[str]:
@@ -76,24 +76,24 @@ class Groups:
         return [name for name in level_names(self.there) if name not in self.fixed]
 
     def at(self, fixed: Mapping[str, object]) -> Groups:
-        """Those with some values."""
+        """Select the groups with some values."""
         new = {name: value for name, value in fixed.items() if name in self.free}
         if not new:
             return self
         return Groups(self.there[has_values(self.there, new)], {**self.fixed, **new})
 
     def along(self, levels: Sequence[str]) -> Groups:
-        """Those of sums over all other levels: a group has people if any of those that are summed has."""
+        """Merge groups for sums over all other levels: a merged group has people if any of its groups does."""
         levels_kept = [name for name in level_names(self.there) if name in levels or name in self.fixed]
         return Groups(subset_keys(self.there, levels_kept).unique() if levels_kept else self.there, self.fixed)
 
     @property
     def empty(self) -> str:
-        """The group as a text, if all conditions have one value and it is empty; else ""."""
+        """The text of the group if all conditions have one value and it is empty; else ""."""
         return "" if len(self.there) else _conditions(self.fixed)
 
     def empty_at(self, labels: pd.Index | None, n: int) -> np.ndarray:
-        """For n labels, the group of each as a text if it is empty; else ""."""
+        """Return the text of the group of each of n labels if the group is empty; else ""."""
         if not self.free or labels is None:
             return np.full(n, self.empty, dtype=object)
         texts = np.full(n, "", dtype=object)
@@ -108,19 +108,19 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """What a block was made from, and what is known of labels without a row."""
+    """The origin of a block, and the meaning of labels without a row."""
 
-    is_probability: bool = True  # whether every row is a probability, so that it lies in [0, 1]
-    parts: Parts = ()  # the linear combination as it is written; () for the label itself
-    # The value at a known label without a row: 0 terms, and a constant; NaN where that is not a number.
+    is_probability: bool = True  # whether every row is a probability, in [0, 1]
+    parts: Parts = ()  # the notation of the linear combination; () for the label itself
+    # The value at a known label without a row: a constant, as it has no terms; NaN if that is unknown.
     absent: float = 0.0
-    left_out: pd.Index | None = None  # labels that had rows and were not selected: nothing is known of them
-    dropped: Mapping[str, pd.Index] = field(default_factory=dict)  # by level, values that differences have no rows for
-    groups: tuple[Groups, ...] = ()  # what the rows are conditional on
-    empty: np.ndarray | None = None  # for each row the empty group that it uses, by which it is undefined; or ""
+    left_out: pd.Index | None = None  # labels of rows that were not selected, whose values are unknown
+    dropped: Mapping[str, pd.Index] = field(default_factory=dict)  # by level, the values without a difference
+    groups: tuple[Groups, ...] = ()  # the conditions of the rows
+    empty: np.ndarray | None = None  # for each row, the empty group that makes it undefined; or ""
 
     def unknown(self, labels: pd.Index) -> np.ndarray:
-        """Mark the labels whose rows are neither there nor 0: they were left out or dropped."""
+        """Mark the labels whose missing rows are not 0, because they were left out or dropped."""
         marked = np.zeros(len(labels), dtype=bool)
         if self.left_out is not None and len(self.left_out):
             marked |= find(self.left_out, subset_keys(labels, level_names(self.left_out))) >= 0
@@ -129,7 +129,7 @@ class Provenance:
         return marked
 
     def unknown_of_both(self, other: Provenance, index: pd.Index) -> tuple[pd.Index | None, Mapping[str, pd.Index]]:
-        """The fields `left_out` and `dropped` of a sum of two blocks with the same levels."""
+        """Return the fields `left_out` and `dropped` of a sum of two blocks with the same levels."""
         left_out, dropped = self.left_out, dict(self.dropped)
         if other.left_out is not None and set(level_names(other.left_out)) == set(level_names(index)):
             keys = subset_keys(other.left_out, level_names(index))
@@ -139,14 +139,14 @@ class Provenance:
         return left_out, dropped
 
     def empty_at(self, at: np.ndarray, labels: pd.Index | None) -> np.ndarray | None:
-        """The empty groups that rows use, in some order; -1 stands for a known label without a row."""
+        """Return the empty group that each of the given rows uses; -1 stands for a known label without a row."""
         absent = at < 0
         if self.empty is None and not (self.groups and absent.any()):
             return None
         texts = np.full(len(at), "", dtype=object)
         if self.empty is not None:
             texts[~absent] = self.empty[at[~absent]]
-        for group in self.groups if absent.any() else ():  # of several empty groups, the first
+        for group in self.groups if absent.any() else ():  # the first of several empty groups is used
             unmarked = absent & (texts == "")
             chosen = None if labels is None else labels[unmarked]
             texts[unmarked] = group.empty_at(chosen, int(unmarked.sum()))
@@ -154,17 +154,17 @@ class Provenance:
 
     @property
     def empty_group(self) -> str:
-        """The empty group that all rows would be conditional on, so that there are none; "" without one."""
+        """The empty group on which all rows would be conditional, so that the block has no rows; or ""."""
         return next((group.empty for group in self.groups if not len(group.there)), "")
 
 
 def _conditions(values: Mapping[str, object]) -> str:
-    """Conditions as a text: "age=50, sex=m"."""
+    """Format conditions: "age=50, sex=m"."""
     return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _either(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
-    """The empty groups that rows use which are made from two rows each."""
+    """Return the empty groups of rows that combine two rows each."""
     if first is None or second is None:
         return second if first is None else first
     return np.where(first == "", second, first)
@@ -176,19 +176,19 @@ class Block:
 
     Rows are selected by label as in pandas: ``block["Flu"]``, ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``,
     ``block.xs("male", level="Gender")``. Blocks, numbers and Series are added, and blocks are multiplied by numbers and
-    Series, label by label in any order; a Series with some of the levels is broadcast along the others. A value that was
-    not published is an error. Values that were published, but cannot occur together, have no row: their probability is
-    0, also in sums and differences of blocks. Arrays are matched by position. A single expression times a Series, as in
+    Series, label by label in any order; a Series with some of the levels is broadcast along the others. An unpublished
+    value raises an error. Published values that cannot occur together have no row: their probability is 0, also in sums
+    and differences of blocks. Arrays are matched by position. A single expression times a Series, as in
     ``block - ratios * block["White"]``, has the labels of the Series.
 
-    P(s | a group without people) is 0 / 0. It has no row either, and counts as 0 in values, but cannot be compared: rows
-    that use it are `undefined`, like results computed from NaN in pandas, and comparing them is an error. Drop them with
-    ``block.loc[~block.undefined]``, or use :class:`~maxent_cvx.Monotone` for an order, which skips groups without
-    people. Only comparisons that are always true, such as 0 of nobody == 0 in a table, are dropped without an error.
+    P(s | a group without people) is 0 / 0. It has no row either, and counts as 0 in values, but cannot be compared:
+    rows that use it are `undefined`, like results computed from NaN in pandas, and comparing them raises an error. Drop
+    them with ``block.loc[~block.undefined]``, or use :class:`~maxent_cvx.Monotone` for an order, which skips groups
+    without people. Only comparisons that are always true, such as 0 == 0 for nobody, are dropped without an error.
 
-    ``==``, ``<=`` and ``>=`` with a Series, a number or a block return :class:`~maxent_cvx.Rows`, which are knowledge; so
-    do ``abs(block) <= number`` and ``abs(block) <= block``. A Series must then have exactly the labels of the block.
-    Probabilities can be compared with numbers in [0, 1] only; sums, multiples and differences with any numbers.
+    ``==``, ``<=`` and ``>=`` with a Series, a number or a block return :class:`~maxent_cvx.Rows`, which are knowledge,
+    as do ``abs(block) <= number`` and ``abs(block) <= block``. A Series must then have exactly the block's labels.
+    Probabilities can only be compared with numbers in [0, 1]; sums, multiples and differences with any numbers.
 
     Attributes
     ----------
@@ -196,12 +196,12 @@ class Block:
     matrix : csr_array, shape (rows, terms)
         Coefficients on the probabilities p.
     index : Index or None
-        The labels of the rows; None for a single expression, ``block.loc["Flu", "male"]`` or ``block.sum()``.
+        The labels of the rows; None for a single expression such as ``block.loc["Flu", "male"]`` or ``block.sum()``.
     label : str
-        The text of ``matrix @ p``, such as "P(Gender, Disease)". Rows are named by it, and the constant is moved to
-        their values: ``2 * block - 1 <= 0.2`` becomes 2 P(..) <= 1.2.
+        The text of ``matrix @ p``, such as "P(Gender, Disease)". It is part of the names of rows, and the constant is
+        moved to their values: ``2 * block - 1 <= 0.2`` becomes 2 P(..) <= 1.2.
     constant : ndarray, shape (rows,), optional
-        Added to ``matrix @ p``; by default 0.
+        The summand besides ``matrix @ p``; by default 0.
     provenance : Provenance
         The origin of the block; by default, rows of a user-defined matrix are probabilities.
 
@@ -224,7 +224,7 @@ class Block:
     >>> rows.name(0), mx.MaxEnt(release).add(rows).solve().prices()["price"].round(3).to_list()
     ('P(HIV | Gender) - 2 P(Lung Cancer | Gender): female', [-0.112, 0.0])
 
-    Along Degree, sorted: no woman has high school only, and no man is a junior, so two steps are undefined:
+    Differences along Degree, sorted. No woman has high school and no man junior, so two differences are undefined:
 
     >>> steps = mx.MaxEnt(release).space.conditional("Disease", given=["Gender", "Degree"])["Flu"].diff("Degree")
     >>> steps.index[steps.undefined].to_list()
@@ -232,7 +232,7 @@ class Block:
     >>> len(steps.loc[~steps.undefined] >= 0)
     3
 
-    Blocks are tables:
+    Blocks are displayed as tables:
 
     >>> 2 * block["Flu"] - 1
     <Block: 2 P(Flu | Gender) - 1, 2 rows by ['Gender']>
@@ -244,14 +244,14 @@ class Block:
 
     space: Space
     matrix: sp.csr_array
-    index: Any  # an Index, or None of a single expression
+    index: Any  # an Index, or None for a single expression
     label: str
     constant: np.ndarray | None = None
     provenance: Provenance = field(default_factory=Provenance)
 
-    __array_ufunc__ = None  # so that NumPy arrays and pandas objects on the left leave the operation to us
+    __array_ufunc__ = None  # NumPy arrays and pandas objects on the left defer to the operators of this class
     __pandas_priority__ = 10_000
-    __iter__ = None  # by label and not by position
+    __iter__ = None  # __getitem__ selects by label, so that Python must not iterate by position
     __hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -260,9 +260,9 @@ class Block:
 
     @property
     def expr(self) -> cp.Expression:
-        """The :class:`cvxpy.Expression`, one entry per label, for knowledge that comparisons of blocks cannot express.
+        """A :class:`cvxpy.Expression`, one entry per label, for knowledge that comparisons of blocks cannot express.
 
-        As in a comparison, undefined rows are an error, see `undefined`.
+        As in a comparison, undefined rows raise an error, see `undefined`.
         """
         self._check_defined(np.ones(len(self), dtype=bool))
         expression = self.matrix @ self.space.p
@@ -270,27 +270,27 @@ class Block:
 
     @property
     def undefined(self) -> np.ndarray:
-        """Whether a row uses a probability conditional on an empty group, 0 / 0: ndarray of bool, one per row."""
+        """Whether each row uses a probability conditional on an empty group, 0 / 0: ndarray of bool, one per row."""
         empty = self.provenance.empty
         return np.zeros(len(self), dtype=bool) if empty is None else empty != ""
 
     def value(self, p: object) -> pd.Series | float:
-        """The values ``matrix @ p + constant`` at given probabilities.
+        """Return the values ``matrix @ p + constant`` at given probabilities.
 
         Parameters
         ----------
         p : Posterior or ndarray, one per term
-            An answer of a model with this space, or probabilities P(q, s, b).
+            The solution of a model with this space, or probabilities P(q, s, b).
 
         Returns
         -------
         Series or float
-            By label; a number for a single expression.
+            The values by label; a number for a single expression.
 
         Raises
         ------
         StatementError
-            If `p` does not have a number for every term.
+            If `p` does not have one number per term.
 
         Examples
         --------
@@ -311,11 +311,11 @@ class Block:
         return self.matrix.shape[0]
 
     def __bool__(self) -> bool:
-        raise TypeError(f"{self.label} is a block of expressions to be compared, not true or false")
+        raise TypeError(f"{self.label} is a block of expressions without a truth value; compare it with values")
 
     @property
     def _constant(self) -> np.ndarray:
-        assert self.constant is not None  # set at the start
+        assert self.constant is not None  # set in __post_init__
         return self.constant
 
     @property
@@ -324,7 +324,7 @@ class Block:
 
     @property
     def _title(self) -> str:
-        """How the block is written, with its constant."""
+        """The text of the block, with its constant."""
         constants = set(self._constant.tolist()) or {0.0}
         if len(constants) > 1:
             return format_combination(self._parts, "constants")
@@ -337,19 +337,19 @@ class Block:
         return self.index
 
     def _check_defined(self, used: np.ndarray) -> None:
-        """Check that no used row needs a probability conditional on an empty group."""
+        """Check that no used row is conditional on an empty group."""
         empty = self.provenance.empty
         if empty is None or not len(bad := np.flatnonzero((empty != "") & used)):
             return
         where = "" if self.index is None else f" at {join_names(self.index[bad])}"
-        select = "" if self.index is None else f"leave these labels out, x.loc[~x.undefined] of x = {self._title}; "
+        select = "" if self.index is None else f"drop these rows with x.loc[~x.undefined], where x = {self._title}; "
         raise StatementError(
-            f"{self._title} is not defined{where}: {_nobody(empty[bad])}, and a probability among nobody is 0 / 0; "
+            f"{self._title} is not defined{where}: {_nobody(empty[bad])}, so that the probability is 0 / 0; "
             f"{select}for an order use mx.Monotone, which skips groups without people"
         )
 
     def _check_left_out(self, labels: pd.Index) -> None:
-        """Check that labels without a row are impossible, and were not merely left out."""
+        """Check that labels without a row are impossible, not left out."""
         lost = labels[self.provenance.unknown(labels)]
         if len(lost):
             raise LabelMismatch(f"{self.label} lacks {join_names(lost)}; select the same rows on both sides")
@@ -371,11 +371,11 @@ class Block:
             return self.at(np.asarray(key, dtype=bool))
         if isinstance(key, tuple):
             if len(key) > len(levels):
-                raise UnknownName(f"{short_repr(key)} has {len(key)} values, and {self.label} the levels {levels}")
+                raise UnknownName(f"{short_repr(key)} has {len(key)} values, but {self.label} has the levels {levels}")
             return self._along(dict(zip(levels, key, strict=False)))
         if isinstance(key, list | np.ndarray | pd.Index | pd.Series):
             if getattr(key, "ndim", 1) != 1 or not all(isinstance(x, Hashable) for x in key):
-                raise StatementError(f"rows are selected by a list of labels or a mask, not by {short_repr(key)}")
+                raise StatementError(f"rows must be selected by a list of labels or a mask, not {short_repr(key)}")
             labels = key if isinstance(key, pd.Index) else pd.Index(list(key), tupleize_cols=False)
             if len(levels) == 1 and not isinstance(labels, pd.MultiIndex):
                 return self._whole(labels.set_names(levels))
@@ -384,26 +384,26 @@ class Block:
         return self._along({levels[0]: key})
 
     def xs(self, key: Any, level: str | Sequence[str] | None = None) -> Self:
-        """Select the rows at one value of a level, or of each of several levels; these levels are dropped.
+        """Select the rows with one value of a level, or of several levels each; these levels are dropped.
 
         Parameters
         ----------
         key : object
             The value; a tuple for several levels.
         level : str or list of str, optional
-            Names of levels, or roles: "s", "q". By default the first.
+            Names of levels, or roles: "s", "q". By default the first level.
 
         Returns
         -------
         Block
-            A single expression if no level is left. It is 0 if the values cannot occur together.
+            A single expression if no level remains. It is 0 if the values cannot occur together.
 
         Raises
         ------
         UnknownName
             If the level or the value does not exist.
         StatementError
-            If there is not one value for each level.
+            If `key` does not have one value per level.
 
         Examples
         --------
@@ -419,7 +419,7 @@ class Block:
         levels = level_names(index)[:1] if level is None else levels_named(self.space.axes, index, level, self.label)
         keys = key if isinstance(key, tuple) and len(levels) > 1 else (key,)
         if len(keys) != len(levels):
-            raise StatementError(f"one value for each of {levels} is expected, not {short_repr(key)}")
+            raise StatementError(f"key must have one value for each of {levels}, not {short_repr(key)}")
         if strange := [item for item in keys if isinstance(item, slice | list | np.ndarray | pd.Index)]:
             raise StatementError(f"xs takes one value per level, not {short_repr(strange[0])}; write block.loc[...]")
         return self._along(dict(zip(levels, keys, strict=True)))
@@ -436,13 +436,13 @@ class Block:
         return self._select(rows, self.index[rows], {}, others)
 
     def _others(self, rows: np.ndarray) -> pd.Index:
-        """The labels of all other rows."""
+        """Return the labels of all other rows."""
         is_other = np.ones(len(self), dtype=bool)
         is_other[rows[rows >= 0]] = False
         return self.index[is_other]
 
     def _whole(self, labels: pd.Index) -> Self:
-        """Select rows by whole labels."""
+        """Select rows by complete labels."""
         check_unique(labels, f"the selected rows of {self.label}")
         for i, level in enumerate(level_names(labels)):
             for value in level_of(labels, i)[1].unique():
@@ -451,7 +451,7 @@ class Block:
         return self._select(at, labels, {}, self._others(at))
 
     def _along(self, selected: Mapping[str, Any]) -> Self:
-        """Select rows by a value, several values or a slice of each of some levels."""
+        """Select rows by a value, several values or a slice of some levels each."""
         index = self.index
         fixed = {level: v for level, v in selected.items() if not isinstance(v, list | slice | np.ndarray | pd.Index)}
         matches, narrowed = np.ones(len(index), dtype=bool), np.ones(len(index), dtype=bool)
@@ -471,11 +471,11 @@ class Block:
         return self._select(at, labels[at], fixed, labels[matches & ~narrowed])
 
     def _between(self, part: slice, level: str) -> Iterable[object]:
-        """The values of a level from one to another, both of them included, as pandas does."""
+        """Return the values of a level between two values, including both, as in pandas."""
         if part == slice(None):
             return known_values(self.space.axes, level)
         if part.step is not None:
-            raise StatementError(f"a slice of {level!r} has no step; list the values")
+            raise StatementError(f"a slice of {level!r} cannot have a step; list the values")
         values = ordered_values(self.space.axes, level)
         inside = np.ones(len(values), dtype=bool)
         ranked = values.codes if isinstance(values, pd.CategoricalIndex) else values
@@ -494,7 +494,7 @@ class Block:
         return check_label(value, f"value of {level!r} in {self.label}", known_values(self.space.axes, level))
 
     def _check_value(self, value: object, level: str) -> object:
-        """Check that a value is one of the level's, and that differences have rows for it."""
+        """Check that a value is known, and that differences have rows for it."""
         if self._check_known(value, level) in self.provenance.dropped.get(level, ()):
             raise LabelMismatch(f"{self.label} has no row for {level}={short_repr(value)}, the first value")
         return value
@@ -502,19 +502,16 @@ class Block:
     def _select(
         self, at: np.ndarray, index: pd.Index | None, fixed: Mapping[str, object], left_out: pd.Index | None = None
     ) -> Self:
-        """Take rows by position, -1 for a known label without a row, and remember the labels that were left out.
-
-        `fixed` are the levels with one value, which are dropped.
-        """
+        """Select rows by position, -1 for a known label without a row, and drop the levels `fixed`, with one value."""
         made = self.provenance
         if made.left_out is not None:  # from an earlier selection
             before, of_these = without_levels(made.left_out, fixed), has_values(made.left_out, fixed)
             if before is not None:
                 left_out = before[of_these] if left_out is None else left_out.append(before[of_these])
             elif (at < 0).any() and of_these.any():
-                raise UnknownName(f"{fixed} was left out of {self.label}; select from the whole block")
+                raise UnknownName(f"{fixed} was left out of {self.label}; select from the original block")
         if (at < 0).any() and np.isnan(made.absent):
-            raise UnknownName(f"{self.label} has no row for what is selected; select first, and add afterwards")
+            raise UnknownName(f"{self.label} has no row for a selected label; select before you add")
         if index is not None and (at < 0).any():
             self._check_left_out(index[at < 0])
         sensitive = self.space.view.sensitive
@@ -531,7 +528,7 @@ class Block:
         )
 
     def _derive(self, matrix: sp.csr_array, constant: np.ndarray, index: pd.Index | None, **changes: Any) -> Self:
-        """A block made from this one; `changes` are those of the provenance."""
+        """Make a block from this one, with changes of the provenance."""
         provenance = replace(self.provenance, **{"parts": self._parts, **changes})
         label = format_combination(provenance.parts)
         return replace(self, matrix=matrix, constant=constant, index=index, label=label, provenance=provenance)
@@ -602,17 +599,17 @@ class Block:
         raise StatementError(f"1 / {self.label} is not linear, so maximum entropy cannot use it")
 
     def sum(self, level: str | Sequence[str] | None = None) -> Self:
-        """Sum the rows, all of them or those with the same values of some levels.
+        """Sum all rows, or the rows with the same values of some levels.
 
         Parameters
         ----------
         level : str or list of str, optional
-            Names of the levels to keep, or roles: "s", "q". By default none.
+            Names of the levels to keep, or roles: "s", "q". By default, no level.
 
         Returns
         -------
         Block
-            One row per combination of values of the levels; a single expression if none is kept.
+            One row per combination of values of the levels; a single expression without `level`.
 
         Raises
         ------
@@ -652,7 +649,7 @@ class Block:
         empty = np.full(size, replace(made, groups=groups).empty_group, dtype=object)
         if made.empty is not None:
             used = np.flatnonzero(made.empty != "")[::-1]
-            empty[group[used]] = made.empty[used]  # backwards, so that the first of each sum remains
+            empty[group[used]] = made.empty[used]  # backwards, so that the first of each sum is kept
         return self._derive(
             matrix,
             adding @ self._constant,
@@ -667,19 +664,19 @@ class Block:
         )
 
     def diff(self, level: str) -> Self:
-        """The difference between each row and that of the previous value, along an ordered level.
+        """Return the difference between each row and the row of the previous value, along an ordered level.
 
         Parameters
         ----------
         level : str
-            The level; its values are in the order of an ordered Categorical, or sorted.
+            The level, whose values are in the order of an ordered Categorical, or sorted.
 
         Returns
         -------
         Block
-            One row per value, except the first, whose difference is undefined: using it, or combining the differences
-            with a block that has a row for it, raises an error. A value that cannot occur together with the values of the
-            other levels counts as 0.
+            One row per value except the first, whose difference is undefined: to use it, or to combine the differences
+            with a block that has a row for it, raises an error. A value that cannot occur together with the values of
+            the other levels counts as 0.
 
         Raises
         ------
@@ -709,7 +706,7 @@ class Block:
             if (at < 0).any():
                 self._check_left_out(at_labels[at < 0])
         if np.isnan(made.absent) and ((current < 0) | (before < 0)).any():
-            raise StatementError(f"{self.label} lacks rows for some labels; take differences first, and add afterwards")
+            raise StatementError(f"{self.label} lacks rows for some labels; take differences before you add")
         matrix = sp.csr_array(pick(self.matrix, current) - pick(self.matrix, before))
         matrix.eliminate_zeros()
         constant, constant_before = (_pick_values(self._constant, at, made.absent) for at in (current, before))
@@ -725,16 +722,16 @@ class Block:
         )
 
     def _called(self, method: str) -> Parts:
-        """How the result of a method is written: "P(s | age).diff(age)"."""
+        """Return the notation of the result of a method: "P(s | age).diff(age)"."""
         a, text = _as_one(self._parts)
         return ((a, f"({text}).{method}" if " * " in text else f"{text}.{method}"),)
 
     def _repeated(self, index: pd.Index) -> Self:
-        """Repeat a single expression, one row per label; its value at other labels is not known."""
+        """Repeat a single expression, one row per label; its value at other labels is unknown."""
         for name in level_names(index):
             if not isinstance(name, str):
                 raise LabelMismatch(
-                    f"{self.label} is multiplied by a Series whose index has no name; name its level, "
+                    f"{self.label} is multiplied by a Series whose index has no name; name its level, e.g. "
                     f"series.rename_axis({self.space.view.columns[0]!r})"
                 )
             known_values(self.space.axes, name)
@@ -748,17 +745,17 @@ class Block:
         )
 
     def _with_rows(self, labels: pd.Index) -> Self:
-        """Write out labels that are known and had no row."""
+        """Add rows for known labels without a row."""
         index = self._labels("add").append(labels)
         at = np.append(np.arange(len(self)), np.full(len(labels), -1))
         constant = _pick_values(self._constant, at, self.provenance.absent)
         return self._derive(pick(self.matrix, at), constant, index, empty=self.provenance.empty_at(at, index))
 
     def _plus(self, other: Block) -> Self:
-        """Add two blocks by label; one with fewer levels is used for all rows that share its labels."""
+        """Add two blocks by label; a block with fewer levels is broadcast."""
         if self.space.view is not other.space.view or len(self.space) != len(other.space):
             raise StatementError(f"{self.label} and {other.label} belong to different models; make both from one space")
-        total: dict[str, float] = {}  # what both are of is written once, and not at all where it cancels
+        total: dict[str, float] = {}  # common summands are written once, or not at all if they cancel
         for a, text in (*self._parts, *other._parts):
             total[text] = total.get(text, 0.0) + a
         parts = tuple((a, text) for text, a in total.items() if a)
@@ -790,7 +787,7 @@ class Block:
         constant = first._constant + _pick_values(other._constant, at, other.provenance.absent)
         if np.isnan(constant).any():
             raise LabelMismatch(
-                f"{self.label} and {other.label} have different labels, and one has no known value where it has no row; "
+                f"{self.label} and {other.label} have different labels, and one is unknown where it lacks a row; "
                 "select the same rows on both sides, and add blocks before numbers"
             )
         return first._derive(
@@ -807,10 +804,10 @@ class Block:
         )
 
     def _scalar(self, value: object) -> float:
-        """Read a number for every row."""
+        """Read one number for all rows."""
         if isinstance(value, Block | dict | list | tuple | set | str) or getattr(value, "shape", None):
             self._refuse_unlabelled(value, "combined")
-        return check_number(value, f"what {self.label} is combined with")
+        return check_number(value, f"the number to combine with {self.label}")
 
     def _refuse_unlabelled(self, value: object, how: str) -> None:
         levels = [] if self.index is None else list(self.index.names)
@@ -820,21 +817,21 @@ class Block:
         )
 
     def _aligned(self, values: Any) -> tuple[np.ndarray, pd.Series]:
-        """Read numbers, one per row: a Series by label, or an array as long as the block; and what is left of a Series."""
+        """Read one number per row from a Series, by label, or an array; also return a Series' entries without a row."""
         index = self._labels(f"align a {type(values).__name__} with")
         if isinstance(values, pd.Series):
             numbers, extra = self._by_label(values, or_fewer=True)
         else:
-            numbers = check_array(values, f"what {self.label} is combined with", len(self))
+            numbers = check_array(values, f"the array to combine with {self.label}", len(self))
             extra = pd.Series(dtype=float)
         finite = np.isfinite(numbers)
         if not finite.all() or not np.isfinite(extra.to_numpy(dtype=float)).all():
             bad = extra.index if finite.all() else index[~finite]
-            raise BadProbability(f"the values for {self.label} have NaN or infinity at {join_names(bad)}")
+            raise BadProbability(f"the values for {self.label} contain NaN or infinity at {join_names(bad)}")
         return numbers, extra
 
     def _by_label(self, values: pd.Series, *, or_fewer: bool) -> tuple[np.ndarray, pd.Series]:
-        """Bring a Series into the order of the labels, and give its entries at known labels without a row."""
+        """Bring a Series into the order of the labels; also return its entries at known labels without a row."""
         index, label = self.index, self.label
         if values.index is index and values.dtype.kind in "fiu":
             return values.to_numpy(dtype=float), values.iloc[:0]
@@ -860,8 +857,8 @@ class Block:
             mismatch = (("lack", keys[at < 0].unique()), ("have", extra.index[unknown]))
             mismatches = " and ".join(f"{problem} {join_names(labels)}" for problem, labels in mismatch if len(labels))
             raise LabelMismatch(
-                f"the values for {label} {mismatches}; exactly the {len(index)} labels of its rows are expected: reindex the "
-                "Series, or take a coarser marginal"
+                f"the values for {label} {mismatches}; they must have exactly the {len(index)} labels of its rows: "
+                "reindex the Series, or take a coarser marginal"
             )
         return values.to_numpy(dtype=float)[at], extra
 
@@ -877,7 +874,7 @@ class Block:
         return self._against(value, low=True, high=False)
 
     def __ne__(self, value: object) -> Rows:  # type: ignore[override]
-        raise StatementError("'not equal' is not linear knowledge; write <= or >=")
+        raise StatementError("!= is not a linear constraint; write <= or >=")
 
     def __lt__(self, value: object) -> Rows:
         raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
@@ -889,7 +886,7 @@ class Block:
         return AbsoluteBlock(self.label, self._within)
 
     def between(self, low: Block | pd.Series | float, high: Block | pd.Series | float) -> Rows:
-        """The rows ``low <= block <= high``, with a Series, a number or a block on each side.
+        """Return the rows ``low <= block <= high``, with a Series, a number or a block on each side.
 
         Parameters
         ----------
@@ -901,7 +898,7 @@ class Block:
         LabelMismatch
             If the labels of a Series are not those of the block, or an argument has no labels.
         BadProbability
-            If a value is not a probability but should be, or a low value is above its high value.
+            If a value should be a probability but is not, or a low value is above its high value.
 
         Examples
         --------
@@ -917,7 +914,7 @@ class Block:
         return _both(self >= low, self <= high, f"{self.label} between two")
 
     def about(self, value: pd.Series | float, eps: float) -> Rows:
-        """The rows ``value - eps <= block <= value + eps``; sides outside [0, 1] are dropped.
+        """Return the rows ``value - eps <= block <= value + eps``; sides outside [0, 1] are dropped.
 
         Privacy-MaxEnt, section 4.5.
 
@@ -926,7 +923,7 @@ class Block:
         value : Series or float
             Values, one per label, or one for all; probabilities if the rows are.
         eps : float
-            The vagueness, not negative.
+            The largest deviation from `value`, not negative.
 
         Returns
         -------
@@ -970,14 +967,17 @@ class Block:
         weight: pd.Series | float | None = None,
         delta: pd.Series | float | None = None,
     ) -> Rows:
-        """The rows ``block = value`` at a cost, nats: sum (block - value)^2 / (2 sd^2), or sum weight abs(block - value).
+        """Return soft rows ``block = value`` with a cost in nats.
+
+        The cost is sum (block - value)^2 / (2 sd^2), or sum weight abs(block - value).
 
         Parameters
         ----------
         value : Series or float
             One per label, or one for all; any numbers, since noisy measurements may be outside [0, 1].
         sd, weight, delta : Series or float, optional
-            As in :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for all.
+            As in :func:`maxent_cvx.soft`: one of `sd` and `weight`, in the unit of the value; one per label, or one for
+            all.
 
         Raises
         ------
@@ -1006,9 +1006,9 @@ class Block:
         return Rows(self.matrix, middle, middle.copy(), self.label, self.index, self.space.view, penalty=penalty)
 
     def _within(self, most: object) -> Rows:
-        """``-most <= block <= most``; if most is a block, as two sets of rows."""
+        """Return ``-most <= block <= most``; if most is a block, as two sets of rows."""
         if isinstance(most, Block):
-            least, largest = self + most, self - most  # >= 0, <= 0; what cancels and holds anyway is left out
+            least, largest = self + most, self - most  # >= 0, <= 0; sides that cancel and are always true are left out
             rows = [largest <= 0] if largest.matrix.nnz or (largest._constant > 0).any() else []
             if least.matrix.nnz or (least._constant < 0).any() or not rows:
                 rows = [least >= 0, *rows]
@@ -1016,11 +1016,11 @@ class Block:
             return replace(rows[0], label=label) if len(rows) == 1 else _both(rows[0], rows[1], label)
         high = self._read(most)
         if (high < 0).any():
-            raise BadProbability(f"|{self._title}| cannot be at most {high.min():.12g}: it is never negative")
+            raise BadProbability(f"|{self._title}| is never negative, so it cannot be at most {high.min():.12g}")
         return self._rows(-high, high)
 
     def _against(self, value: object, low: bool, high: bool) -> Rows:
-        """The block is at least a value, at most, or both."""
+        """Compare the block with a value from below, from above, or both."""
         if isinstance(value, Block):
             difference = self - value
             bound = np.zeros(len(difference))
@@ -1031,7 +1031,7 @@ class Block:
         )
 
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
-        """Move the constant to the values; rows without terms that hold anyway are left out."""
+        """Make rows, with the constant moved to the values; rows without terms that are always true are dropped."""
         low, high = (_minus(side, self._constant) for side in (low, high))
         holds = self._hold_anyway(low, high)
         rows = Rows(self.matrix, low, high, self.label, self.index, self.space.view)
@@ -1045,13 +1045,13 @@ class Block:
         return rows.at(~holds)
 
     def _hold_anyway(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Mark rows without terms that hold anyway; the others must be defined."""
+        """Mark rows without terms that are always true, and check that the others are defined."""
         holds = (np.diff(self.matrix.indptr) == 0) & (low <= ROUNDING) & (high >= -ROUNDING)
         self._check_defined(~holds)
         return holds
 
     def _align(self, value: object, low: bool, high: bool) -> np.ndarray:
-        """Bring the values into the order of the rows, by label; each must be a probability if the rows are."""
+        """Bring values into the order of the rows, by label, and check that they are probabilities if the rows are."""
         numbers = self._read(value, low, high)
         if (bad := ~np.isfinite(numbers)).any():
             raise self._bad_values(bad, "NaN or infinity")
@@ -1060,12 +1060,12 @@ class Block:
         return numbers
 
     def _bad_values(self, bad: np.ndarray, flaw: str) -> BadProbability:
-        """An error for the marked values, with their labels."""
+        """Make an error for the marked values, with their labels."""
         at = "its only row" if self.index is None else join_names(self.index[bad])
-        return BadProbability(f"the values for {self.label} have {flaw} at {at}")
+        return BadProbability(f"the values for {self.label} contain {flaw} at {at}")
 
     def _read(self, value: object, low: bool = False, high: bool = False) -> np.ndarray:
-        """Read a number, or a Series, whose values for impossible labels must agree with what these are."""
+        """Read a number or a Series, whose values for impossible labels must agree with the block's."""
         if isinstance(value, pd.Series) and self.index is not None:
             numbers, extra = self._by_label(value, or_fewer=False)
             if len(extra):
@@ -1074,21 +1074,21 @@ class Block:
                 if not agrees.all() or np.isnan(absent):
                     places = extra.index if agrees.all() else extra.index[~agrees]
                     raise LabelMismatch(
-                        f"the values for {self.label} have {join_names(places)}, for which there are no terms: it is "
-                        f"{absent:.12g} there; take them out of the Series"
+                        f"the values for {self.label} include {join_names(places)}, which have no terms, so that the "
+                        f"block is {absent:.12g} there; remove them from the Series"
                     )
             return numbers
         if type(value).__module__.partition(".")[0] == "cvxpy":
             raise StatementError(
                 f"{self.label} is compared with a CVXPY expression, which has no labels; compare block.expr with it in "
-                "a function of the space, lambda space: ..., or P(...), one by one"
+                "a function of the space, lambda space: ..., or single P(...)"
             )
         if isinstance(value, Block | dict | list | tuple | set | pd.Series) or getattr(value, "shape", None):
             self._refuse_unlabelled(value, "compared")
         return np.full(len(self), check_number(value, f"the value of every {self.label}"))
 
     def _first_rows(self) -> tuple[str, pd.DataFrame]:
-        """The size of the block, and its first ten rows: how many terms each has, and their coefficients."""
+        """Return the size of the block, and its first ten rows: their numbers of terms and coefficients."""
         size = "a single expression"
         if self.index is not None:
             size = f"{pluralize(len(self), 'row')} by {list(self.index.names)}"
@@ -1116,10 +1116,10 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class AbsoluteBlock:
-    """``abs(block)``, which can be bounded from above: |block| <= c is linear, |block| >= c is not convex."""
+    """``abs(block)``, which only has upper bounds: |block| <= c is linear, |block| >= c is not convex."""
 
     label: str
-    within: Callable[[object], Rows]  # from c to the rows ``-c <= block <= c``
+    within: Callable[[object], Rows]  # returns the rows ``-c <= block <= c`` for c
 
     __array_ufunc__ = None
     __pandas_priority__ = 10_000
@@ -1142,34 +1142,34 @@ class AbsoluteBlock:
         raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
 
     def __bool__(self) -> bool:
-        raise TypeError(f"|{self.label}| is to be compared, not true or false")
+        raise TypeError(f"|{self.label}| has no truth value; compare it with values")
 
     def __repr__(self) -> str:
         return f"<|{self.label}|>"
 
 
 def _has_entries(value: object) -> bool:
-    """Whether something has one number per row: a Series, or an array."""
+    """Return whether a value has one number per row: a Series, or an array."""
     return isinstance(value, pd.Series) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def _pick_values(values: np.ndarray, at: np.ndarray, absent: float) -> np.ndarray:
-    """Values in some order; -1 stands for one that is absent."""
+    """Return values in a given order; -1 stands for an absent one."""
     return np.append(values, absent)[at]
 
 
 def _nobody(empty: Iterable[str]) -> str:
-    """Name the first three empty groups."""
+    """Format a message about empty groups, with the first three."""
     return f"nobody is {' or '.join(list(dict.fromkeys(empty))[:3])}"
 
 
 def _as_one(parts: Parts) -> tuple[float, str]:
-    """Write a combination as one part, in parentheses if it has several."""
+    """Format a combination as one part, in parentheses if it has several."""
     return parts[0] if len(parts) == 1 else (1.0, f"({format_combination(parts)})")
 
 
 def _with_values(parts: Parts, fixed: Mapping[str, object], unnamed: Sequence[str] = ()) -> Parts:
-    """Write at which values levels are fixed; of unnamed levels only the value, as statements do.
+    """Write the values of fixed levels into texts; without the name for unnamed levels, as in statements.
 
     >>> _with_values(((2.0, "P(s | age)"),), {"s": "yes", "age": 40}, unnamed=["s"])
     ((2.0, 'P(yes | age=40)'),)
@@ -1191,9 +1191,9 @@ def _with_values(parts: Parts, fixed: Mapping[str, object], unnamed: Sequence[st
 def _steps(
     index: pd.Index, level: str, axes: Axes, present_only: bool, dropped: pd.Index | None = None
 ) -> tuple[pd.Index, np.ndarray, np.ndarray, pd.Index, pd.Index]:
-    """Pair rows with those of the value before, along a level whose values have an order.
+    """Pair rows with those of the previous value, along a level whose values have an order.
 
-    Returns the labels of the steps and the rows of each, those of the value before, and the first value; -1 is no row.
+    Return the labels and rows of the steps, those of the previous values, and the first value; -1 is a missing row.
     """
     place = index.names.index(level)
     codes, values = level_of(index, place)
@@ -1205,9 +1205,9 @@ def _steps(
     n = len(domain)
     rank = domain.get_indexer(values)[codes]
     group, first = group_rows(index, [name for name in level_names(index) if name != level])
-    # One number per label, so that the value before, with the same values of the other levels, is the number before.
+    # Number the labels such that the previous value, with the same values of the other levels, is the previous number.
     numbers = pd.Index(group * n + rank)
-    if numbers.has_duplicates:  # those of integers are found faster than those of labels
+    if numbers.has_duplicates:  # a faster check for integers than for labels
         check_unique(index, "the rows, which need unique labels,")
     later = np.union1d(numbers[rank > 0], numbers[rank < n - 1] + 1)
 
@@ -1223,7 +1223,7 @@ def _steps(
 
 
 def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """Subtract as decimal numbers are: 0.3 - 0.1 is 0.2."""
+    """Subtract as decimal numbers: 0.3 - 0.1 is 0.2."""
     if not constant.any():
         return values
     difference = values - constant
@@ -1235,7 +1235,7 @@ def _minus(values: np.ndarray, constant: np.ndarray) -> np.ndarray:
 
 
 def _both(low: Rows, high: Rows, label: str) -> Rows:
-    """Both of two comparisons: one row per label if the expressions are the same, else two."""
+    """Combine two comparisons: one row per label if the expressions are the same, else two."""
     if low.matrix.shape == high.matrix.shape and abs(low.matrix - high.matrix).sum() == 0:
         return Rows(low.matrix, low.low, high.high, low.label, low.index, low.view)
     side = np.repeat([0, 1], [len(low), len(high)])

@@ -1,12 +1,12 @@
 """Terms of a release in partitions: the space of one partition, and patterns of values across all.
 
-A row about P(flu | men, college) has the same coefficient on every term in whatever bucket, so that every partition can
-emit the coefficients of its own terms. Two things refer to the whole: how many records match a description, and which
-groups of QI tuples and values occur, by which blocks are labelled. Both follow from the marginals of the whole over the
-few QI attributes that a source distinguishes.
+A row about P(flu | men, college) has the same coefficient on its terms in every bucket, so each partition can compute
+the coefficients of its own terms. Only two quantities depend on the whole release: the number of records that match a
+description, and the combinations of values that occur, which label the rows of blocks. Both follow from marginals of
+the whole release over the few QI attributes that a source distinguishes.
 
-An association or a rule is mined from all QI tuples together, and is about those with some values. The source is
-evaluated once, on the driver, where all tuples are known and no terms; for each sum P(Q, s) in its rows, partitions
+Associations and rules are mined from all QI tuples together, and each concerns the tuples with certain values. Such a
+source is evaluated once, on the driver, which has all tuples but no terms; for each sum P(Q, s) in its rows, partitions
 receive the values of Q.
 """
 
@@ -30,17 +30,17 @@ from .block import Block
 from .people import People
 from .space import Space
 
-#: Combinations of QI values that a source can distinguish: every partition stores a term for each of them with each
-#: sensitive value, and a partition has some hundreds of thousands of terms of its own.
+#: The maximum number of combinations of QI values that a source can distinguish. Every partition stores one term per
+#: combination and sensitive value, besides some hundreds of thousands of terms of its own.
 MOST_COMBINATIONS = 20_000
 
 NO_BUCKETS = "rows about single buckets cannot be divided among partitions; use rows about people, by quasi-identifiers"
 
 
 class MissingMarginal(Exception):
-    """Combinations of QI attributes in the whole must be counted first; then the source is evaluated again.
+    """Request the marginal of the whole release over some QI attributes, after which the source is evaluated again.
 
-    Not an error for users, and not one of the package's, so that no source handles it as one.
+    Users never see it. It does not derive from the package's errors, so that no source handles it as one.
     """
 
     def __init__(self, columns: frozenset[str]) -> None:
@@ -50,22 +50,22 @@ class MissingMarginal(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """The combinations of values of some QI attributes in the whole, sorted."""
+    """The combinations of values of some QI attributes in the whole release, sorted."""
 
     columns: tuple[str, ...]  # the attributes, in the order of the release
     codes: np.ndarray  # positions of values in the levels of the QI tuples, shape (combinations, attributes)
-    records: np.ndarray  # records of the whole with each
-    values: np.ndarray  # whether a sensitive value is in a bucket with the combination, (combinations, values)
+    records: np.ndarray  # number of records of the whole release, one per combination
+    values: np.ndarray  # whether some bucket contains both the combination and the value, (combinations, values)
 
     def of(self, tuples: pd.MultiIndex) -> np.ndarray:
-        """The combination of each QI tuple; -1 for another one."""
+        """Return the position of the combination of each QI tuple; -1 if it is not among them."""
         if not self.columns:
             return np.full(len(tuples), len(self.codes) - 1)  # one combination, or none
         codes = [np.asarray(tuples.codes[tuples.names.index(column)]) for column in self.columns]
         return pd.MultiIndex.from_arrays(list(self.codes.T)).get_indexer(pd.MultiIndex.from_arrays(codes))
 
     def tuples(self, like: pd.MultiIndex) -> pd.MultiIndex:
-        """The combinations as QI tuples with arbitrary values of the other attributes."""
+        """Return the combinations as QI tuples, with arbitrary values of the other attributes."""
         codes = [np.zeros(len(self.codes), dtype=np.int64) for _ in like.names]
         for column, code in zip(self.columns, self.codes.T, strict=True):
             codes[like.names.index(column)] = code
@@ -75,13 +75,13 @@ class Combinations:
     def counted(
         cls, columns: frozenset[str], tuples: pd.MultiIndex, records: np.ndarray, n_values: int
     ) -> Combinations:
-        """Count the records of every combination that occurs; an error if there are too many."""
+        """Count the records of every combination that occurs; raise an error if there are too many."""
         ordered = [str(name) for name in tuples.names if name in columns]
         of_tuple, first = group_rows(tuples, ordered)
         if len(first) > MOST_COMBINATIONS:
             raise StatementError(
-                f"rows by {', '.join(ordered)} cannot be divided among partitions: {len(first):,} combinations of their "
-                f"values occur, and at most {MOST_COMBINATIONS:,} are possible; use fewer attributes"
+                f"rows by {', '.join(ordered)} cannot be divided among partitions: {len(first):,} combinations of "
+                f"values occur, but at most {MOST_COMBINATIONS:,} are supported; use fewer attributes"
             )
         codes = np.empty((len(first), len(ordered)), dtype=np.int64)
         for i, column in enumerate(ordered):
@@ -92,50 +92,50 @@ class Combinations:
 
 @dataclass(frozen=True, eq=False)
 class GlobalMarginals:
-    """Marginals of the whole that every partition knows."""
+    """Marginals of the whole release, given to every partition."""
 
     combinations: Combinations  # of the attributes that the source distinguishes
     named: Combinations  # the QI tuples of named people, with all attributes
-    described: Mapping[Hashable, int] = field(default_factory=dict)  # records that match, by `described_as`
-    names: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object, name="who"))  # of people
-    of_name: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # their places in `named`
+    described: Mapping[Hashable, int] = field(default_factory=dict)  # number of matching records, by `described_as`
+    names: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object, name="who"))  # of named people
+    of_name: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # their positions in `named`
 
     def records(self, given: Mapping[str, object] | None) -> int:
-        """The number of records of the whole that match a description."""
+        """Return the number of records of the whole release that match a description."""
         return self.described[described_as(given)]
 
 
 def described_as(given: Mapping[str, object] | None) -> Hashable:
-    """A description of people as a key, whatever the order of its attributes."""
+    """Convert a description of people to a key that does not depend on the order of its attributes."""
     return frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartitionView(View):
-    """The terms of one partition, in order, followed by terms that represent the whole and belong to no bucket.
+    """The terms of one partition, followed by terms outside its buckets that represent the whole release.
 
-    Its QI tuples are those of the partition, those of named people, and one for each combination of values that a source
-    distinguishes. Such a tuple has arbitrary values of the other attributes, and as many records as the combination has
-    in the whole beyond the tuples before: sums over what is distinguished are those of the whole.
+    Its QI tuples are those of the partition, those of named people, and one per combination of values that a source
+    distinguishes. The latter have arbitrary values of the other attributes, and the records of the combination in the
+    whole release that the other tuples do not count. Sums over distinguished attributes thus equal those of the whole.
     """
 
     part: ReleasePart
     marginals: GlobalMarginals
     tuples: pd.MultiIndex  # all QI tuples
-    records: np.ndarray  # of the whole with each
-    own: np.ndarray  # the positions of the partition's QI tuples among them, ascending
+    records: np.ndarray  # number of records of the whole release, one per QI tuple
+    own: np.ndarray  # the positions of the partition's own QI tuples, ascending
     of_name: np.ndarray  # the position of the QI tuple of every named person
     noun: ClassVar[str] = "release"
 
     @classmethod
     def of(cls, part: ReleasePart, marginals: GlobalMarginals) -> PartitionView:
-        """The view of a partition."""
+        """Make the view of a partition."""
         part_tuples, named, combined = part.quasi_identifiers, marginals.named, marginals.combinations
-        if set(combined.columns) == set(part.qi):  # every QI tuple is distinguished, and they are those of the whole
+        if set(combined.columns) == set(part.qi):  # every QI tuple of the whole release is distinguished
             tuples = multi_index(part_tuples.levels, list(combined.codes.T), list(part_tuples.names))
             of_name = combined.of(named.tuples(part_tuples))[marginals.of_name]
             return cls(part, marginals, tuples, combined.records, combined.of(part_tuples), of_name)
-        at = named.of(part_tuples)  # of named people, few of whom are in the partition
+        at = named.of(part_tuples)  # few named people are in the partition
         places = np.full(len(named.codes), -1)
         places[at[at >= 0]] = np.flatnonzero(at >= 0)
         is_own = places >= 0
@@ -152,7 +152,7 @@ class PartitionView(View):
         records = np.concatenate([records, unrepresented])
         return cls(part, marginals, tuples, records, np.arange(len(part_tuples)), places[marginals.of_name])
 
-    # Columns, values and numbers of records of the whole, as every part has them.
+    # Columns, values and numbers of records of the whole release, which every part stores.
     qi = property(lambda self: self.part.qi)
     sensitive = property(lambda self: self.part.sensitive)
     sensitive_values = property(lambda self: self.part.sensitive_values)
@@ -161,13 +161,13 @@ class PartitionView(View):
 
     @property
     def quasi_identifiers(self) -> pd.MultiIndex:  # type: ignore[override]
-        """All QI tuples, if each of the whole is distinguished."""
+        """All QI tuples; an error unless every QI tuple of the whole release is distinguished."""
         self.need(self.qi)
         return self.tuples
 
     @property
     def n_q(self) -> np.ndarray:
-        """Records of all QI tuples, if each of the whole is distinguished."""
+        """Records of all QI tuples; an error unless every QI tuple of the whole release is distinguished."""
         self.need(self.qi)
         return self.records
 
@@ -182,16 +182,16 @@ class PartitionView(View):
 
     @property
     def published(self) -> Mapping[tuple[str, ...], pd.Series]:
-        """Not available: a partition does not know single buckets of the whole."""
+        """Not available: a partition does not contain the other buckets of the release."""
         raise StatementError(NO_BUCKETS)
 
     def need(self, columns: tuple[str, ...] | list[str]) -> None:
-        """Require that combinations of values of some attributes are distinguished."""
+        """Check that combinations of values of some attributes are distinguished."""
         if missing := set(columns) - set(self.marginals.combinations.columns):
             raise MissingMarginal(frozenset(missing))
 
     def terms(self) -> dict[str, np.ndarray]:
-        """Number the terms of the partition, then those that represent the whole, in a bucket of their own."""
+        """Number the terms of the partition, then those that represent the whole release, in a bucket of their own."""
         part_terms, combined = self.part.terms(), self.marginals.combinations
         named = np.zeros(len(self.marginals.named.codes), dtype=np.int64)
         named[self.marginals.of_name] = self.of_name
@@ -206,7 +206,7 @@ class PartitionView(View):
         }
 
     def people(self) -> People:
-        """The named people of the whole; every combination represents at least one unnamed person."""
+        """Return the named people of the whole release; every combination represents at least one unnamed person."""
         unnamed = self.records - np.bincount(self.of_name, minlength=len(self.tuples))
         if len(self.marginals.combinations.columns) < len(self.qi):
             representatives = slice(len(unnamed) - len(self.marginals.combinations.codes), None)
@@ -215,22 +215,22 @@ class PartitionView(View):
 
 
 class PartitionAxes(Axes):
-    """The axes of a partition: attributes that labels are made of must be distinguished everywhere."""
+    """The axes of a partition, in which only distinguished attributes can be used in labels."""
 
     view: PartitionView
 
     def of(self, name: str) -> tuple[np.ndarray, pd.Index]:
-        """Codes over the terms of one column or role."""
+        """Return the codes of the terms along a column or role."""
         self._check(name)
         return super().of(name)
 
     def of_column(self, name: str) -> tuple[np.ndarray, pd.Index]:
-        """Codes over the terms of one column."""
+        """Return the codes of the terms along a column."""
         self._check(name)
         return super().of_column(name)
 
     def tell_apart(self, names: Iterable[str]) -> None:
-        """Require that combinations of values of some QI attributes are distinguished."""
+        """Check that combinations of values of some QI attributes are distinguished."""
         self.view.need([name for name in names if name in self.view.qi])
 
     def _check(self, name: str) -> None:
@@ -242,7 +242,7 @@ class PartitionAxes(Axes):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartSpace(Space):
-    """The terms of one partition, followed by those that represent the whole, which no row keeps.
+    """The terms of one partition, followed by those that represent the whole release, which are cut from all rows.
 
     Rows built from ``marginal``, ``conditional``, ``prob`` and ``described`` have the same labels and sides in every
     partition, and the coefficients that they have in a model of the whole release.
@@ -252,7 +252,7 @@ class PartSpace(Space):
 
     @classmethod
     def around(cls, part: ReleasePart, marginals: GlobalMarginals) -> PartSpace:
-        """The space of a partition, given marginals of the whole."""
+        """Make the space of a partition, given marginals of the whole release."""
         view = PartitionView.of(part, marginals)
         people = view.people()
         return cls(view, people, people.split(view.terms()) if len(people) else view.terms())
@@ -264,21 +264,21 @@ class PartSpace(Space):
 
     @cached_property
     def n_own(self) -> int:
-        """The number of terms of the partition, which are the first ones."""
+        """The number of terms of the partition, which come first."""
         return int(np.searchsorted(self.codes["bucket"], len(self.view.part.buckets)))
 
     def marginal(self, by: str | Sequence[str]) -> Block:
-        """Sum the terms into P(by), one row for each combination of values that can occur in the whole."""
+        """Sum the terms into P(by), one row per combination of values that can occur in the whole release."""
         names = [column for name in as_names(by) for column in (self.view.qi if name == "q" else (name,))]
         self.view.need([name for name in names if name in self.view.qi])
         return super().marginal(names)
 
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
-        """Mark the QI tuples that match a description; those of combinations, by the attributes that these have."""
+        """Mark the QI tuples that match a description; combinations match by their distinguished attributes."""
         return self._described(given)[0]
 
     def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
-        """Count the records of the whole that match a description by their value of a QI attribute."""
+        """Count the records of the whole release that match a description, by their value of a QI attribute."""
         self.view.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
         return super().records_by(attribute, given)
 
@@ -290,23 +290,24 @@ class PartSpace(Space):
         return self.view.records
 
 
-#: Columns that represent patterns while a source is evaluated: emitting more sums P(Q, s) than that takes hours.
+#: The maximum number of patterns, and of the columns that represent them while a source is evaluated. Computing the
+#: rows of more sums P(Q, s) takes hours.
 MOST_PATTERNS = 2**20
 
 
 class NoPattern(Exception):
-    """The rows of a source are not sums over patterns; not an error for users."""
+    """Signal that the rows of a source are not sums over patterns; users never see it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """The QI tuples with some values, and a sensitive value."""
+    """The QI tuples with certain values, and a sensitive value."""
 
     codes: Mapping[int, np.ndarray]  # the allowed codes of some levels of the QI tuples
     s: int
 
     def marks(self, tuples: pd.MultiIndex) -> np.ndarray:
-        """Mark the QI tuples that have the values."""
+        """Mark the QI tuples with these values."""
         mask = np.ones(len(tuples), dtype=bool)
         for level, numbers in self.codes.items():
             chosen = np.zeros(len(tuples.levels[level]), dtype=bool)
@@ -316,7 +317,7 @@ class Pattern:
 
 
 class NoTerms(Mapping[str, np.ndarray]):
-    """The codes of no terms: a source that reads them does not use patterns."""
+    """A mapping of codes that raises NoPattern: a source that reads the codes does not use patterns."""
 
     def __getitem__(self, role: str) -> np.ndarray:
         raise NoPattern
@@ -330,13 +331,13 @@ class NoTerms(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PatternSpace(Space):
-    """The space of all QI tuples without terms, whose columns represent the sums P(Q, s) that a source uses."""
+    """The space of all QI tuples without terms; its columns represent the sums P(Q, s) that a source uses."""
 
     taken: list[Pattern] = field(default_factory=list)  # one per column, in order
 
     @classmethod
     def over(cls, tuples: PartitionView, people: People) -> PatternSpace:
-        """The space of all QI tuples."""
+        """Make the space of all QI tuples."""
         return cls(tuples, people, NoTerms())
 
     def __len__(self) -> int:
@@ -348,7 +349,7 @@ class PatternSpace(Space):
         raise NoPattern
 
     def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:
-        """Coefficients of P(Q, s) on the columns that represent them."""
+        """Return the coefficients of the sums P(Q, s) on the columns that represent them."""
         start, tuples = len(self.taken), self.view.axes["q"][1]
         assert isinstance(tuples, pd.MultiIndex)
         if members.shape[1] != len(tuples) or (members.data != 1).any():
@@ -363,7 +364,7 @@ class PatternSpace(Space):
 
 
 def pattern_of(members: np.ndarray, s: int, tuples: pd.MultiIndex) -> Pattern:
-    """The values that QI tuples have, if they are all tuples with these values."""
+    """Return the values of QI tuples as a pattern; raise NoPattern if other tuples have these values, too."""
     codes = {}
     for level, values in enumerate(tuples.levels):
         has = np.zeros(len(values), dtype=bool)
@@ -377,7 +378,7 @@ def pattern_of(members: np.ndarray, s: int, tuples: pd.MultiIndex) -> Pattern:
 
 
 def joint_of(patterns: Sequence[Pattern], space: Space) -> sp.csr_array:
-    """Coefficients of P(Q, s) on the terms of a space, one row per pattern."""
+    """Return the coefficients of P(Q, s) on the terms of a space, one row per pattern."""
     tuples = space.view.axes["q"][1]
     assert isinstance(tuples, pd.MultiIndex)
     members_of = [np.flatnonzero(pattern.marks(tuples)) for pattern in patterns]

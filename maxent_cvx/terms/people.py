@@ -1,4 +1,4 @@
-"""Named people: who is known by name, and the quasi-identifiers of each."""
+"""Named people and their quasi-identifiers, and counts of the original records."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .._utils.validation import check_str, is_text
 from ..releases.base import BucketView, View
 from ..releases.partitioned import PartitionedRelease
 
-# Descriptions of people: tables of their quasi-identifiers by name, checked against a view.
+# Descriptions of people: tables of quasi-identifiers indexed by name, checked against a view.
 
-#: What everybody is called who has no name, in the index of the terms.
+#: The label of all unnamed people in the index of the terms.
 OTHERS = "(others)"
 
 
 def described_table(described: object, view: View) -> pd.DataFrame:
-    """Read descriptions as a table of the release's QI columns, indexed by name; nothing may be missing."""
+    """Convert descriptions to a table of the release's QI columns, indexed by name, without missing values."""
     if isinstance(described, Mapping):
         if strange := [name for name, of in described.items() if not isinstance(of, Mapping)]:
             raise StatementError(
-                f"{short_repr(strange[0])} is described by {short_repr(described[strange[0]])}; a dictionary "
-                "{attribute: value} is expected"
+                f"the description of {short_repr(strange[0])} must be a dictionary {{attribute: value}}, not "
+                f"{short_repr(described[strange[0]])}"
             )
         described = pd.DataFrame(list(described.values()), index=pd.Index(list(described), dtype=object), dtype=object)
     if not isinstance(described, pd.DataFrame):
@@ -38,45 +38,45 @@ def described_table(described: object, view: View) -> pd.DataFrame:
             f"not {short_repr(described)}"
         )
     if "who" in view.columns:
-        raise StatementError("a column is called 'who', a name that is used for people here; rename the column")
+        raise StatementError("the column name 'who' is reserved for the names of people; rename the column")
     if strangers := [column for column in described.columns if column not in view.qi]:
         raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
     if described.columns.has_duplicates:
         twice = described.columns[described.columns.duplicated()]
-        raise StatementError(f"the table of people has several columns called {join_names(twice)}; drop all but one")
+        raise StatementError(f"the table of people has duplicate columns {join_names(twice)}; keep one of each")
     for attribute in view.qi:
         is_given = attribute in described.columns
         missing = described[attribute].isna() if is_given else np.ones(len(described), dtype=bool)
         if missing.any():
             raise StatementError(
-                f"the description of {join_names(described.index[missing])} lacks {attribute!r}; all QI are needed"
+                f"the description of {join_names(described.index[missing])} lacks {attribute!r}; give all QI attributes"
             )
     return described
 
 
 def checked_names(index: pd.Index) -> pd.Index:
-    """Check that names are texts or integers, each once."""
+    """Check that names are strings or integers, and unique."""
     if strange := [name for name in index if not is_name(name)]:
-        raise StatementError(f"a person's name must be a text or an integer, not {short_repr(strange[0])}")
+        raise StatementError(f"a person's name must be a string or an integer, not {short_repr(strange[0])}")
     if index.has_duplicates:
         twice = index[index.duplicated()].unique()
-        raise StatementError(f"people must be described once each, but several rows describe {join_names(twice)}")
+        raise StatementError(f"several rows describe {join_names(twice)}; describe each person once")
     return index
 
 
 def is_name(name: object) -> bool:
-    """Whether somebody can be called so."""
+    """Return whether a value can be the name of a person."""
     if isinstance(name, str):
         return is_text(name) and name not in ("", OTHERS)
     return isinstance(name, numbers.Integral) and not isinstance(name, bool)
 
 
 def codes_in_view(column: pd.Series, level: pd.Index) -> np.ndarray:
-    """Number the values of one attribute as the view does."""
+    """Return the view's codes of the values of one attribute."""
     try:
-        # As objects: a number is not the interval that it lies in.
+        # As objects, so that a number does not match an interval that contains it.
         codes = pd.Index(level, dtype=object).get_indexer(pd.Index(column.to_numpy(dtype=object), dtype=object))
-    except TypeError as error:  # a list, say
+    except TypeError as error:  # such as a list
         raise StatementError(f"{column.name!r} of every person must be a single value: {error}") from error
     if (codes < 0).any():
         first = int((codes < 0).argmax())
@@ -84,9 +84,9 @@ def codes_in_view(column: pd.Series, level: pd.Index) -> np.ndarray:
     return codes
 
 
-#: From so many terms on, a model of named people is announced with its cost.
+#: The number of terms from which on a model with named people warns of its cost.
 MANY_TERMS = 3_000_000
-#: Memory and time of a solve, as measured with 100 to 1,000 people of Adult on one core of 2024.
+#: Memory and time of a solve, measured with 100 to 1,000 named people of Adult on one core of 2024.
 GIGABYTES_PER_MILLION, SECONDS_PER_MILLION = 0.4, 5
 
 
@@ -101,7 +101,7 @@ class People(ReprMixin):
     Attributes
     ----------
     names : Index
-        Texts or integers, in the order in which they were given.
+        Strings or integers, in the given order.
     q : ndarray of int
         The position of each person's QI tuple in the release.
     unnamed : ndarray of int
@@ -125,7 +125,7 @@ class People(ReprMixin):
 
     @classmethod
     def of(cls, described: Mapping[object, Mapping[str, object]] | pd.DataFrame | None, view: View) -> People:
-        """Find the people of a view who are described."""
+        """Find described people in a view."""
         if described is None or (isinstance(described, Mapping | pd.DataFrame) and not len(described)):
             return cls.at([], np.empty(0, dtype=np.int64), view)
         table = described_table(described, view)
@@ -156,30 +156,30 @@ class People(ReprMixin):
         return cls(pd.Index(names, dtype=object, name="who"), q, view.n_q - np.bincount(q, minlength=len(view.n_q)))
 
     def __repr__(self) -> str:
-        return f"<People: {pluralize(len(self), 'person', 'people')} known by name, {int(self.unnamed.sum())} not>"
+        return f"<People: {len(self)} named, {int(self.unnamed.sum())} unnamed>"
 
     def __len__(self) -> int:
         return len(self.names)
 
     def split(self, codes: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Split the terms, sorted by bucket and QI tuple, into a copy for every person who has q."""
+        """Split terms, sorted by bucket and QI tuple, into one per named person with q, and one for the others."""
         by_q = np.argsort(self.q, kind="stable")
         named = np.bincount(self.q, minlength=len(self.unnamed))
         copies = (named + (self.unnamed > 0))[codes["q"]]
         if (n_terms := int(copies.sum())) >= MANY_TERMS:
             millions = n_terms / 1e6
             warnings.warn(
-                f"{pluralize(len(self), 'named person', 'named people')} make {n_terms:,} terms, one for every value and "
-                f"bucket that can be theirs: a solve takes about {GIGABYTES_PER_MILLION * millions:.0f} GB of memory "
-                f"and {SECONDS_PER_MILLION * millions:.0f} seconds. Name only people of whom something is known: "
-                "anybody else has the probabilities of the unnamed people with the same quasi-identifiers",
+                f"{pluralize(len(self), 'named person', 'named people')} make {n_terms:,} terms, one per possible "
+                f"value and bucket. A solve takes about {GIGABYTES_PER_MILLION * millions:.0f} GB of memory and "
+                f"{SECONDS_PER_MILLION * millions:.0f} seconds. Name only people with individual knowledge: all others "
+                "have the probabilities of the unnamed people with the same quasi-identifiers",
                 LargeModel,
                 stacklevel=5,
             )
         of = {axis: np.repeat(code, copies) for axis, code in codes.items()}
         q = of["q"]
         copy = np.arange(len(q)) - np.repeat(np.cumsum(copies) - copies, copies)
-        first = np.cumsum(named) - named  # where the names of each QI tuple begin in `by_q`
+        first = np.cumsum(named) - named  # the position in `by_q` of each QI tuple's first name
         is_named = copy < named[q]
         who = np.full(len(q), len(self))
         who[is_named] = by_q[(first[q] + copy)[is_named]]
@@ -187,24 +187,24 @@ class People(ReprMixin):
         return {"who": who[order]} | {axis: code[order] for axis, code in of.items()}
 
     def find(self, who: object) -> np.ndarray:
-        """Mark the named people, by name: one, or a list of them."""
+        """Mark the people with a given name, or with one of a list of names."""
         sought = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
         if not len(self):
             raise StatementError(
-                f"{', '.join(map(short_repr, sought[:5]))} is unknown: the model has no named people; give their descriptions "
-                "(people), or write attribute=value for a group"
+                f"{', '.join(map(short_repr, sought[:5]))} is unknown, because the model has no named people; pass "
+                "descriptions (people), or write attribute=value for a group"
             )
         if unknown := [name for name in sought if not is_name(name) or name not in self.names]:
-            raise unknown_name("person whom the model names", unknown[0], self.names)
+            raise unknown_name("named person", unknown[0], self.names)
         return np.asarray(self.names.isin(sought))
 
 
-# The original records, counted: the truth that an answer is compared with, checked to be what was published.
+# Counts of the original records, the truth for comparisons with an answer, checked against the release.
 #
-# Counted over the terms, where the bucket of every record is known (and its name, if people are named), or over
-# pairs of a QI tuple and a sensitive value, for which neither is needed.
+# Counts per term require the bucket of every record (and its name, if people are named); counts per pair of a QI tuple
+# and a sensitive value do not.
 
-#: From counts to their sums, the sums that are published, and whether these are upper bounds only.
+#: A function from counts to their sums, the published sums, and whether these are only upper bounds.
 Margin = tuple[Callable[[np.ndarray], np.ndarray], np.ndarray, bool | np.ndarray]
 
 
@@ -240,7 +240,7 @@ def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.nd
     at = np.where((q[group] < 0) | (s[value] < 0), -1, q[group] * shape[1] + s[value])
     sums: dict[str, Margin] = {"QI": (lambda counts: counts.reshape(shape).sum(axis=1), view.n_q, False)}
     n = view.n_values if isinstance(view, BucketView) else view.n_s
-    if n is not None:  # with counterfeits, at most so many people have a value
+    if n is not None:  # with counterfeits, an upper bound
         sums["sensitive value"] = (lambda counts: counts.reshape(shape).sum(axis=0), n, view.n_s is None)
     return _counted(at, shape[0] * shape[1], sums, view, strangers).reshape(shape)
 
@@ -253,8 +253,8 @@ def _counted(
     strangers: str,
     buckets: str = "",
 ) -> np.ndarray:
-    """Count the places of records, which have to be as many as are published, where they can be, and to sum up so."""
-    n, remedy = view.n_records, f"; pass the table that was published{buckets}"
+    """Count the records at each position, and check their number, positions and sums against the release."""
+    n, remedy = view.n_records, f"; pass the published table{buckets}"
     if len(at) != n:
         other = f"{abs(len(at) - n)} {'fewer' if len(at) < n else 'more'}"
         raise TableError(f"the {len(at)} original records are {other} than the {n} people of the {view.noun}{remedy}")
@@ -265,17 +265,17 @@ def _counted(
         found = sum_up(counts)
         if (off := np.where(at_most, found > published, found != published)).any():
             raise TableError(
-                f"the original records have other counts by {by} than the {view.noun} of {n} people, in "
+                f"the counts of the original records by {by} differ from those of the {view.noun} of {n} people in "
                 f"{int(off.sum())} of {len(off)} places{remedy}"
             )
     return counts
 
 
 def _names(records: pd.DataFrame, people: People, id: str | None) -> pd.Series:
-    """Whom each record names, of those who are known by name."""
+    """Return the name of each record among the named people, or OTHERS."""
     if id is None:
-        raise TableError("the model has named people; give the column of the records that contains their names as id")
+        raise TableError("the model has named people; pass the column of their names in the records as id")
     if len(missing := people.names.difference(pd.Index(records[id]))):
-        raise TableError(f"column {id!r} of the records does not contain {join_names(missing)}, named in the model")
+        raise TableError(f"column {id!r} of the records lacks {join_names(missing)}, who are named in the model")
     called = pd.CategoricalDtype([*people.names, OTHERS])
     return pd.Series(records[id].where(records[id].isin(people.names), OTHERS), dtype=called)

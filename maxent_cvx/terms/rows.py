@@ -1,4 +1,4 @@
-"""Rows: low <= (a linear expression of p) <= high, labelled; what every information source builds."""
+"""Rows, which every information source returns: labelled constraints low <= (linear expression of p) <= high."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .._utils.validation import check_array, check_instance, check_int, check_nu
 from ..solvers.parameters import PLACES
 from ..solvers.sparse import condensed
 
-# What it costs to miss a row: the difference between knowledge and evidence.
+# Costs of violating rows, which turn knowledge into evidence.
 
-#: The least standard deviation, weight or delta, in the unit of the value; the most is one over it. Their squares,
-#: times the squares of numbers of records, are within what doubles can be.
+#: The least standard deviation, weight or delta, in the unit of the value; the largest is its reciprocal. Their
+#: squares, times the squares of numbers of records, neither overflow nor underflow in double precision.
 LEAST = 1e-60
 
 
@@ -50,7 +50,7 @@ class Penalty:
 
     Examples
     --------
-    :func:`maxent_cvx.soft` makes it from its arguments; a function of the space may return rows with a penalty:
+    :func:`maxent_cvx.soft` constructs it from its arguments; a function of the space may return rows with a penalty:
 
     >>> from maxent_cvx.terms.rows import Penalty
     >>> print(Penalty(sd=0.05, delta=0.1))
@@ -64,21 +64,21 @@ class Penalty:
     def __post_init__(self) -> None:
         if (self.sd is None) == (self.weight is None):
             raise StatementError(
-                "a soft statement needs either a standard deviation (sd) or a cost in nats per unit (weight), but not both"
+                "a soft statement needs either a standard deviation (sd) or a cost in nats per unit (weight), not both"
             )
         if self.delta is not None and self.sd is None:
-            raise StatementError("delta is used with sd only, as the cost of a weight is linear already")
+            raise StatementError("delta can only be given with sd, because the cost of a weight is linear already")
         for name, value in self._given.items():
             if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
                 object.__setattr__(self, name, check_number(value, name))
             numbers = np.atleast_1d(getattr(self, name))
             if (bad := ~((numbers >= LEAST) & (numbers <= 1 / LEAST))).any():
                 raise BadProbability(
-                    f"{name} must be a number above 0, from {LEAST:g} to {1 / LEAST:g}; {numbers[bad][0]:.12g} is not"
+                    f"{name} must be a number from {LEAST:g} to {1 / LEAST:g}, not {numbers[bad][0]:.12g}"
                 )
 
     def variance_and_slope(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The variance sd^2 and the largest slope of the cost of each of n rows, in the unit of the value."""
+        """Return the variance sd^2 and the largest slope of the cost of each of n rows, in the unit of the value."""
         if self.sd is None:
             assert self.weight is not None
             return np.zeros(n), np.broadcast_to(np.asarray(self.weight, dtype=float), n)
@@ -86,19 +86,19 @@ class Penalty:
         return variance, np.full(n, np.inf) if self.delta is None else np.asarray(self.delta, dtype=float) / variance
 
     def at(self, rows: np.ndarray) -> Penalty:
-        """Keep the costs of some rows."""
+        """Select the costs of some rows."""
         chosen = {name: side[rows] if isinstance(side, np.ndarray) else side for name, side in self._given.items()}
         return Penalty(**chosen)
 
     def same_as(self, other: object) -> bool:
-        """Whether another penalty is the same."""
+        """Return whether another penalty is equal."""
         if not isinstance(other, Penalty) or self._given.keys() != other._given.keys():
             return False
         return all(np.array_equal(np.ravel(side), np.ravel(other._given[name])) for name, side in self._given.items())
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows there are costs of; None if they are the same for any number."""
+        """The number of rows with costs; None if all rows have the same cost."""
         return max((side.size for side in self._given.values() if isinstance(side, np.ndarray)), default=None)
 
     @property
@@ -118,40 +118,40 @@ class Penalty:
 class Rows(ReprMixin):
     """Labelled linear rows over the terms: ``low <= matrix @ p <= high``.
 
-    An equation has ``low == high``; an inequality has an infinite side. Everything else is derived from them in the same
-    way for all sources: the solver's form, residuals, vague versions, multipliers.
+    An equation has ``low == high``; an inequality has an infinite side. The solver's form, residuals, vague versions
+    and multipliers are derived from the rows in the same way for all sources.
 
     Attributes
     ----------
     matrix : csr_array, shape (rows, terms)
         Coefficients on the probabilities p.
     low, high : ndarray, shape (rows,)
-        The values as typed.
+        The values as given.
     label : str
         The common name of the rows: "P(q, b)", or the text of a statement.
     index : Index, optional
         The label of each row; None for a single row without one.
     view : Release, optional
-        The view to whose terms the columns belong; rows of another view do not fit a model.
+        The view whose terms the columns refer to; a model rejects rows of another view.
     typed : tuple of (Fraction, ndarray), optional
         For a single row, its distinct coefficients before rounding, each with its terms.
     remedy : str
-        Advice for the case that other knowledge contradicts the rows, if they cannot be made vague or removed.
+        Advice if other knowledge contradicts the rows and they can be neither made vague nor removed.
     penalty : Penalty, optional
         The cost of violating a row; None for hard rows, which are satisfied exactly.
     exact : bool
-        Whether coefficients and sides are exact, and not rounded by a source.
+        Whether coefficients and sides are exact, not rounded by a source.
 
     Raises
     ------
     StatementError
-        If the shapes of the arrays differ, or the label is not a text.
+        If the shapes of the arrays differ, or the label is not a string.
     BadProbability
         If a number is NaN, or a low side is above its high side.
 
     Examples
     --------
-    Comparing a block makes rows, which can be added to a model:
+    Comparing a block with a number returns rows, which can be added to a model:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -178,11 +178,11 @@ class Rows(ReprMixin):
         check_instance(self.matrix, sp.csr_array, "the matrix of rows")
         object.__setattr__(self, "matrix", condensed(self.matrix))
         if not is_text(self.label):
-            raise StatementError(f"the label of rows is a text, not {short_repr(self.label)}")
+            raise StatementError(f"the label of rows must be a string, not {short_repr(self.label)}")
         if self.penalty is not None:
             check_instance(self.penalty, Penalty, f"the penalty of {self.label}")
             if self.penalty.n_rows not in (None, len(self)):
-                raise StatementError(f"{self.label} has {len(self)} rows, and costs of {self.penalty.n_rows}; one each")
+                raise StatementError(f"{self.label} needs one cost per row, {len(self)}, not {self.penalty.n_rows}")
         for name in ("low", "high"):
             value = getattr(self, name)
             fits = isinstance(value, np.ndarray) and value.shape == self.matrix.shape[:1]
@@ -192,20 +192,20 @@ class Rows(ReprMixin):
                     f"{short_repr(value)} of shape {np.shape(value) if isinstance(value, np.ndarray) else ()}"
                 )
         if self.index is not None and (not isinstance(self.index, pd.Index) or len(self.index) != self.matrix.shape[0]):
-            raise StatementError(f"the index of {self.label} must name its {self.matrix.shape[0]} rows, one each")
+            raise StatementError(f"the index of {self.label} must have {self.matrix.shape[0]} labels, one per row")
         if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
-            raise BadProbability(f"{self.label} has NaN; every coefficient and value must be a number")
+            raise BadProbability(f"{self.label} contains NaN; every coefficient and value must be a number")
         if (bad := self.low > self.high).any():
             first = int(bad.argmax())
             raise BadProbability(
-                f"{self.name(first)} should be at least {self.low[first]:.12g} and at most "
-                f"{self.high[first]:.12g}: nothing is; swap the two"
+                f"the lower side of {self.name(first)}, {self.low[first]:.12g}, is above its upper side, "
+                f"{self.high[first]:.12g}; swap the two"
             )
 
     def __bool__(self) -> bool:
         raise TypeError(
-            f"rows of {self.label} are knowledge for model.add(), not true or false. Python reads "
-            "'low <= block <= high' as two comparisons: write block.between(low, high)"
+            f"rows of {self.label} are knowledge for model.add() and have no truth value. Python evaluates "
+            "'low <= block <= high' as two comparisons; write block.between(low, high)"
         )
 
     def __len__(self) -> int:
@@ -261,12 +261,12 @@ class Rows(ReprMixin):
         return replace(self, matrix=self.matrix[rows], low=low, high=high, index=index, typed=typed, penalty=penalty)
 
     def name(self, i: int) -> str:
-        """The label of row `i`, computed on demand, since a release has tens of thousands of rows.
+        """Return the label of row `i`, computed on demand, since a release has tens of thousands of rows.
 
         Parameters
         ----------
         i : int
-            From 0; negative numbers count from the end.
+            The position, from 0; negative numbers count from the end.
 
         Raises
         ------
@@ -288,7 +288,7 @@ class Rows(ReprMixin):
         return f"{self.label}: {', '.join(map(str, at)) if isinstance(at, tuple) else at}"
 
     def same_as(self, other: Rows) -> bool:
-        """Whether the other rows are equal: matrix, order and values.
+        """Return whether other rows are equal in matrix, order, values and penalty.
 
         Parameters
         ----------
@@ -308,14 +308,14 @@ class Rows(ReprMixin):
         >>> (block <= 0.3).same_as(block <= 0.3), (block <= 0.3).same_as(block <= 0.4)
         (True, False)
         """
-        check_instance(other, Rows, "what rows are compared with")
+        check_instance(other, Rows, "other")
         if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).sum() > 0:
             return False
         same_costs = self.penalty.same_as(other.penalty) if self.penalty else other.penalty is None
         return same_costs and np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 
     def residual(self, p: np.ndarray) -> np.ndarray:
-        """The violation of each row at `p`, >= 0, in the unit of its value.
+        """Return the violation of each row at `p`, >= 0, in the unit of its value.
 
         Parameters
         ----------
@@ -329,11 +329,11 @@ class Rows(ReprMixin):
         Raises
         ------
         StatementError
-            If `p` does not have a number for every term.
+            If `p` does not have one number per term.
 
         Examples
         --------
-        The violation of a statement by the answer to a model without knowledge:
+        The violation of a statement by the solution of a model without knowledge:
 
         >>> import maxent_cvx as mx
         >>> hospital = mx.datasets.load_hospital()
@@ -349,7 +349,7 @@ class Rows(ReprMixin):
 
 
 def rounded_to_integers(side: np.ndarray) -> np.ndarray:
-    """Round the counts that are integers up to roundoff; the others stay."""
+    """Round the counts that are integers up to roundoff; return the others unchanged."""
     with np.errstate(invalid="ignore"):
         nearest = np.rint(side)
         return np.where(np.abs(side - nearest) <= PLACES * np.abs(side), nearest, side)

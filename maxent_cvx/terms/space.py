@@ -1,8 +1,8 @@
 """Space: the terms P(q, s, b) or P(q, s) of a model, and linear expressions over them.
 
-Every information source is written with two verbs. ``space.marginal(by)`` sums the terms into a
-labelled :class:`~maxent_cvx.terms.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression
-for P(value | given). Both are sparse matrices: nothing here loops over terms, buckets or people.
+Information sources mainly use two methods. ``space.marginal(by)`` sums the terms into a labelled
+:class:`~maxent_cvx.terms.block.Block`; ``space.prob(value, given=...)`` is the CVXPY expression for P(value | given).
+Both use sparse matrices: nothing here loops over terms, buckets or people.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Space(ReprMixin):
     people : People
         The named people.
     codes : dict of str to ndarray
-        For every term, the positions of its "q", "s" and (in a release) "bucket" in the view's indices; and of its
-        "who" among the names, if people are named.
+        For every term, the positions of its "q", "s" and (in a release) "bucket" in the view's indices, and, if people
+        are named, of its "who" among the names.
     prior : ndarray or None
         For every term the prior probability p(s : x) of its value, given the signature of its QI tuple.
 
@@ -67,7 +67,7 @@ class Space(ReprMixin):
     prior: np.ndarray | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Copy the codes: NumPy leaves unpickled arrays on top of bytes, and SciPy cannot select by these."""
+        """Copy the codes, since SciPy cannot select by unpickled arrays, whose memory is a bytes object."""
         codes = {name: codes.copy() for name, codes in state["codes"].items()}
         self.__dict__.update(state, codes=codes)
 
@@ -87,9 +87,9 @@ class Space(ReprMixin):
         Raises
         ------
         StatementError
-            If an argument has another type.
+            If an argument has the wrong type.
         UnknownName
-            If the prior lacks a signature, or a value.
+            If the prior lacks a signature or a value.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class Space(ReprMixin):
         <Space: 27 terms P(q, s, b) of <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of
         'Disease'>>
         """
-        check_instance(view, View, "view", "make one with Release.from_buckets(...)")
+        check_instance(view, View, "view", "create one with Release.from_buckets(...)")
         if people is not None:
             check_instance(people, People, "people")
         if prior is not None:
@@ -122,7 +122,7 @@ class Space(ReprMixin):
 
     @property
     def term(self) -> str:
-        """A term: P(q, s, b), or P(q, s) without buckets; P(i, q, s, b) if people are named."""
+        """The notation of a term: P(q, s, b), or P(q, s) without buckets; P(i, q, s, b) if people are named."""
         return f"P({', '.join(['i'] * bool(len(self.people)) + [role[0] for role in self.view.axes])})"
 
     @cached_property
@@ -130,8 +130,8 @@ class Space(ReprMixin):
         """The number of interchangeable variables that each term stands for: w in the entropy H = -sum p log(p / w).
 
         If people are named, everybody has a pseudonym, and H is H(I, Q, S, B). A term then stands for one named person,
-        or for all unnamed people of a QI tuple. If nobody is named, H is H(Q, S, B), and all multiplicities are 1. If the
-        view is conditional, H is H(S | Q), and they are P(q).
+        or for all unnamed people with a QI tuple. If nobody is named, H is H(Q, S, B), and all multiplicities are 1. If
+        the view is conditional, H is H(S | Q), and the multiplicities are P(q).
         """
         if self.view.is_conditional:  # P(q) = n(q)/N is known: H(S | Q) = H(Q, S) - H(Q)
             return (self.view.n_q / self.n_records)[self.codes["q"]]
@@ -141,10 +141,10 @@ class Space(ReprMixin):
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """The weights of the objective: the multiplicities of QI tuples with named people, and 1 elsewhere.
+        """The weights in the objective: multiplicities for QI tuples with named people, and 1 elsewhere.
 
-        The maximum is the same: as P(q) is known, the entropy changes by a constant only. Terms of tuples without named
-        people stay interchangeable.
+        The solution is the same as with the multiplicities: as P(q) is known, the entropy changes by a constant only.
+        Terms of tuples without named people remain interchangeable.
         """
         has_named = self.people.unnamed < self.view.n_q
         if not has_named.any():
@@ -155,19 +155,19 @@ class Space(ReprMixin):
     def prior_density(self) -> np.ndarray:
         """The prior p(s : x) of every term as a factor of its weight: 1 without a prior.
 
-        Also 1 if the prior is 0: separate rows set such terms to 0, and the logarithm must be finite.
+        It is 1 also if the prior is 0: separate rows set such terms to 0, and the logarithm must be finite.
         """
         return np.broadcast_to(1.0, len(self)) if self.prior is None else np.where(self.prior > 0, self.prior, 1.0)
 
     @property
     def pseudonyms(self) -> np.ndarray:
-        """Deprecated: the earlier name of `multiplicities`."""
+        """Deprecated alias of `multiplicities`."""
         warnings.warn("Space.pseudonyms is deprecated; use Space.multiplicities", DeprecationWarning, stacklevel=2)
         return self.multiplicities
 
     @property
     def believed(self) -> np.ndarray:
-        """Deprecated: the earlier name of `prior_density`."""
+        """Deprecated alias of `prior_density`."""
         warnings.warn("Space.believed is deprecated; use Space.prior_density", DeprecationWarning, stacklevel=2)
         return self.prior_density
 
@@ -175,7 +175,7 @@ class Space(ReprMixin):
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """The number of the group of every term, and the number of records of each group.
 
-        A group shares one conditional distribution P(s | ...): a named person, or the others of a QI tuple.
+        A group is a named person, or the unnamed people with a QI tuple; it has one conditional distribution of s.
         """
         q, n_q = self.codes["q"], self.view.n_q
         if not len(self.people):
@@ -193,14 +193,14 @@ class Space(ReprMixin):
 
     @cached_property
     def _by_value(self) -> tuple[np.ndarray, np.ndarray]:
-        """The terms in the order of their sensitive values, ascending within each, and where each value begins."""
+        """The terms sorted by sensitive value, ascending within each, and the position where each value begins."""
         s = self.codes["s"]
         ends = np.cumsum(np.bincount(s, minlength=len(self.view.sensitive_values)))
         narrow = s.astype(np.int16) if len(ends) < np.iinfo(np.int16).max else s  # which NumPy sorts by radix
         return np.argsort(narrow, kind="stable").astype(np.int32 if len(s) < 2**31 else np.int64), np.append(0, ends)
 
     def _terms_of_values(self, values: np.ndarray) -> np.ndarray:
-        """The terms of some sensitive values, given by their numbers, in ascending order."""
+        """Return the terms of some sensitive values, given by position, in ascending order."""
         order, starts = self._by_value
         if len(values) == len(starts) - 1:
             return np.arange(len(self))
@@ -221,9 +221,9 @@ class Space(ReprMixin):
     def counts(self) -> cp.Variable:
         """The :class:`cvxpy.Variable` N p, one entry per term, in records.
 
-        Counts instead of probabilities, since conic solvers lose p ~ 1e-5 in their tolerances.
+        These are counts, not probabilities, since p ~ 1e-5 is below the tolerances of conic solvers.
         """
-        import cvxpy as cp  # takes a second to load, which closed forms and tables need not wait for
+        import cvxpy as cp  # loaded late: it takes a second, and closed forms and tables do not need it
 
         return cp.Variable(len(self), nonneg=True, name="counts")
 
@@ -238,7 +238,7 @@ class Space(ReprMixin):
         return self._labels(slice(None))
 
     def _labels(self, terms: slice) -> pd.MultiIndex:
-        """The labels of some of the terms."""
+        """Return the labels of some terms."""
         return self.axes.labels([*["who"][: len(self.people)], *self.view.axes], terms)
 
     def described(self, given: Mapping[str, object] | None) -> np.ndarray:
@@ -256,7 +256,7 @@ class Space(ReprMixin):
         Raises
         ------
         UnknownName
-            For an attribute that is not a QI, or a value that was not published.
+            If an attribute is not a QI attribute, or a value was not published.
         StatementError
             If nobody in the view matches.
 
@@ -328,22 +328,22 @@ class Space(ReprMixin):
         return np.bincount(codes[matches], self._records_of_tuples()[matches], len(values)).astype(np.int64)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
-        """Mark the QI tuples that are as described, and count their records."""
+        """Mark the QI tuples that match a description, and count their records."""
         tuples = self.described(given)
         return tuples, int(self._records_of_tuples()[tuples].sum())
 
     def _records_of_tuples(self) -> np.ndarray:
-        """Records of each QI tuple."""
+        """Return the number of records of each QI tuple."""
         return self.view.n_q
 
     def marginal(self, by: str | Sequence[str]) -> Block:
-        """Sum the terms into P(by), one row for each combination of values that can occur.
+        """Sum the terms into P(by), one row per combination of values that can occur.
 
         Parameters
         ----------
         by : str or list of str
-            Column names, or the roles "q" (all QI attributes together), "s", "bucket" and "who" (named people;
-            unnamed people have no row then).
+            Column names, or the roles "q" (all QI attributes together), "s", "bucket" and "who" (named people; unnamed
+            people then have no row).
 
         Returns
         -------
@@ -378,15 +378,15 @@ class Space(ReprMixin):
         return Block(self, matrix, index if index.nlevels > 1 else index.get_level_values(0), label)
 
     def conditional(self, of: str | Sequence[str], given: str | Sequence[str]) -> Block:
-        """P(of | given) = P(of, given) / P(given), for every combination that can occur.
+        """Return P(of | given) = P(of, given) / P(given), one row per combination that can occur.
 
         Parameters
         ----------
         of : str or list of str
             As in :meth:`marginal`.
         given : str or list of str
-            QI attributes, or "q" for all of them: P(given) is known from the release
-            (Privacy-MaxEnt, section 4.1), which makes the expression linear. Or "who", for named people.
+            QI attributes, or "q" for all of them: the release determines P(given) (Privacy-MaxEnt, section 4.1), which
+            makes the expression linear. Alternatively "who", for named people.
 
         Returns
         -------
@@ -431,14 +431,14 @@ class Space(ReprMixin):
         return Block(self, matrix, joint.index, label, provenance=Provenance(groups=(Groups(given_tuples),)))
 
     def joint(self, members: sp.csr_array, s: np.ndarray) -> sp.csr_array:
-        """Coefficients of P(Q, s) on p for many patterns, each a set Q of QI tuples with a value s.
+        """Return the coefficients of P(Q, s) on p for many patterns, each a set Q of QI tuples with a value s.
 
         Parameters
         ----------
         members : csr_array, shape (patterns, QI tuples)
             1 for the QI tuples of each pattern.
         s : ndarray of int, one per pattern
-            The position of its sensitive value.
+            The position of the sensitive value of each pattern.
 
         Returns
         -------
@@ -464,21 +464,21 @@ class Space(ReprMixin):
         check_instance(members, sp.csr_array, "members")
         s = check_positions(s, "s", len(self.view.sensitive_values), members.shape[0])
         if members.shape[1] != (n_tuples := len(self.view.axes["q"][1])):
-            raise StatementError(f"members has {members.shape[1]} columns, not one per QI tuple ({n_tuples})")
+            raise StatementError(f"members must have one column per QI tuple, {n_tuples}, not {members.shape[1]}")
         n_values = len(self.view.sensitive_values)
-        pair = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms; of none, if it cannot be
+        pair = self.codes["q"] * n_values + self.codes["s"]  # P(q, s) is a sum of terms, an empty one if impossible
         shape = (members.shape[1] * n_values, len(self))
         of_pair = sp.csr_array((np.ones(len(pair)), (pair, np.arange(len(pair)))), shape=shape)
         picked = members.indices.astype(np.int64) * n_values + np.repeat(s, np.diff(members.indptr))
         return sp.csr_array(sp.csr_array((members.data, picked, members.indptr), shape=(len(s), shape[0])) @ of_pair)
 
     def row(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> sp.csr_array:
-        """Coefficients of P(value | given), or of P(value | who), on p, shape (1, terms); the divisor is a constant.
+        """Return the coefficients of P(value | given) or P(value | who) on p; the divisor is a constant.
 
         Parameters
         ----------
         value, given, who
-            As in :meth:`prob`, and with its errors.
+            As in :meth:`prob`.
 
         Returns
         -------
@@ -501,8 +501,8 @@ class Space(ReprMixin):
         """
         if isinstance(given, Mapping) and (turned := [name for name in given if name in self.view.sensitive]):
             raise StatementError(
-                f"{turned[0]!r} is sensitive and cannot be a condition: statements are about P({turned[0]} | quasi-identifiers); "
-                "use Bayes' rule if the other direction is known"
+                f"{turned[0]!r} is sensitive and cannot be a condition, since statements are about "
+                f"P({turned[0]} | quasi-identifiers); use Bayes' rule if you know the reverse"
             )
         is_value = values_named(self.view, value)
         if who is None:
@@ -513,26 +513,26 @@ class Space(ReprMixin):
         elif given is None:
             axis, matches, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
         else:
-            raise StatementError("the QI of named people are known: omit `given`, or `who`")
-        entries = self._terms_of_values(np.flatnonzero(is_value))  # of few terms: only their people are looked up
+            raise StatementError("pass either `given` or `who`, not both, as the QI of named people are known")
+        entries = self._terms_of_values(np.flatnonzero(is_value))  # few terms, so that few people are looked up
         entries = entries[matches[self.codes[axis][entries]]]
         row = sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
         return compact(row)
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> cp.Expression:
-        """P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over the matching q, by P(given).
+        """Return P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over matching q, by P(given).
 
         Parameters
         ----------
         value : object
-            A sensitive value, a list of values, or ``{attribute: value}`` for one or more of several sensitive attributes,
+            A sensitive value, a list of values, or ``{attribute: value}`` for some of several sensitive attributes,
             summed over the others.
         given : dict, optional
-            QI attribute to value, list of values, or pandas Interval; None means everybody. In a series, "release" selects
-            the people of some of its releases, numbered from 1.
+            A mapping of QI attributes to values, lists of values, or pandas Intervals; None means everybody. In a
+            series, "release" selects the people of some releases, numbered from 1.
         who : str, int, or a list of them, optional
-            Instead of `given`: a named person, or a pseudonym of a series; for several, the sum, which is the expected
-            number with the value.
+            Instead of `given`, a named person, or a pseudonym of a series. For several, the sum, which is the expected
+            number of them with the value.
 
         Returns
         -------
@@ -542,13 +542,13 @@ class Space(ReprMixin):
         Raises
         ------
         UnknownName
-            If an attribute is not a QI, a value was not published, or a person is not named.
+            If an attribute is not a QI attribute, a value was not published, or a person is not named.
         StatementError
             If nobody in the release matches, or the model has no named people.
 
         Notes
         -----
-        Privacy-MaxEnt, section 4.1, with P(given) taken from the release; section 6, with P(i) = 1/N.
+        Privacy-MaxEnt, section 4.1, with P(given) from the release; section 6, with P(i) = 1/N.
 
         Examples
         --------
@@ -566,24 +566,24 @@ class Space(ReprMixin):
         return (self.row(value, given, who) @ self.p)[0]
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
-        """Count the original records of every term, the truth with which a model is compared.
+        """Count the original records of every term, the truth for comparisons with a model.
 
         Parameters
         ----------
         records : DataFrame
-            Records with the view's columns: QI, sensitive ones, and the bucket of a release.
+            Records with the view's columns: QI attributes, sensitive attributes, and the bucket of a release.
         id : str, optional
             The column of names; needed if the model has named people.
 
         Returns
         -------
         ndarray, one per term
-            Records.
+            The number of records.
 
         Raises
         ------
         TableError
-            If they are not the records of the release.
+            If `records` are not the original records of the release.
 
         Examples
         --------
