@@ -1,4 +1,4 @@
-"""Information sources, one a file: each turns something an adversary knows into rows."""
+"""Information sources, each of which converts some knowledge of an adversary to rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strongest associations of the original data: a bound on what an adversary knows."""
+"""The strongest associations of the original data, as a bound on the adversary's knowledge."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class StrongestAssociations(Source):
         The microdata, with the release's QI and sensitive columns; or the result of
         :func:`~maxent_cvx.mine_associations`, to mine once for many models.
     positive, negative : int or None
-        K+ and K-. None is every association with enough support.
+        K+ and K-. None means all associations with enough support.
     min_support : int
-        Records that must support an association: n(Q, S), or n(Q, not S).
+        The minimum support of an association, in records: n(Q, S), or n(Q, not S).
     attributes : int or several, optional
-        The number T of QI attributes that an association may set; None is any number.
+        The allowed numbers T of QI attributes in an association; None means any number.
 
     Raises
     ------
     StatementError
-        If an argument cannot be read; when added to a model, if there are fewer associations than asked for, or the
+        If an argument is invalid; when added to a model, if there are fewer associations than requested, or the
         records are not those of the view.
     UnknownName, TableError
         When added to a model, if the table does not have the view's columns.
@@ -43,11 +43,11 @@ class StrongestAssociations(Source):
     Notes
     -----
     Privacy-MaxEnt, section 4.4, Top-(K+, K-). Associations are ordered by confidence, then support,
-    then fewer attributes, then names, so that a larger K includes everything that a smaller one does.
+    then fewer attributes, then names, so that a larger K includes all associations of a smaller one.
 
     Examples
     --------
-    The two strongest associations of each sign, and what an adversary who knows them infers:
+    The two strongest associations of each sign, and the inference of an adversary who knows them:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -83,18 +83,18 @@ class StrongestAssociations(Source):
             if count is not None:
                 check_int(count, sign, 0)
         if isinstance(original, Associations) and (min_support, attributes) != (3, None):
-            raise StatementError("min_support and attributes were decided when the associations were mined")
+            raise StatementError("min_support and attributes are fixed after mining; pass them to mine_associations")
         self.original = original
         self.positive, self.negative = positive, negative
         self.min_support, self.attributes = min_support, attributes
 
     @property
     def label(self) -> str:
-        """The paper's name of the bound."""
+        """The name of the bound in the paper."""
         return f"Top-({self.positive}, {self.negative}) strongest associations"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row for each positive association, then one for each negative one."""
+        """Yield one row per positive association, then one per negative association."""
         mined = self._mined(space)
         q, s = self._same_people(mined, space)
         for ranked, negative in mined.top(self.positive, self.negative):
@@ -110,36 +110,36 @@ class StrongestAssociations(Source):
             yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), p, p, label, index, space.view)
 
     def _tables(self) -> Iterable[TablePreview]:
-        """Those mined before: to mine takes a while, and nobody expects it of a display."""
+        """Return the associations that are already mined, since a repr should not start to mine."""
         if not isinstance(self.original, Associations):
             return []
         return [self.original.first_rows(self.positive, self.negative)]
 
     def _same_people(self, mined: Associations, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """Find the miner's QI tuples and sensitive values in the view, which must be of the same people."""
+        """Find the miner's QI tuples and sensitive values in the view, and check that the people are the same."""
         view = space.view
         if mined.qi != view.qi or mined.sensitive != view.sensitive:
             raise StatementError(
-                f"the associations were mined of {list(mined.sensitive)} given {list(mined.qi)}, and the {view.noun} "
-                f"has {list(view.sensitive)} given {list(view.qi)}; mine those columns, in that order"
+                f"the associations are about {list(mined.sensitive)} given {list(mined.qi)}, but the {view.noun} has "
+                f"{list(view.sensitive)} given {list(view.qi)}; mine these columns, in this order"
             )
         q = view.quasi_identifiers.get_indexer(mined.tuples)
         s = view.sensitive_values.get_indexer(mined.sensitive_values)
         if (s < 0).any():
             strange = (
-                f"{', '.join(mined.sensitive)} has {join_names(mined.sensitive_values[s < 0])}, which was not published"
+                f"{', '.join(mined.sensitive)} has the unpublished values {join_names(mined.sensitive_values[s < 0])}"
             )
         elif (q < 0).any():
             strange = f"{int((q < 0).sum())} of {len(q)} QI tuples were not published"
         elif len(q) < len(view.n_q) or not np.array_equal(mined.n_tuple, view.n_q[q]):
             strange = f"{int(mined.n_tuple.sum())} records have other QI counts than the {view.noun}'s {view.n_records}"
         elif view.n_s is not None and not np.array_equal(np.bincount(s, mined.n_value, len(view.n_s)), view.n_s):
-            strange = f"their counts of {', '.join(mined.sensitive)} are not those that were published"
+            strange = f"their counts of {', '.join(mined.sensitive)} differ from the published counts"
         else:
             return q, s
         raise StatementError(
-            f"the original records are not the people of the {view.noun} ({strange}); associations are true "
-            "of the records they were mined from: pass the table that was published"
+            f"the original records are not those of the {view.noun} ({strange}), but associations are only true of the "
+            "records from which they were mined; pass the published table"
         )
 
     def _mined(self, space: Space) -> Associations:

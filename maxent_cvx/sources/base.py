@@ -1,12 +1,12 @@
 """Source: the protocol of an information source, which builds labelled rows over the terms.
 
-``model.add(statement)`` calls :func:`build_rows`, which runs the source's :meth:`Source.rows` over the model's space; the
-rows are kept under the source's label, and ``model.system.assemble_system`` stacks the rows of all sources.
+``model.add(statement)`` calls :func:`build_rows`, which runs the source's :meth:`Source.rows` over the model's space.
+The model stores the rows under the source's label, and ``model.system.assemble_system`` stacks those of all sources.
 
-A source is one small class with one method::
+A source is a class with one method::
 
     class AtMostHalf(Source):
-        "P(s | q) <= limit for every q and s: what an l-diverse publisher promises."
+        "P(s | q) <= limit for every q and s: the promise of an l-diverse publisher."
 
         def __init__(self, limit):
             self.limit = limit
@@ -14,7 +14,7 @@ A source is one small class with one method::
         def rows(self, space):
             yield space.conditional("s", given="q") <= self.limit
 
-A function of the space does as well: ``model.add(lambda space: space.conditional("s", "q") <= 0.5)``.
+A function of the space also works: ``model.add(lambda space: space.conditional("s", "q") <= 0.5)``.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 else:
 
     class property_unless_set(functools.cached_property):  # noqa: N801
-        """A cached property that a constructor may set, and that a dataclass does not take for the default of a field."""
+        """A cached property that a constructor can set, and that is not the default of a field of a dataclass."""
 
         def __set__(self, instance: Any, value: Any) -> None:
-            if value is not self:  # a dataclass with a field of this name takes the property for its default
+            if value is not self:  # a dataclass with a field of this name sets the property itself, its default
                 instance.__dict__[self.attrname] = value
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -64,15 +64,14 @@ else:
 
 
 class Source(ReprMixin, ABC):
-    """Something that an adversary may know; it builds rows of the linear system.
+    """Base class of knowledge that an adversary may have, as rows of the linear system.
 
-    Subclasses state their equation in the first line of their docstring, take their data in the
-    constructor, and emit it in :meth:`rows`. A dataclass or a class without a constructor is enough.
+    Subclasses state their equation in the first line of their docstring, take their data in the constructor, and return
+    rows from :meth:`rows`. They can be dataclasses, and need no constructor.
 
-    A model stores a source under its `label`, which also names its rows. The default label is the class name with the
-    arguments of the constructor, as far as attributes of the same names exist (as for scikit-learn's estimators), so
-    that two sources are distinguishable. To change it, define a class attribute or a property, or set it in the
-    constructor.
+    A model stores a source under its `label`, which also names its rows. The default label is the class name with those
+    arguments of the constructor that are attributes of the same name (as in scikit-learn's estimators), so that two
+    sources are distinguishable. To change it, define a class attribute or a property, or set it in the constructor.
 
     Examples
     --------
@@ -100,15 +99,15 @@ class Source(ReprMixin, ABC):
 
     @property_unless_set
     def label(self) -> str:
-        """The name of the source in a model, unless the user gives one."""
+        """The default name of the source in a model."""
         arguments, by_name, fields = [], False, getattr(type(self), "__dataclass_fields__", {})
         for parameter in inspect.signature(type(self)).parameters.values():
             name, default = parameter.name, parameter.default
             value = getattr(self, name, getattr(self, f"_{name}", default))
             is_default = value is default or (type(value) is type(default) and (value == default) is True)
-            is_shown = fields[name].repr if name in fields else not is_default  # a dataclass's repr has defaults, too
+            is_shown = fields[name].repr if name in fields else not is_default  # a dataclass's repr includes defaults
             if name == "label" or not is_shown:
-                by_name = True  # arguments after one that is left out are written by name
+                by_name = True  # arguments after an omitted one are written as keywords
                 continue
             by_name = by_name or parameter.kind is parameter.KEYWORD_ONLY
             arguments.append(f"{name}={_argument(value)}" if by_name else _argument(value))
@@ -121,8 +120,8 @@ class Source(ReprMixin, ABC):
         Parameters
         ----------
         space : Space
-            The terms of the model that the source is added to; :meth:`Space.marginal`, :meth:`Space.conditional` and
-            :meth:`Space.prob` are the linear expressions over them.
+            The terms of the model to which the source is added; :meth:`Space.marginal`, :meth:`Space.conditional` and
+            :meth:`Space.prob` return linear expressions over them.
 
         Returns
         -------
@@ -148,13 +147,13 @@ class Source(ReprMixin, ABC):
         [('P(Disease | Gender, Degree): Breast Cancer, female, college', 22)]
         """
 
-    #: Whether its rows are published numbers of records, which a CVXPY constraint states as integers.
+    #: Whether the rows are published numbers of records, which CVXPY constraints contain as integers.
     _counts_records: ClassVar[bool] = False
 
     def constraints(self, space: Space) -> list[cp.Constraint]:
-        """The CVXPY constraints of this source alone, over ``space.counts``, each labelled by the source.
+        """Return the CVXPY constraints of this source alone, over ``space.counts``, each labelled by the source.
 
-        Soft rows are not constraints: their cost is a term of a model's objective.
+        Soft rows are not constraints: their cost is a part of a model's objective.
 
         Parameters
         ----------
@@ -164,12 +163,12 @@ class Source(ReprMixin, ABC):
         Returns
         -------
         list of cvxpy.Constraint
-            Made by each call. Published rows are in records, all others in the unit of their values.
+            New objects in each call. Published rows are in records, all others in the unit of their values.
 
         Raises
         ------
         MaxEntError
-            As by :meth:`rows`.
+            As in :meth:`rows`.
 
         Examples
         --------
@@ -186,11 +185,11 @@ class Source(ReprMixin, ABC):
 
     @property
     def identity(self) -> Hashable:
-        """Equal for two sources with the same content; by default every source is different."""
+        """A key that is equal for two sources with the same content; by default, every source is different."""
         return id(self)
 
     def _parametric(self, label: str, block: int, space: Space) -> Parametric | None:
-        """How the sides of the row depend on CVXPY parameters; None if they do not."""
+        """Describe how the sides of the row depend on CVXPY parameters; None if they do not."""
         return None
 
     def __repr__(self) -> str:
@@ -198,7 +197,7 @@ class Source(ReprMixin, ABC):
 
 
 def _argument(value: object) -> str:
-    """Write an argument for a label: data by their type only, and nothing that differs from run to run."""
+    """Format an argument for a label: data by type only, and nothing that differs between runs."""
     if inspect.isroutine(value):
         return str(getattr(value, "__name__", type(value).__name__)).strip("<>")
     text = short_repr(value)
@@ -206,13 +205,13 @@ def _argument(value: object) -> str:
 
 
 def names_its_rows(source: Source) -> bool:
-    """Whether the names of a source's rows distinguish them from other sources' rows, as those of the package do."""
+    """Return whether row names are unique among sources, as for the package's classes that define a label."""
     is_default = inspect.getattr_static(type(source), "label") is Source.__dict__["label"]
     return type(source).__module__.startswith("maxent_cvx.") and not is_default
 
 
 class Custom(Source):
-    """Your own knowledge: any function of the space that returns rows, CVXPY constraints, or several."""
+    """User-defined knowledge: any function of the space that returns rows or CVXPY constraints, one or several."""
 
     def __init__(self, function: Callable[[Space], Any]) -> None:
         self.function = function
@@ -224,25 +223,25 @@ class Custom(Source):
         return "your own" if name == "<lambda>" else name
 
     def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
-        """Emit what the function returns."""
+        """Return the results of the function."""
         return as_list(self.function(space), self.label)
 
 
 def as_list(knowledge: Any, label: str) -> Iterable[Any]:
-    """Read what a source or a function emitted, one statement or an iterable of them, as an iterable."""
+    """Convert the result of a source or a function, one statement or an iterable of statements, to an iterable."""
     if isinstance(knowledge, Rows | Source) or hasattr(knowledge, "is_dcp"):
         return [knowledge]
     is_iterable = isinstance(knowledge, Iterable) and not isinstance(knowledge, str | bytes | dict)
     if is_iterable and not getattr(knowledge, "shape", ()):
         return knowledge
     raise StatementError(
-        f"{label!r} returns a {type(knowledge).__name__}, {short_repr(knowledge)}; a comparison is expected, e.g. "
-        "space.prob('HIV') <= 0.2"
+        f"{label!r} must return a comparison, such as space.prob('HIV') <= 0.2, not a {type(knowledge).__name__}, "
+        f"{short_repr(knowledge)}"
     )
 
 
 def as_source(knowledge: object) -> Source:
-    """Read what a user adds to a model: a source, rows, a CVXPY constraint, or a function of the space."""
+    """Convert knowledge to a source; it may be a source, rows, a CVXPY constraint, or a function of the space."""
     if isinstance(knowledge, Source):
         return knowledge
     if isinstance(knowledge, Rows) or hasattr(knowledge, "is_dcp"):
@@ -250,24 +249,24 @@ def as_source(knowledge: object) -> Source:
     if callable(knowledge) and not isinstance(knowledge, type):
         return Custom(knowledge)
     if isinstance(knowledge, bool | np.bool_):
-        hint = "a comparison came out as true or false; compare P(...) or a Block, not a plain number"
+        hint = "a comparison returned a bool; compare P(...) or a Block, not a plain number"
     else:
         hint = "expected a statement such as P('Flu') <= 0.3, a source, or a function of the space"
     raise StatementError(f"cannot interpret {short_repr(knowledge)} as knowledge; {hint}")
 
 
-# What a source builds over a space: a group of rows and constraints, which a model stores under its label.
+# Results of a source over a space: a group of rows and constraints, which a model stores under its label.
 
 
 @dataclass(frozen=True, eq=False)
 class ConstraintGroup:
-    """One source in a model, and what it built."""
+    """One source of a model, with its rows and constraints."""
 
     source: Source
     rows: tuple[Rows, ...]
-    convex: tuple[Any, ...] = ()  # CVXPY constraints that are convex and not affine
-    parametric: tuple[Parametric, ...] = ()  # which blocks of the rows depend on CVXPY parameters, and how
-    # The CVXPY constraints among what the source built, each with the block of rows that it was read as.
+    convex: tuple[Any, ...] = ()  # convex CVXPY constraints that are not affine
+    parametric: tuple[Parametric, ...] = ()  # the blocks of rows that depend on CVXPY parameters
+    # The CVXPY constraints that were converted to rows, each with the number of its block of rows.
     written: tuple[tuple[Any, int], ...] = ()
 
     @property
@@ -276,7 +275,7 @@ class ConstraintGroup:
         return sum(map(len, self.rows))
 
     def at_parameters(self) -> ConstraintGroup:
-        """The same at the values that CVXPY parameters have now; itself where they have not changed."""
+        """Return a copy at the current values of CVXPY parameters; the group itself if they have not changed."""
         rows, parametric = self.rows, []
         for dependence in self.parametric:
             now, rows = dependence.at_parameters(rows)
@@ -290,12 +289,12 @@ class ConstraintGroup:
 
     @property
     def states_parameters(self) -> bool:
-        """Whether what is stated in CVXPY has the parameters in it, and need not be stated again for other values."""
+        """Whether the stated CVXPY constraints contain all parameters, so that they remain valid for other values."""
         written = {block for _, block in self.written}
         return all(one.side is not None or one.at_values is None or one.block in written for one in self.parametric)
 
     def stated(self, space: Space, label: str) -> list[Piece]:
-        """The CVXPY constraints of the hard rows and the convex constraints; the same objects in every call."""
+        """Return the hard rows and convex constraints as CVXPY constraints; the same objects in every call."""
         if "_stated" not in vars(self):
             pieces, sides = [], {dependence.block: dependence.side for dependence in self.parametric}
             written = {block: constraint for constraint, block in self.written}
@@ -310,7 +309,7 @@ class ConstraintGroup:
         return vars(self)["_stated"]
 
     def costs(self, space: Space, label: str) -> list[cp.Expression]:
-        """The costs of the soft rows, nats, labelled; the same objects in every call."""
+        """Return the costs of the soft rows, in nats, labelled; the same objects in every call."""
         if "_costs" not in vars(self):
             sides = {dependence.block: dependence.side for dependence in self.parametric}
             vars(self)["_costs"] = [
@@ -321,7 +320,7 @@ class ConstraintGroup:
         return vars(self)["_costs"]
 
     def without_row(self, row: int) -> ConstraintGroup:
-        """The same without one row, by its number among them; what depends on parameters stays as it is now."""
+        """Return a copy without one row, given by position, in which parameters have their current values."""
         remaining, start = [], 0
         for rows in self.rows:
             remaining.append(rows.at(np.arange(start, start + len(rows)) != row))
@@ -329,12 +328,12 @@ class ConstraintGroup:
         return ConstraintGroup(StoredSource.of(self.source, tuple(remaining)), tuple(remaining), self.convex)
 
     def without_convex(self, number: int) -> ConstraintGroup:
-        """The same without one convex constraint, by its number among them; parameters stay as they are now."""
+        """Return a copy without one convex constraint, given by position; parameters have their current values."""
         convex = self.convex[:number] + self.convex[number + 1 :]
         return ConstraintGroup(StoredSource.of(self.source, self.rows), self.rows, convex)
 
     def named(self, label: str) -> ConstraintGroup:
-        """The same with rows that are called by `label`; those of several blocks also by what each block is."""
+        """Return a copy with rows named by `label`, and also by their block if there are several."""
         rows = []
         for block in self.rows:
             alone = len(self.rows) == 1 or block.label == self.source.label
@@ -342,14 +341,14 @@ class ConstraintGroup:
         return replace(self, rows=tuple(rows))
 
     def says_the_same(self, other: ConstraintGroup) -> bool:
-        """Whether the other group has exactly the same rows."""
+        """Return whether the other group has exactly the same rows."""
         if self.convex or other.convex or self.parametric or other.parametric or len(self.rows) != len(other.rows):
             return False
         return all(rows.same_as(other_rows) for rows, other_rows in zip(self.rows, other.rows, strict=True))
 
 
 def build_rows(source: Source, space: Space, label: str | None = None) -> ConstraintGroup:
-    """Run a builder over a space; rows are called by a label that the user gives."""
+    """Build the rows of a source over a space, named by the label of the user if there is one."""
     rows: list[Rows] = []
     convex: list[Any] = []
     parametric: list[Parametric] = []
@@ -359,13 +358,13 @@ def build_rows(source: Source, space: Space, label: str | None = None) -> Constr
         if isinstance(built, Rows):
             if built.matrix.shape[1] != len(space) or (built.view is not None and built.view is not space.view):
                 raise StatementError(
-                    f"{name!r} gives rows over the {built.matrix.shape[1]} terms of another view, and the model has "
-                    f"{len(space)} terms; make rows from this model's own space"
+                    f"{name!r} returns rows over the {built.matrix.shape[1]} terms of another view, but the model has "
+                    f"{len(space)} terms; build rows from this model's space"
                 )
             if (dependence := source._parametric(name, len(rows), space)) is not None:
                 parametric.append(dependence)
             rows.append(built if label is None else replace(built, label=label))
-        elif isinstance(built, Source):  # a function may return P(...) <= 0.3
+        elif isinstance(built, Source):  # such as P(...) <= 0.3, returned by a function
             inner = build_rows(built, space, label)
             parametric += [replace(dependence, block=dependence.block + len(rows)) for dependence in inner.parametric]
             written += [(constraint, block + len(rows)) for constraint, block in inner.written]
@@ -380,32 +379,32 @@ def build_rows(source: Source, space: Space, label: str | None = None) -> Constr
             convex += [] if curved is None else [curved]
             rows += [] if linear is None else [linear]
     group = ConstraintGroup(source, tuple(rows), tuple(convex), tuple(parametric), tuple(written))
-    # Two sources of one class of the user's, with other parameters, may have rows about the same probabilities: their
-    # rows are called by the source's label, too.
+    # Two sources of a user-defined class with different parameters may have rows about the same probabilities, so the
+    # names of their rows include the source's label.
     return group if label is not None or names_its_rows(source) else group.named(name)
 
 
 class StoredSource(Source):
-    """low <= rows <= high: rows that another source built, before they were saved, moved or left out."""
+    """low <= rows <= high: rows that another source built before they were saved, moved or left out."""
 
     def __init__(self, kind: str, label: str, rows: tuple[Rows, ...]) -> None:
         self.kind, self._label, self._rows = kind, label, rows  # kind: the class of the other source
 
     @classmethod
     def of(cls, source: Source, rows: tuple[Rows, ...]) -> StoredSource:
-        """Rows in place of those of a source."""
+        """Store rows in place of those of a source."""
         return cls(kind_of(source), source.label, rows)
 
     @property
     def label(self) -> str:
-        """That of the other source."""
+        """The label of the other source."""
         return self._label
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows."""
+        """Yield the rows."""
         yield from self._rows
 
 
 def kind_of(source: Source) -> str:
-    """The name of the class of a source, as tables list it."""
+    """Return the class name of a source, for tables."""
     return source.kind if isinstance(source, StoredSource) else type(source).__name__

@@ -1,8 +1,8 @@
-"""Between rows and CVXPY: constraints of a user read as rows where they are polyhedral, and rows stated in CVXPY.
+"""Conversion between rows and CVXPY: polyhedral constraints of users become rows, and rows become CVXPY constraints.
 
-Both directions are over the variable ``space.counts``, x = N p. A block of rows ``low <= A p <= high`` is stated as at
-most three constraints on (A / N) x, in the unit of the values as typed; published rows are stated in records. CVXPY's
-dual value of such a constraint is, up to its sign, the multiplier of the row.
+Both directions use the variable ``space.counts``, x = N p. A block of rows ``low <= A p <= high`` becomes at most three
+constraints on (A / N) x, in the unit of the values as given; published rows are stated in records. CVXPY's dual value
+of such a constraint is, up to its sign, the multiplier of the row.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from ..solvers.backends import RELATE, by_relation, cost_of_missing, linearise, 
 from ..terms.rows import Rows, rounded_to_integers
 from ..terms.space import Space
 
-# Rows that depend on CVXPY parameters: read again where a parameter has another value, and nothing else of a model.
+# Rows that depend on CVXPY parameters: when a parameter changes, only they are read again.
 
 
 @dataclass(frozen=True, eq=False)
 class Parametric:
     """One block of rows, as a function of parameters."""
 
-    label: str  # of the source with the parameters, for messages
+    label: str  # label of the source with the parameters, for messages
     parameters: Sequence[Any]
-    values: tuple[np.ndarray, ...]  # their values when the rows were read
+    values: tuple[np.ndarray, ...]  # values of the parameters when the rows were read
     at_values: Callable[[Rows], Rows] | None
-    block: int  # which of the source's blocks they are
-    side: Any = None  # of a single row with sides that are parameters: the CVXPY expression of its finite side
+    block: int  # number of the block among those of the source
+    side: Any = None  # the CVXPY expression of the finite side of a single row, if that side is a parameter
 
     def at_parameters(self, rows: tuple[Rows, ...]) -> tuple[Parametric, tuple[Rows, ...]]:
-        """Read the rows of a source again; what is returned is what was given where no value is another."""
+        """Read the rows of a source again; return the same objects if no value has changed."""
         values = values_of(self.parameters, self.label)
         if self.at_values is None or all(map(np.array_equal, values, self.values)):
             return self, rows
@@ -46,27 +46,27 @@ class Parametric:
 
 
 def values_of(parameters: Sequence[Any], label: str) -> tuple[np.ndarray, ...]:
-    """The values of parameters now."""
+    """Return the current values of parameters."""
     for parameter in parameters:
         if parameter.value is None:
-            raise StatementError(f"{label!r} has a CVXPY Parameter without a value, {parameter.name()}; set it first")
+            raise StatementError(f"the CVXPY Parameter {parameter.name()} of {label!r} has no value; set it first")
     return tuple(np.array(parameter.value, dtype=float) for parameter in parameters)
 
 
-# Convex constraints that are finitely many affine ones: absolute values, maxima, sums of the largest, even powers.
+# Polyhedral convex constraints: absolute values, maxima, sums of the largest, even powers.
 
-#: The largest number of affine expressions that one constraint is written as; sums of maxima multiply.
+#: The maximum number of affine expressions for one constraint; those of summands multiply in a sum of maxima.
 MOST_PIECES = 64
-#: The largest number of choices of k summands that the sum of the k largest is written as.
+#: The maximum number of choices of k summands for one sum of the k largest.
 MOST_CHOICES = 200
 
 
 class _NotPolyhedral(Exception):
-    """An expression that is not known to be the largest of a few affine ones."""
+    """Signal an expression that cannot be written as the maximum of a few affine expressions."""
 
 
 def affine_pieces(expression: Any) -> list[Any] | None:
-    """Write ``expression <= 0`` as affine expressions that are all <= 0; None if it is something else, or too many."""
+    """Write ``expression <= 0`` as affine expressions that are all <= 0; None if impossible, or too many."""
     try:
         pieces = list(islice(_pieces(expression, 0.0), MOST_PIECES + 1))
     except _NotPolyhedral:
@@ -75,7 +75,7 @@ def affine_pieces(expression: Any) -> list[Any] | None:
 
 
 def _pieces(e: Any, rest: Any) -> Iterator[Any]:
-    """Write ``e + rest <= 0``, with an affine rest."""
+    """Write ``e + rest <= 0``, with an affine rest, as affine expressions."""
     if e.is_affine():
         yield e + rest
     elif (reader := READERS.get(type(e).__name__)) is not None:
@@ -85,7 +85,7 @@ def _pieces(e: Any, rest: Any) -> Iterator[Any]:
 
 
 def _sum(e: Any, rest: Any) -> Iterator[Any]:
-    """|a| + |b| <= c is four affine constraints: the pieces of one summand, with each of the pieces of the others."""
+    """Combine each piece of one summand with each of the others: |a| + |b| <= c is four affine constraints."""
     affine = sum((summand for summand in e.args if summand.is_affine()), rest)
     return _sum_of([summand for summand in e.args if not summand.is_affine()], affine)
 
@@ -104,12 +104,12 @@ def _sum_of(curved: list[Any], rest: Any) -> Iterator[Any]:
 
 
 def _has_power(e: Any) -> bool:
-    """Whether an even power is in an expression: it has affine pieces beside a constant only, and not in a sum."""
+    """Return whether an expression contains an even power, which has affine pieces only if the rest is constant."""
     return READERS.get(type(e).__name__) is _power or any(map(_has_power, e.args))
 
 
 def _negative(e: Any, rest: Any) -> Iterator[Any]:
-    """Minus the least of some numbers is the largest of their negatives."""
+    """Write minus the minimum of expressions as the maximum of their negatives."""
     inner = e.args[0]
     match type(inner).__name__:
         case "minimum":
@@ -124,7 +124,7 @@ def _negative(e: Any, rest: Any) -> Iterator[Any]:
 
 
 def _multiple(e: Any, rest: Any) -> Iterator[Any]:
-    """A factor stays on the pieces: they can be summed, and their sides are in the unit as typed."""
+    """Keep a constant factor on the pieces, so that they can be summed and their sides are in the unit as typed."""
     if type(e).__name__ == "DivExpression":
         by, inner = 1 / np.asarray(e.args[1].value, dtype=float), e.args[0]
     else:
@@ -142,7 +142,7 @@ def _multiple(e: Any, rest: Any) -> Iterator[Any]:
 
 
 def _largest(e: Any, rest: Any) -> Iterator[Any]:
-    """The largest of some numbers is at most the rest if all are."""
+    """Bound a maximum by bounding each of its arguments."""
     if type(e).__name__ == "max" and e.get_data()[0] is not None:  # along an axis
         raise _NotPolyhedral
     for argument in e.args:
@@ -150,7 +150,7 @@ def _largest(e: Any, rest: Any) -> Iterator[Any]:
 
 
 def _absolute(e: Any, rest: Any) -> Iterator[Any]:
-    """|x| <= c is x <= c and -x <= c; so is the largest of several |x|, and any norm of a single number."""
+    """Write |x| <= c as x <= c and -x <= c; also the maximum of several |x|, and any norm of a single number."""
     kind, inner = type(e).__name__, e.args[0]
     along_axis = kind == "norm_inf" and e.get_data()[0] is not None
     if not inner.is_affine() or along_axis or (kind not in ("abs", "norm_inf") and inner.size != 1):
@@ -160,22 +160,22 @@ def _absolute(e: Any, rest: Any) -> Iterator[Any]:
 
 
 def _power(e: Any, rest: Any) -> Iterator[Any]:
-    """|x|^p <= c is |x| <= c^(1/p) for even p, if the rest is a constant."""
+    """Write |x|^p <= c as |x| <= c^(1/p) for even p, if the rest is constant."""
     import cvxpy as cp
 
     p = float(e.p.value if hasattr(e.p, "value") else e.p)
     if p not in (2.0, 4.0) or not e.args[0].is_affine() or (hasattr(rest, "is_constant") and not rest.is_constant()):
         raise _NotPolyhedral
     constant = -np.asarray(rest.value if hasattr(rest, "value") else rest, dtype=float)
-    root = np.sign(constant) * np.abs(constant) ** (1 / p)  # of a negative constant: pieces that nothing satisfies
-    # Times the slope of the power at the root, so that prices are of the side as typed.
+    root = np.sign(constant) * np.abs(constant) ** (1 / p)  # infeasible pieces if the constant is negative
+    # The slope of the power at the root is a factor, so that prices are of the side as typed.
     slope = np.where(root > 0, p * np.abs(root) ** (p - 1), 1.0)
     yield cp.multiply(slope, e.args[0] - root)
     yield cp.multiply(slope, -e.args[0] - root)
 
 
 def _sum_of_absolute(e: Any, rest: Any) -> Iterator[Any]:
-    """|a| + |b| + ... of few numbers: one affine constraint for each choice of signs."""
+    """Write |a| + |b| + ... of few numbers as one affine constraint per choice of signs."""
     import cvxpy as cp
 
     kind, inner = type(e).__name__, e.args[0]
@@ -193,7 +193,7 @@ def _sum_of_absolute(e: Any, rest: Any) -> Iterator[Any]:
 
 
 def _sum_of_largest(e: Any, rest: Any) -> Iterator[Any]:
-    """The k largest of few numbers sum to at most the rest if any k of them do."""
+    """Bound the sum of the k largest of few numbers by bounding the sum of each choice of k."""
     import cvxpy as cp
 
     inner, k = e.args[0], e.get_data()[0]
@@ -205,7 +205,7 @@ def _sum_of_largest(e: Any, rest: Any) -> Iterator[Any]:
     yield chosen @ cp.vec(inner, order="F") + rest
 
 
-#: By the class of an expression in CVXPY: how it is written as affine pieces.
+#: Functions that write an expression as affine pieces, by the name of its class in CVXPY.
 READERS: dict[str, Callable[[Any, Any], Iterator[Any]]] = {
     "AddExpression": _sum,
     "NegExpression": _negative,
@@ -229,17 +229,17 @@ READERS: dict[str, Callable[[Any, Any], Iterator[Any]]] = {
 
 
 def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Rows | None]:
-    """Read a constraint on ``space.p``: rows if it is affine or polyhedral, else a convex constraint, or both."""
+    """Convert a constraint on ``space.p`` to rows if it is polyhedral, else to a convex constraint, or both."""
     import cvxpy as cp
 
     if not isinstance(constraint, cp.Constraint):
         raise StatementError(
-            f"{label!r} gives a {type(constraint).__name__}; rows, a statement, or a CVXPY constraint is expected, "
-            "e.g. space.prob('HIV') <= 0.2"
+            f"{label!r} must return rows, a statement, or a CVXPY constraint, such as space.prob('HIV') <= 0.2, not a "
+            f"{type(constraint).__name__}"
         )
     values_of(constraint.parameters(), label)
     if [variable.id for variable in constraint.variables()] != [space.counts.id]:
-        raise StatementError(f"{label!r} must use this model's space.p, and no other variable")
+        raise StatementError(f"{label!r} must use space.p of this model, and no other variable")
     if not constraint.is_dcp():
         raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
     kinds = cp.constraints
@@ -261,7 +261,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
 
 
 def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple[Any, Rows | None]:
-    """Write divergences from 0 as rows, as they are infinite where their first argument is above 0."""
+    """Write divergences from 0 as rows, since they are infinite if their first argument is above 0."""
     import cvxpy as cp
 
     zeros: list[Any] = []
@@ -270,10 +270,10 @@ def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple
         if type(e).__name__ in ("kl_div", "rel_entr") and e.args[1].is_constant() and e.args[0].is_affine():
             reference = np.broadcast_to(np.asarray(e.args[1].value, dtype=float), e.shape).ravel(order="F")
             if (reference == 0).any():
-                if e.args[1].parameters():  # what is 0 would stay 0 when the parameter changes
+                if e.args[1].parameters():  # the rows would remain when the parameter changes
                     raise StatementError(
-                        f"{label!r} has a divergence from a CVXPY Parameter that is 0; give it a positive value, or write 0 as "
-                        "a number"
+                        f"{label!r} contains a divergence from a CVXPY Parameter that is 0; give it a positive value, "
+                        "or write 0 as a number"
                     )
                 nonzero, zero = np.flatnonzero(reference != 0), np.flatnonzero(reference == 0)
                 value = cp.vec(e.args[0] if e.args[0].shape == e.shape else e.args[0] + np.zeros(e.shape), order="F")
@@ -292,9 +292,9 @@ def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple
 
 
 def parametric_constraint(constraint: Any, space: Space, label: str, block: int) -> Parametric | None:
-    """How the rows of a constraint that was read depend on its parameters; None if it has none."""
-    # Where the constraint is affine in terms and parameters together, the matrix of its rows is kept, and their sides
-    # are computed again: the expression at x = 0. Otherwise, as where a coefficient is a parameter, all of it is.
+    """Describe how the rows of a constraint depend on its parameters; None if it has none."""
+    # If the constraint is jointly affine in terms and parameters, the matrix of its rows is constant, and only their
+    # sides are computed again, from the expression at x = 0. Otherwise, all of it is read again.
     import cvxpy as cp
 
     if not (parameters := constraint.parameters()):
@@ -313,7 +313,7 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
         _, now = read_constraint(constraint, space, rows.label)
         if now is None:
             raise StatementError(
-                f"{label!r} is of another form at the new values of its parameters; remove it, and add it again"
+                f"{label!r} has a different form at the new values of its parameters; remove it and add it again"
             )
         return now
 
@@ -321,29 +321,29 @@ def parametric_constraint(constraint: Any, space: Space, label: str, block: int)
 
 
 def _check_finite(constraint: Any, label: str) -> None:
-    """Check the constants of a convex constraint; comparisons with NaN are false, so it would seem satisfied."""
+    """Check that constants of a convex constraint are finite: with NaN, the constraint would seem satisfied."""
     for constant in constraint.constants():
         value = constant.value
         values = np.asarray(value.data if hasattr(value, "tocsr") else value)
         if bad := int(np.sum(~np.isfinite(values))):
             raise BadProbability(
-                f"{label!r} has NaN or infinity, in {bad} of the {values.size} entries of a constant; each must be a "
-                "finite number (a Series has NaN where it was reindexed to labels that it lacks)"
+                f"{label!r} contains NaN or infinity in {bad} of the {values.size} entries of a constant; each must be "
+                "a finite number (a Series has NaN if it was reindexed to labels that it lacks)"
             )
 
 
 def number_on_left(constraint: Any) -> bool:
-    """Whether it is ``c <= x``, which CVXPY makes of ``x >= c``: its price is that of c as the low side."""
+    """Return whether the constraint is ``c <= x``, which CVXPY makes of ``x >= c``; c is then the low side of its price."""
     return len(constraint.args) == 2 and constraint.args[0].is_constant() and not constraint.args[1].is_constant()
 
 
 def _orientation(constraint: Any) -> float:
-    """What its expression, the left side less the right one, is multiplied with: the row is of the side with terms."""
+    """Return the sign with which the expression, left minus right, becomes a row of the side that has terms."""
     return -1.0 if number_on_left(constraint) else 1.0
 
 
 def _sides(constraint: Any, constant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sides of A x, where a constraint is of A x + constant."""
+    """Return the sides of A x for a constraint on A x + constant."""
     import cvxpy as cp
 
     # In CVXPY, Inequality and NonPos mean expr <= 0, NonNeg means expr >= 0.
@@ -362,14 +362,14 @@ class Piece(NamedTuple):
     """A CVXPY constraint of a model, and the rows that it states."""
 
     constraint: Any
-    block: int | None = None  # which of the source's blocks of rows; None of a convex constraint
-    # Which of its rows, one per entry of the constraint; None where dual values are not multipliers of rows.
+    block: int | None = None  # number of the block of rows of the source; None for a convex constraint
+    # Positions of rows in the block, one per entry of the constraint; None if dual values are not multipliers of rows.
     rows: np.ndarray | None = None
-    to_multiplier: float = 0.0  # a dual value times this is the multiplier of the row ``A p``
+    to_multiplier: float = 0.0  # the factor from a dual value to the multiplier of the row ``A p``
 
 
 def stated(rows: Rows, space: Space, block: int, written: Any, side: Any, unit: float) -> list[Piece]:
-    """State hard rows: by the constraint that they were read from, if there is one; `unit` is N for records."""
+    """State hard rows in CVXPY, by the constraint from which they were read, if any; `unit` is N for records."""
     import cvxpy as cp
 
     if written is not None:
@@ -381,7 +381,7 @@ def stated(rows: Rows, space: Space, block: int, written: Any, side: Any, unit: 
         low, high = rounded_to_integers(low), rounded_to_integers(high)
     pieces = []
     for relation, chosen in by_relation(low, high):
-        bound = (high if relation == "<=" else low)[chosen] + 0.0  # 0, and not -0
+        bound = (high if relation == "<=" else low)[chosen] + 0.0  # converts -0 to 0
         limit = side if side is not None else float(bound[0]) if len(bound) == 1 else bound
         constraint = RELATE[relation](_value(rows, chosen, space, unit), limit)
         pieces.append(Piece(constraint, block, chosen, unit if relation == ">=" else -unit))
@@ -389,7 +389,7 @@ def stated(rows: Rows, space: Space, block: int, written: Any, side: Any, unit: 
 
 
 def _value(rows: Rows, chosen: np.ndarray, space: Space, unit: float = 1.0) -> Any:
-    """The values of some rows as an expression of the counts; the matrix is printed by a name."""
+    """Return the values of some rows as an expression of the counts, in which the matrix is printed as "A"."""
     import cvxpy as cp
 
     matrix = rows.matrix[chosen] * (unit / space.n_records)
@@ -397,7 +397,7 @@ def _value(rows: Rows, chosen: np.ndarray, space: Space, unit: float = 1.0) -> A
 
 
 def cost_of(rows: Rows, space: Space, side: Any = None) -> Any:
-    """The cost of missing soft rows, nats: an expression of the counts."""
+    """Return the cost of violating soft rows, in nats, as an expression of the counts."""
     import cvxpy as cp
 
     assert rows.penalty is not None

@@ -1,4 +1,4 @@
-"""The invariants of a release: the marginals of the terms that every kind of view publishes."""
+"""The invariants of a release: the marginals of the terms that each kind of view publishes."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-# What every view promises, checked where a model is made of one that somebody has written.
+# The contract of views, checked when a model is made from a user-defined view.
 
-#: The roles that every view has, first.
+#: The roles of every view, which come first.
 FIRST = ("q", "s")
 
 
 def check_view(view: View) -> None:
-    """Check that terms, labels and counts of a view go together."""
+    """Check that terms, labels and counts of a view are consistent."""
     name = type(view).__name__
     _check_labels(view, name)
     n_q = _counts(view.n_q, len(view.quasi_identifiers), f"n_q of a {name}", "QI tuple")
     if (n_q == 0).any():
         nobody = view.quasi_identifiers[n_q == 0]
-        raise TableError(f"n_q of a {name} is 0 for {join_names(nobody)}; remove such QI tuples")
+        raise TableError(f"n_q of a {name} is 0 for {join_names(nobody)}; remove these QI tuples")
     n_s = view.n_s
     if n_s is not None:
         n_s = _counts(n_s, len(view.sensitive_values), f"n_s of a {name}", "sensitive value")
         if n_s.sum() != n_q.sum():
-            raise TableError(f"n_s of a {name} counts {n_s.sum()} records, but n_q {n_q.sum()}; the two must agree")
+            raise TableError(f"n_s of a {name} counts {n_s.sum()} records, but n_q counts {n_q.sum()}; they must agree")
     _check_terms(view, name)
     published = view.published
     if not isinstance(published, Mapping) or not all(isinstance(by, tuple) for by in published):
-        raise TableError(f"published of a {name} must be a dictionary from tuples of roles to Series of counts")
+        raise TableError(f"published of a {name} must be a dictionary {{tuple of roles: Series of counts}}")
     space, has_q, has_s = Space.of(view), False, False
     for by, counts in published.items():
         counted = _check_table(space, by, counts, f"the table by {by!r} that a {name} publishes")
@@ -57,14 +57,14 @@ def check_view(view: View) -> None:
     if not has_q:
         raise TableError(
             f"published of a {name} must have a table by 'q', without which P(s | q) is undefined; add ('q',): "
-            "pd.Series(n_q, quasi_identifiers), or for one attribute its values as index"
+            "pd.Series(n_q, quasi_identifiers), or, for one attribute, a Series indexed by its values"
         )
     if n_s is not None and not has_s:
-        raise TableError(f"a {name} has n_s, but published has no table by 's'; add ('s',), or let n_s be None")
+        raise TableError(f"a {name} has n_s, but published has no table by 's'; add ('s',), or set n_s to None")
 
 
 def _check_labels(view: View, name: str) -> None:
-    """Check the columns, and the labels of every role."""
+    """Check the columns and the labels of every role."""
     for attribute, columns in (("qi", view.qi), ("sensitive", view.sensitive)):
         if not isinstance(columns, tuple) or not columns or not all(isinstance(column, str) for column in columns):
             raise TableError(f"{attribute} of a {name} must be a tuple of column names, not {short_repr(columns)}")
@@ -75,7 +75,7 @@ def _check_labels(view: View, name: str) -> None:
         )
     axes = view.axes
     if tuple(axes)[:2] != FIRST:
-        raise TableError(f"axes of a {name} are {join_names(axes)}; 'q' and 's' come first")
+        raise TableError(f"axes of a {name} must begin with 'q' and 's', not {join_names(axes)}")
     expected = {"q": (view.qi, view.quasi_identifiers), "s": (view.sensitive, view.sensitive_values)}
     for role, (expected_columns, index) in expected.items():
         if tuple(axes[role][0]) != expected_columns or not (
@@ -84,37 +84,37 @@ def _check_labels(view: View, name: str) -> None:
             raise TableError(f"axes[{role!r}] of a {name} must be {list(expected_columns)} and the view's labels")
     players = [column for columns_of_role, _ in axes.values() for column in columns_of_role]
     if len(set(players)) < len(players):
-        raise TableError(f"each column of a {name} must have one role, but has several: {join_names(players, 20)}")
+        raise TableError(f"each column of a {name} must have one role; several have {join_names(players, 20)}")
     check_roles({role: tuple(columns_of_role) for role, (columns_of_role, _) in axes.items()})
     for role, (columns_of_role, index) in axes.items():
         if not isinstance(index, pd.Index) or list(index.names) != list(columns_of_role):
             named = list(index.names) if isinstance(index, pd.Index) else short_repr(index)
             raise TableError(f"the labels of {role!r} of a {name} are named {named}, not {list(columns_of_role)}")
         if index.has_duplicates or index.to_frame().isna().to_numpy().any() or not len(index):
-            mistake = f"repeats {join_names(index[index.duplicated()])}" if index.has_duplicates else "misses values"
+            mistake = f"repeats {join_names(index[index.duplicated()])}" if index.has_duplicates else "has NaN"
             raise TableError(f"the index of {role!r} of a {name} {mistake if len(index) else 'is empty'}")
         if isinstance(index, pd.MultiIndex) and any(level.has_duplicates for level in index.levels):
             raise TableError(f"a level of the index of {role!r} of a {name} repeats values; make it from_frame(...)")
 
 
 def _counts(values: object, n: int, what: str, of: str) -> np.ndarray:
-    """Read whole counts, none negative, one per label."""
+    """Read nonnegative integer counts, one per label."""
     counts = np.asarray(values)
     if counts.shape != (n,) or counts.dtype.kind not in "iuf":
         raise TableError(f"{what} must be {n} counts, one per {of}, not {short_repr(values)} of shape {counts.shape}")
     if (bad := ~(np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts)))).any():
-        raise TableError(f"{what} must contain counts of records, integers of at least 0, got {counts[bad][0]:.12g}")
+        raise TableError(f"{what} must contain counts of records, integers of at least 0, not {counts[bad][0]:.12g}")
     return counts.astype(np.int64)
 
 
 def _check_terms(view: View, name: str) -> None:
-    """Check that terms() numbers each term once, by existing labels, in order."""
+    """Check that terms() contains each term once, with codes of existing labels, in order."""
     terms, roles = view.terms(), tuple(view.axes)
     if not isinstance(terms, dict) or set(terms) != set(roles):
         raise TableError(f"terms() of a {name} must give codes of {join_names(roles)}, not {short_repr(terms)}")
     n = {np.shape(code) for code in terms.values()}
     if len(n) > 1 or len(next(iter(n))) != 1 or not next(iter(n))[0]:
-        raise TableError(f"terms() of a {name} must give equally many codes of every role, one per term; found {n}")
+        raise TableError(f"terms() of a {name} must give one code per term for every role, not arrays of shapes {n}")
     for role in roles:
         code, size = terms[role], len(view.axes[role][1])
         if not isinstance(code, np.ndarray) or code.dtype.kind not in "iu" or code.min() < 0 or code.max() >= size:
@@ -125,7 +125,7 @@ def _check_terms(view: View, name: str) -> None:
 
 
 def _ascending(keys: list[np.ndarray]) -> bool:
-    """Whether rows of keys, the first the most important, are sorted, none twice."""
+    """Return whether tuples of keys, the first key being the primary one, are strictly ascending."""
     less, same = np.zeros(max(len(keys[0]) - 1, 0), dtype=bool), np.ones(max(len(keys[0]) - 1, 0), dtype=bool)
     for key in keys:
         less |= same & (key[:-1] < key[1:])
@@ -134,20 +134,20 @@ def _ascending(keys: list[np.ndarray]) -> bool:
 
 
 def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -> np.ndarray:
-    """Check a published table against the terms; gives every label's count, divided among the terms that have it."""
+    """Check a published table against the terms; return each label's count, divided among its terms."""
     if not isinstance(counts, pd.Series):
         raise TableError(f"{what} must be a Series of counts, not {short_repr(counts)}")
     try:
         block = space.marginal(list(by))
     except MaxEntError as error:
-        raise TableError(f"{what} cannot be: {error}") from error
+        raise TableError(f"{what} is not valid: {error}") from error
     names, expected = list(counts.index.names), list(block.index.names)
     if names != expected:
         raise TableError(f"the index of {what} must have the names {expected}, not {names}")
     n = _counts(counts.to_numpy(), len(counts), what, "label")
     labels = counts.index
     if labels.has_duplicates:
-        raise TableError(f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; one count per label")
+        raise TableError(f"{what} repeats {join_names(labels[labels.duplicated()].unique())}; give one count per label")
     known = labels.isin(block.index)
     if (lost := ~known & (n > 0)).any():
         raise TableError(f"{what} counts {n[lost].sum()} records of {join_names(labels[lost])}, which have no term")
@@ -158,38 +158,38 @@ def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -
     if not labels.equals(block.index):
         raise TableError(
             f"{what} must be in the order of the labels of the view, the last varying fastest, from {block.index[0]!r} "
-            f"to {block.index[-1]!r}; sort it, as by .sort_index()"
+            f"to {block.index[-1]!r}; sort it, e.g. with .sort_index()"
         )
     if n.sum() != space.n_records:
-        raise TableError(f"{what} counts {n.sum()} records, but n_q counts {space.n_records}; the two must agree")
+        raise TableError(f"{what} counts {n.sum()} records, but n_q counts {space.n_records}; they must agree")
     share = n / np.diff(block.matrix.indptr)
     return share[block.matrix.tocsc().indices]
 
 
 def _check_sums(space: Space, shares: np.ndarray, role: str, expected: np.ndarray, what: str) -> None:
-    """Check that the counts of a table, divided among its terms, add up to others."""
+    """Check that the counts of a table, divided among its terms, add up to expected counts."""
     off = np.abs(np.bincount(space.codes[role], shares, len(expected)) - expected) > 0.5
     if off.any():
         labels = space.view.axes[role][1]
-        raise TableError(f"{what} do not go together: they count other numbers of {join_names(labels[off])}")
+        raise TableError(f"{what} are inconsistent: they have different counts of {join_names(labels[off])}")
 
 
-# The rows that a published view implies: the first source of every model.
+# The rows that a published view implies, which are the first source of every model.
 
 
 class PublishedRows(Source):
-    """Rows that the published data imply, and, where it is known, the solution without any other knowledge in closed form.
+    """Rows that the published data imply, possibly with a closed form of the solution without other knowledge.
 
-    The first rows that are emitted must be those of people's quasi-identifiers, which are never part of an irreducible
-    infeasible subsystem if the published data contradict themselves.
+    The first rows must be those of people's quasi-identifiers, which are never part of an irreducible infeasible
+    subsystem if the published data contradict themselves.
     """
 
     _counts_records = True
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """The maximum-entropy answer when nothing else is known: one count per term and one multiplier per row.
+        """Return the maximum-entropy solution without other knowledge: one count per term, one multiplier per row.
 
-        By default it is unknown.
+        By default, it is unknown.
 
         Parameters
         ----------
@@ -199,27 +199,27 @@ class PublishedRows(Source):
         Returns
         -------
         counts : ndarray, one per term
-            Records; NaN where no closed form is known. If there is one, the published data are consistent.
+            Records; NaN without a closed form. If there is one, the published data are consistent.
         multipliers : ndarray, one per row
             As `multipliers` of :class:`maxent_cvx.Posterior`; without a closed form, a starting point.
         """
         return np.full(len(space), np.nan), np.zeros(sum(len(rows) for rows in self.rows(space)))  # type: ignore[misc,arg-type]
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """The smallest and the largest number of records that some terms can have together, when nothing else is known.
+        """Return the smallest and the largest total of some terms, in records, without other knowledge.
 
-        Called only if there is a closed form.
+        It is called only if there is a closed form.
 
         Parameters
         ----------
         space : Space
         at : ndarray of int
-            Positions of terms: in every bucket, all those of some QI tuples with some values.
+            Positions of terms: those of some QI tuples with some values, in every bucket.
 
         Returns
         -------
         low, high : float
-            Records.
+            Numbers of records.
 
         Raises
         ------
@@ -227,26 +227,26 @@ class PublishedRows(Source):
             If the class has a closed form, but does not define this method.
         """
         name = type(self).__name__
-        raise StatementError(f"{name} has a closed form and no closed_bounds(space, at); write both, or neither")
+        raise StatementError(f"{name} has a closed form but no closed_bounds(space, at); define both or neither")
 
     def closed_bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Apply :meth:`closed_bounds` to each of several groups of terms; by default one after the other.
+        """Apply :meth:`closed_bounds` to each of several groups of terms, by default one after the other.
 
         Parameters
         ----------
         space : Space
         at : ndarray of int
-            Positions of terms; those of a group are as :meth:`closed_bounds` expects.
+            Positions of terms, for each group as in :meth:`closed_bounds`.
         group : ndarray of int
-            The group of each.
+            The group of each position.
         n_groups : int
 
         Returns
         -------
         low, high : ndarray, one per group
-            Records; 0 for a group without terms.
+            Numbers of records; 0 for a group without terms.
         """
         ends = np.zeros((2, n_groups))
         order = np.argsort(group, kind="stable")
@@ -256,15 +256,15 @@ class PublishedRows(Source):
         return ends[0], ends[1]
 
 
-# The default for any view: its published counts.
+# The default source of a view: its published counts.
 
 
 def counted_rows(space: Space, by: Sequence[str], counts: pd.Series) -> Rows:
-    """A marginal is what was counted: one row per label."""
+    """Equate a marginal with published counts, one row per label."""
     block = space.marginal(list(by))
     if not block.index.equals(counts.index):
         return block == counts / space.n_records
-    p = counts.to_numpy() / space.n_records  # in the order of the rows, as nearly always: no label is looked up
+    p = counts.to_numpy() / space.n_records  # mostly in the order of the rows, so that no label is looked up
     return Rows(block.matrix, p, p, block.label, block.index, space.view)
 
 
@@ -278,11 +278,11 @@ class PublishedCounts(PublishedRows):
     ----------
     view : View
     tables : sequence of tuple of str, optional
-        Keys of ``view.published``; by default all, first those by QI tuple.
+        Keys of ``view.published``; by default all, those by QI tuple first.
 
     Examples
     --------
-    For a release it gives the same rows as :class:`~maxent_cvx.BucketInvariants`, which also has the closed form:
+    For a release, the rows are those of :class:`~maxent_cvx.BucketInvariants`, which also has the closed form:
 
     >>> import maxent_cvx as mx
     >>> from maxent_cvx.sources import PublishedCounts
@@ -299,29 +299,29 @@ class PublishedCounts(PublishedRows):
 
     @property
     def label(self) -> str:
-        """The name of this source in every model of such a view; of some tables only, with what they are by."""
+        """The name of this source in models; if it has only some of the tables, with their roles."""
         if len(self.tables) == len(self.view.published):
             return "published counts"
         return f"published counts by {'; '.join(', '.join(by) for by in self.tables)}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per label of every table that somebody has; the others are :class:`PublishedZeros`."""
+        """Yield one row per label with a positive count; the others are :class:`PublishedZeros`."""
         for by in self.tables:
             counts = self.view.published[by]
             rows, occurs = counted_rows(space, by, counts), counts.to_numpy() > 0
             yield rows if occurs.all() else rows.at(occurs)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """For a single table, everybody counted under a label has each of its terms with equal probability; else NaN.
+        """Return the solution for a single table, in which all terms of a label are equally probable; else NaN.
 
         Returns
         -------
         counts : ndarray, one per term
-            Records: the weight of the term, by that of all terms with the label, times n(label). NaN where several
-            tables are published, or labels that nobody has.
+            Records: the weight of the term, divided by that of all terms with the label, times n(label). NaN if there
+            are several tables, or labels with count 0.
         multipliers : ndarray, one per row
-            With x = w exp(A' multipliers - 1) for the rows A x = b in records; for several tables those of the first as
-            if it were alone, and 0 for the others.
+            With x = w exp(A' multipliers - 1) for the rows A x = b in records; for several tables, the multipliers of
+            the first table alone, and 0 for the others.
 
         Examples
         --------
@@ -343,22 +343,22 @@ class PublishedCounts(PublishedRows):
         return shares, np.concatenate([np.log(each[each > 0]) + 1, others])
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """The least and the most people, by what each label, or each bucket, can contain."""
+        """Return the smallest and the largest total, from the capacity of each label or bucket."""
         low, high = self._bounds_of_each(space, at, np.zeros(len(at), dtype=np.int64), 1)
         return float(low[0]), float(high[0])
 
     def closed_bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same for each of several groups of terms, all at once."""
-        if type(self).closed_bounds is not PublishedCounts.closed_bounds:  # of a subclass that defines this only
+        """Compute :meth:`closed_bounds` of several groups of terms at once."""
+        if type(self).closed_bounds is not PublishedCounts.closed_bounds:  # a subclass that only overrides this one
             return super().closed_bounds_of_each(space, at, group, n_groups)
         return self._bounds_of_each(space, at, group, n_groups)
 
     def _bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Under one label, people may have any of its terms: nobody or everybody, unless there is no other term."""
+        """Bound the people in some terms of each label: none to all of its people, or all if it has no other term."""
         row, n = self._rows_of(space), self.view.published[self.tables[0]].to_numpy()
         pairs, n_terms = np.unique(group * len(n) + row[at], return_counts=True)
         whose, label = np.divmod(pairs, len(n))
@@ -366,18 +366,18 @@ class PublishedCounts(PublishedRows):
         return np.bincount(whose, n[label] * all_of_them, n_groups), np.bincount(whose, n[label], n_groups)
 
     def _of_values(self, by: tuple[str, ...]) -> bool:
-        """Whether a table does not count people by QI tuple."""
+        """Return whether a table does not count people by QI tuple."""
         return not ("q" in by or set(self.view.qi) <= set(by))
 
     def _rows_of(self, space: Space) -> np.ndarray:
-        """The label of each term in the first table; every term has one."""
+        """Return the label of each term in the first table; every term has one."""
         return space.marginal(list(self.tables[0])).matrix.tocsc().indices
 
 
 class PublishedZeros(Source):
-    """sum P(terms with a label) = 0, for every label that a view publishes that nobody has."""
+    """sum P(terms with a label) = 0, for every published label with count 0."""
 
-    # These force terms to be empty, as knowledge may, and link none; hence they are apart from the other counts.
+    # Like some knowledge, these rows force terms to be 0, and link no terms; hence they are a separate source.
 
     label = "published zeros"
 
@@ -385,21 +385,21 @@ class PublishedZeros(Source):
         self.view = view
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per label that nobody has."""
+        """Yield one row per label with count 0."""
         for by, counts in self.view.published.items():
             if (nobody := counts.to_numpy() == 0).any():
                 yield counted_rows(space, by, counts).at(nobody)
 
 
-# What is true of a published view, whatever else is known: the sources that every model of it begins with.
+# The sources of a published view, with which every model of it begins.
 
 
 @singledispatch
 def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
-    """List the sources of a view itself: first those that link few terms, such as those of a bucket; then the others.
+    """Return the sources of a view itself; those that link few terms, such as those of a bucket, come first.
 
-    A ``functools.singledispatch`` function: a kind of view that publishes more than counts, or has a closed form for
-    them, registers its sources with ``@published_sources.register(MyView)``. Subclasses inherit them.
+    This is a ``functools.singledispatch`` function: a class of views that publishes more than counts, or has a closed
+    form for them, registers its sources with ``@published_sources.register(MyView)``. Subclasses inherit them.
 
     Parameters
     ----------
@@ -408,8 +408,8 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     Returns
     -------
     tuple
-        A :class:`PublishedRows`, and any sources. By default the counts that the view publishes, after its properties
-        have been checked.
+        A :class:`PublishedRows`, and possibly other sources. By default the published counts of the view, after a check
+        of its properties.
 
     Raises
     ------
@@ -437,9 +437,9 @@ class BucketInvariants(PublishedCounts):
     """sum_s P(q, s, b) = P(q, b) and sum_q P(q, s, b) = P(s, b), for every q and s of every bucket b.
 
     These rows are sound, complete, and concise except for one row per bucket (Theorems 1 to 3): they imply every
-    linear equation that is true of all assignments of the bucket's values to its people, and no other. That everybody
-    has exactly one value is not such an equation, and is not implied. In a bucket with counterfeits, the counts of
-    values are upper bounds.
+    linear equation that is true of all assignments of the bucket's values to its people, and no other. They do not
+    imply that everybody has exactly one value, which is not such an equation. In a bucket with counterfeits, the counts
+    of values are upper bounds.
 
     Parameters
     ----------
@@ -448,7 +448,7 @@ class BucketInvariants(PublishedCounts):
     Raises
     ------
     StatementError
-        If it is not a Release.
+        If `release` is not a Release.
 
     Notes
     -----
@@ -456,7 +456,7 @@ class BucketInvariants(PublishedCounts):
 
     Examples
     --------
-    Every model of a release contains them as its first source. Here there are nine pairs (q, b), and nine (s, b):
+    Every model of a release contains them as its first source. This one has nine pairs (q, b), and nine (s, b):
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -469,21 +469,21 @@ class BucketInvariants(PublishedCounts):
     label = "published buckets"
 
     def __init__(self, release: BucketView) -> None:
-        check_instance(release, BucketView, "release", "make one with Release.from_buckets(...)")
+        check_instance(release, BucketView, "release", "create one with Release.from_buckets(...)")
         super().__init__(release, [("q", "bucket"), ("s", "bucket")])
         self.release = release
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the QI-invariants, then the SA-invariants."""
+        """Yield the QI-invariants, then the SA-invariants."""
         of_people, of_values = super().rows(space)
         yield of_people
         at_most = self.release.at_most
         yield replace(of_values, low=np.where(at_most, -np.inf, of_values.low)) if at_most.any() else of_values
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """P(q, s, b) = P(q, b) P(s, b) / P(b): the answer when nothing else is known (Eq. (9)).
+        """Return P(q, s, b) = P(q, b) P(s, b) / P(b), the solution without other knowledge (Eq. (9)).
 
-        A named person with QI tuple q has 1 / n(q) of it, like everybody with q.
+        A named person with QI tuple q has the share 1 / n(q) of it, like everybody with q.
 
         Parameters
         ----------
@@ -496,7 +496,7 @@ class BucketInvariants(PublishedCounts):
             N P(q, s, b), records; NaN in buckets with counterfeits.
         multipliers : ndarray, one per row of :meth:`rows`
             With x = w exp(A' multipliers - 1) for the rows A x = b in records: log n(q, b) + 1 for
-            QI-invariants, less log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
+            QI-invariants, minus log n(q) if somebody with q is named, and log(n(s, b) / n(b)) for SA-invariants.
 
         Examples
         --------
@@ -521,7 +521,7 @@ class BucketInvariants(PublishedCounts):
     def _bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sum over buckets the records that a rectangle of QI tuples and values can contain."""
+        """Sum the bounds on the records of a rectangle of QI tuples and values over buckets."""
         # In a bucket of n(b) records, between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) of the n(Q) people in Q
         # have one of the n(S) values in S (Frechet).
         release, bucket = self.release, space.codes["bucket"][at]
@@ -542,7 +542,7 @@ def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
     return (BucketInvariants(release),)
 
 
-# The invariants of generalised groups, and of the population that their people are from.
+# The invariants of generalised groups, and of the population of their people.
 
 
 class GroupInvariants(PublishedCounts):
@@ -555,14 +555,14 @@ class GroupInvariants(PublishedCounts):
         self.release = release
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """There is none, as groups compete for people: NaN, and multipliers to begin with."""
+        """Return NaN, as there is no closed form when groups share possible people, and initial multipliers."""
         b = self.release.n_sb.nonzero()[1]
         covered = np.asarray(self.release.cover @ self.release.n_q)
         return np.full(len(space), np.nan), np.log(self.release.n_sb.data / covered[b]) + 1
 
 
 class Population(PublishedCounts):
-    """sum_{s, b} P(q, s, b) = P(q): the population's people, in whichever group, or in none."""
+    """sum_{s, b} P(q, s, b) = P(q): the people of the population, in any group or in none."""
 
     label = "population"
 
@@ -575,21 +575,21 @@ def _group_sources(release: GroupedRelease) -> tuple[GroupInvariants, Population
     return GroupInvariants(release), Population(release)
 
 
-# The hard constraints of named people, beside those of the view: each of them has one record.
+# The hard constraints of named people, besides those of the view: each of them has one record.
 
 
 class NamedPeople(Source):
-    """sum_{s, b} P(i, q, s, b) = 1 / N for every person i with a name, whose QI tuple is q."""
+    """sum_{s, b} P(i, q, s, b) = 1 / N for every named person i with QI tuple q."""
 
-    # Together with the QI- and SA-invariants, which are about everybody, these rows have the answer of a table with a
-    # pseudonym for every record. Somebody whose QI tuple nobody else has needs no row: the QI-invariant implies it.
-    # Privacy-MaxEnt, section 6; the paper leaves the invariants out.
+    # Together with the QI- and SA-invariants of all people, these rows have the solution of a table with a pseudonym
+    # for every record. A person with a unique QI tuple needs no row, as the QI-invariant implies it. Privacy-MaxEnt,
+    # section 6; the paper omits the invariants.
 
     _counts_records = True
     label = "named people"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per person."""
+        """Yield one row per person."""
         everybody, people = space.marginal("who"), space.people
         alike = people.unnamed + np.bincount(people.q, minlength=len(people.unnamed))  # records of every QI tuple
         yield everybody.at(alike[people.q] > 1) == 1 / space.n_records
@@ -601,9 +601,8 @@ class NamedPeople(Source):
 class PriorZeros(Source):
     """P(signature, x) = 0 for every value x whose prior probability p(signature : x) is 0."""
 
-    # The other entries of a prior are no rows: they are what the distribution is compared with.
-    # Probabilistic Inference Protection, Definition 2. A posterior with a finite divergence from the prior is 0
-    # there.
+    # The other entries of a prior are not rows, but the reference of the divergence. Probabilistic Inference
+    # Protection, Definition 2: a posterior with a finite divergence from the prior is 0 at these values.
 
     label = "prior"
 
@@ -611,16 +610,16 @@ class PriorZeros(Source):
         self.attributes = attributes
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per signature and value."""
+        """Yield one row per signature and value."""
         if space.prior is None or space.prior.all():
             return
         values = space.marginal([*self.attributes, "s"])
         first = values.matrix.indices[values.matrix.indptr[:-1]]  # all terms of a row have the same prior
         zeros = (values == 0.0).at(np.flatnonzero(space.prior[first] == 0))
-        yield replace(zeros, remedy="change the prior, which holds that to be impossible (as with smoothing=...)")
+        yield replace(zeros, remedy="change the prior, in which this is impossible (e.g. with smoothing=...)")
 
 
-# What is known when no table is published: everybody's QI, perhaps how frequent the values are (section V.D).
+# Knowledge without a published table: everybody's QI, and possibly the distribution of the values (section V.D).
 
 
 class QIConstraints(PublishedCounts):
@@ -635,7 +634,7 @@ class QIConstraints(PublishedCounts):
         self.table = table
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """P(q, x) = P(q) / |SA|: the answer when nothing else is known."""
+        """Return P(q, x) = P(q) / |SA|, the solution without other knowledge."""
         n_q = self.table.n_q
         among = np.where(space.people.unnamed < n_q, n_q, 1)
         each = n_q / len(self.table.possible) / among
@@ -645,8 +644,7 @@ class QIConstraints(PublishedCounts):
 class SAConstraints(PublishedCounts):
     """sum_q P(q, x) = P(x), for every sensitive value x, if their distribution is published."""
 
-    # Nobody has values that nobody is published to have: their terms do not exist.
-    # Published rules, Eq. (9).
+    # Published rules, Eq. (9). Terms of values with count 0 do not exist.
 
     label = "published distribution"
 
@@ -660,17 +658,17 @@ def _table_sources(table: QITable) -> tuple[QIConstraints, *tuple[SAConstraints,
     return QIConstraints(table), *([] if table.n_s is None else [SAConstraints(table)])
 
 
-#: What to do about releases that contradict each other.
+#: Advice for releases that contradict each other.
 REMEDY = "correct it, give people with new values new pseudonyms, or remove it"
 
 
 class SeriesConstraints(PublishedRows):
     """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap."""
 
-    # Those are the buckets of the first release, and of others what is a part of one of them, or has only new people.
-    # All the others' constraints are :class:`OtherRelations`: together they are equivalent to those of the paper. A bucket with
-    # counterfeits has at most so many people with a value.
-    # Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in all. The zero constraints (3) need no
+    # These are the buckets of the first release, and those of other releases that are a part of one of them, or have
+    # only new people. All other buckets are :class:`OtherRelations`; together they are equivalent to the constraints of
+    # the paper. For buckets with counterfeits, the counts are upper bounds.
+    # Re-publishing, Eqs. (4) and (6); with P(i, s) = P(s | i)/n and n people in total. The zero constraints (3) need no
     # rows: such terms do not exist.
 
     label = "published releases"
@@ -679,13 +677,13 @@ class SeriesConstraints(PublishedRows):
         self.series = series
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the one constraints, then the relation constraints of every release."""
+        """Yield the one constraints, then the relation constraints of every release."""
         yield counted_rows(space, ["q"], self.series.published["q",])
         for relations, inside in zip(_relations(space, self.series), self.series.apart[1], strict=True):
             yield relations.rows(space, inside)
 
     def closed_form(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
-        """P(s | i) = #_b(s)/|b| of somebody in one bucket b only, whose people are all in no other."""
+        """Return P(s | i) = #_b(s)/|b| for people in a single bucket b, all of whose people are in no other bucket."""
         series, q = self.series, space.codes["q"]
         block, inside = series.apart
         present = series.buckets >= 0
@@ -704,7 +702,7 @@ class SeriesConstraints(PublishedRows):
         return counts, np.concatenate(multipliers)
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Add up the bounds of rectangles of people and values, one per bucket (Frechet)."""
+        """Sum the Frechet bounds of rectangles of people and values over buckets."""
         series, low, high = self.series, 0.0, 0.0
         for u, relations in enumerate(_relations(space, series)):
             terms = at[series.buckets[u, space.codes["q"][at]] >= 0]
@@ -734,29 +732,29 @@ class OtherRelations(Source):
         self.series = series
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the relation constraints of every release that are not among the series' own."""
+        """Yield the relation constraints that are not part of :class:`SeriesConstraints`."""
         for relations, inside in zip(_relations(space, self.series), self.series.apart[1], strict=True):
             yield relations.rows(space, ~inside)
 
 
 class _Relations(NamedTuple):
-    """The relation constraints of one release: one row for each value of each bucket."""
+    """The relation constraints of one release: one row per value of each bucket."""
 
     label: str
-    terms: np.ndarray  # the terms of people who are in the release, and the row of each
+    terms: np.ndarray  # the terms of people in the release, and the row of each term
     row: np.ndarray
-    bucket: np.ndarray  # of each row
+    bucket: np.ndarray  # the bucket of each row
     value: np.ndarray
     number: np.ndarray
     names: pd.Index  # the names of the buckets
     with_counterfeits: np.ndarray  # which buckets have more values than people
 
     def row_of(self, terms: np.ndarray) -> np.ndarray:
-        """The row of each of some terms."""
+        """Return the row of each of some terms."""
         return self.row[np.searchsorted(self.terms, terms)]
 
     def rows(self, space: Space, inside: np.ndarray) -> Rows:
-        """Write the constraints of some buckets."""
+        """Build the constraints of some buckets."""
         relations = np.flatnonzero(inside[self.bucket])
         where = (np.ones(len(self.terms)), (self.row, self.terms))
         matrix = sp.csr_array(sp.csr_array(where, shape=(len(self.bucket), len(space)))[relations])
@@ -768,7 +766,7 @@ class _Relations(NamedTuple):
 
 
 def _relations(space: Space, series: ReleaseSeries) -> Iterator[_Relations]:
-    """Lay out the relation constraints, release by release."""
+    """Yield the relation constraints of each release."""
     n_values, q, s = len(series.sensitive_values), space.codes["q"], space.codes["s"]
     for u, release in enumerate(series.releases):
         bucket, value, number = series.values_in(u)

@@ -41,39 +41,39 @@ from .numbers import (
 )
 from .statements import Event, Probability, conditions, given_text, read_given
 
-# Cov(x, y) of a quasi-identifier x with a sensitive number y, as an expression that is compared.
+# Cov(x, y) of a quasi-identifier x and a sensitive number y, as an expression for comparisons.
 
 
 def Covariance(
     x: str, y: Mapping[object, float] | pd.Series | str, given: Mapping[str, object] | None = None
 ) -> Probability:
-    """Cov(x, y | given) = E[(x - E x) y | given] of a known number x and a sensitive number y, to be compared.
+    """Return Cov(x, y | given) = E[(x - E x) y | given] of a known number x and a sensitive number y, for comparisons.
 
     Parameters
     ----------
     x : str
-        A quasi-identifier whose values are numbers, "age"; an indicator, "sex=F"; or a product of these.
+        A numeric quasi-identifier, "age"; an indicator, "sex=F"; or a product of these.
     y : dict, Series or str
-        The number of each sensitive value, ``{"yes": 1}``, all others being 0; or the name of a sensitive attribute
-        whose values are numbers.
+        The number of each sensitive value, ``{"yes": 1}``, and 0 for all others; or the name of a numeric sensitive
+        attribute.
     given : dict, optional
-        QI attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
+        A mapping of QI attributes to values, lists of values, or :class:`pandas.Interval`. None means everybody.
 
     Returns
     -------
     Probability
-        A linear combination of probabilities, like :func:`P`: ``Covariance("age", {"yes": 1}) >= 0`` means that the ill
-        are on average at least as old as the others.
+        A linear combination of probabilities, like :func:`P`: ``Covariance("age", {"yes": 1}) >= 0`` means that on
+        average the ill are at least as old as the others.
 
     Raises
     ------
     StatementError, BadProbability
-        If the arguments are invalid. Whether names exist, and values are numbers, is checked when it is added to a model.
+        If the arguments are invalid. Names and the types of values are checked when it is added to a model.
 
     Notes
     -----
-    E[xy] - E[x] E[y] is linear in P since E[x] is known from the quasi-identifiers. It is the covariance with divisor
-    n; with divisor n - 1 it is n / (n - 1) times as large.
+    E[xy] - E[x] E[y] is linear in P since E[x] is known from the quasi-identifiers. The divisor is n; the covariance
+    with divisor n - 1 is n / (n - 1) times as large.
 
     Examples
     --------
@@ -96,14 +96,14 @@ def Covariance(
 
 @dataclass(frozen=True)
 class ExpectedProduct(Event):
-    """Cov(x, y | given): a sum over people, each with (x - E x) y."""
+    """Cov(x, y | given): a sum of (x - E x) y over people."""
 
-    x: str = ""  # a column, as of a regression
+    x: str = ""  # a column, as in a regression
     y: str | frozenset[tuple[object, float]] = ""  # a sensitive attribute, or the number of each value
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Any number."""
+        """The smallest and the largest possible value, which are infinite."""
         return -math.inf, math.inf
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ class ExpectedProduct(Event):
         return f"Cov({self.x}, {y} | {condition})" if condition else f"Cov({self.x}, {y})"
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Coefficients on p in rational numbers: for every term its place among the different ones."""
+        """Return the position of every term's coefficient on p among distinct rational numbers, and these."""
         known_members(space.view, "a covariance")
         people = space.view.n_q * space.described(dict(self.given))
         different, of_tuple = np.unique(design_matrix(space.view, [self.x])[:, 0], return_inverse=True)
@@ -134,29 +134,29 @@ class ExpectedProduct(Event):
         return place, [Fraction(0), *(Fraction(space.n_records, n) * (a - mean) * b for a in x for b in y)]
 
 
-# A statistic as bounds of sums over the people described.
+# Statistics as bounds on sums over the described people.
 
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """low <= sum of a weight of each person <= high."""
+    """low <= sum of weights over people <= high."""
 
     name: str
-    weights: np.ndarray  # one per term of the people described
+    weights: np.ndarray  # one per term of the described people
     low: float
     high: float
 
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """The people described, and the number that a statistic is of."""
+    """The described people, and the numbers of a statistic."""
 
-    terms: np.ndarray  # the terms of the people described
-    x: np.ndarray  # one per term of these: the number
-    n: int | None  # how many people they are; None if unknown, since it depends on sensitive values
+    terms: np.ndarray  # the terms of the described people
+    x: np.ndarray  # the number of each of these terms
+    n: int | None  # the number of people; None if unknown, since it depends on sensitive values
 
     def rows(self, sums: Sequence[Sum], space: Space, label: str, exact: bool = False) -> Rows:
-        """Write sums over the people as rows."""
+        """Convert sums over the people to rows."""
         weights = np.array([one.weights for one in sums])
         row, at = np.nonzero(weights)
         entries = weights[row, at] * float(space.n_records), (row, self.terms[at])
@@ -168,7 +168,7 @@ class Subjects:
 def subjects(
     space: Space, of: str | None, given: Mapping[str, object], values: Mapping[object, float] | pd.Series | None
 ) -> Subjects:
-    """Find the people described, and their numbers."""
+    """Find the described people and their numbers."""
     view = space.view
     having = {name: choice for name, choice in given.items() if name in view.sensitive}
     of_tuples = {name: choice for name, choice in given.items() if name not in having}
@@ -189,11 +189,11 @@ def subjects(
 def _numbers(
     space: Space, of: str | None, values: Mapping[object, float] | pd.Series | None, known: bool
 ) -> np.ndarray:
-    """The number of every term."""
+    """Return the number of every term."""
     view = space.view
     if of is None:
         if len(view.sensitive) > 1:
-            raise StatementError(f"the attribute of the statistic must be given (of), one of {list(view.sensitive)}")
+            raise StatementError(f"the statistic needs its attribute; pass of=, one of {list(view.sensitive)}")
         of = view.sensitive[0]
     if of in view.sensitive:
         return numbers_of_values(view, of, values)[space.codes["s"]]
@@ -214,16 +214,16 @@ def _numbers(
 #     #(x <= v) >= i        and        #(x < v) <= j - 1.
 #
 # A quantile that is one of the numbers has i = j, and these two rows are equivalent to it. A quantile between two
-# neighbours, j = i + 1, is a disjunction: v lies in the given proportion between one of several pairs (a, b) of values,
-# which is (x(i), x(j)). The rows are what all these pairs have in common: the least and the largest a, and b.
+# neighbours, j = i + 1, is a disjunction: (x(i), x(j)) is one of several pairs (a, b) of values between which v lies in
+# the given proportion. The rows are common to all these pairs: they use the least and the largest a, and b.
 #
-# If n is unknown, with q = s/t, the conditions on integers #, n are t # >= s n and the like.
+# If n is unknown, with q = s/t, the conditions on the integers # and n are of the form t # >= s n.
 
-#: Names of NumPy, numpy.quantile(x, q, method=...), and what they are the value at, of h = (n - 1) q from 0.
+#: Names of methods of numpy.quantile(x, q, method=...), and the position of their value as a function of h = (n - 1) q.
 METHODS = ("linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf")
-#: Two numbers that differ by less, relative to the largest that there is, are the same: interpolation rounds.
+#: Two numbers are equal if they differ by less, relative to the largest number: interpolation rounds.
 ROUNDING = 1e-12
-#: What may be wrong with a quantile that nobody can have.
+#: Advice for an impossible quantile.
 REMEDY = "check whether it was rounded (decimals) or computed in another way (method)"
 
 
@@ -236,10 +236,10 @@ class Quantile:
     low: float
     high: float
     label: str
-    remedy: str = REMEDY  # what to do if nobody can have it
+    remedy: str = REMEDY  # advice if it is impossible
 
     def rows(self, people: Subjects, space: Space) -> Rows:
-        """The linear conditions that it implies."""
+        """Return the linear conditions that it implies."""
         x = people.x
         if people.n is None:
             if not self._contains(x).any() and not (x.min() < self.low and x.max() > self.high):
@@ -257,7 +257,7 @@ class Quantile:
         return self._rows(counts, people, space, self.label)
 
     def alternatives(self, people: Subjects, space: Space) -> list[Rows]:
-        """The rows of each pair of neighbours that may have the quantile between them, one of which is true."""
+        """Return the rows of each pair of neighbours between which the quantile may lie; one pair is true."""
         if people.n is None or len(set(self._places(people.n))) == 1:
             return [self.rows(people, space)]
         first, last = self._places(people.n)
@@ -266,13 +266,13 @@ class Quantile:
                 [*_between(people.x, first, a, a), *_between(people.x, last, b, b)],
                 people,
                 space,
-                f"{self.label}, of {a:.12g} and {b:.12g}",
+                f"{self.label}, between {a:.12g} and {b:.12g}",
             )
             for a, b in self._pairs(people).tolist()
         ]
 
     def _places(self, n: int) -> tuple[int, int]:
-        """Between which of n numbers in order it lies, from 1."""
+        """Return the positions, from 1, of the two of n sorted numbers between which it lies."""
         if self.method == "inverted_cdf":
             return (max(math.ceil(self.q * n), 1),) * 2
         if self.method == "averaged_inverted_cdf":
@@ -282,12 +282,12 @@ class Quantile:
         return {"lower": (lower, lower), "higher": (higher, higher)}.get(self.method, (lower, higher))
 
     def _pairs(self, people: Subjects) -> np.ndarray:
-        """The values that the two neighbours can have, shape (pairs, 2), of a known number of people."""
+        """Return the possible values of the two neighbours, shape (pairs, 2), for a known number of people."""
         assert people.n is not None
         h = self.q * (people.n - 1)
         part = float(h - math.floor(h)) if self.method == "linear" else 0.5
         values = np.unique(people.x)
-        # For each lower neighbour a the upper ones b >= a with low <= (1 - part) a + part b <= high follow each other.
+        # For each lower neighbour a, the upper ones b >= a with low <= (1 - part) a + part b <= high are consecutive.
         off = _rounding(values)
         ends = [(side - (1 - part) * values) / part for side in (self.low - off, self.high + off)]
         start = np.maximum(np.searchsorted(values, ends[0], "left"), np.arange(len(values)))
@@ -300,12 +300,12 @@ class Quantile:
         return np.column_stack([values[a], values[b]])
 
     def _contains(self, x: np.ndarray) -> np.ndarray:
-        """Mark the numbers that lie in it."""
+        """Mark the numbers in [low, high]."""
         off = _rounding(x)
         return (x >= self.low - off) & (x <= self.high + off)
 
     def _of_any_number(self, x: np.ndarray) -> list[Sum]:
-        """What it implies for an unknown number n of people: with q = s/t, in integers t # and s n."""
+        """Return its implications for an unknown number n of people: with q = s/t, in integers t # and s n."""
         q, unit = self.q, Fraction(1, self.q.denominator)
         at_least, at_most = {
             "inverted_cdf": (Fraction(0), -unit if q else Fraction(0)),
@@ -315,29 +315,30 @@ class Quantile:
         }.get(self.method, (unit - q, 1 - q - unit))
         counts = [_count(x, "<=", self.high, at_least, math.inf, q), _count(x, "<", self.low, -math.inf, at_most, q)]
         if q or at_least < 1:
-            counts.append(_count(x, "<=", self.high, 1, math.inf))  # there is somebody
+            counts.append(_count(x, "<=", self.high, 1, math.inf))  # the group has people
         return counts
 
     def _unattainable(self, x: np.ndarray) -> StatementError:
         return StatementError(
-            f"{self.label}: nobody as described can have it, by values from {x.min():.12g} to {x.max():.12g}; {self.remedy}"
+            f"{self.label}: this is impossible for the described people, whose values are {x.min():.12g} to "
+            f"{x.max():.12g}; {self.remedy}"
         )
 
     def _rows(self, counts: list[Sum], people: Subjects, space: Space, label: str) -> Rows:
-        """Write counts as rows, but for those that no number of people could violate."""
+        """Convert counts to rows, without those that are always true."""
         rows = people.rows(counts, space, label, exact=people.n is not None or self.q == 0)
         least, most = np.array([(one.weights.min(), one.weights.max()) for one in counts]).T
-        # 0 <= #(x < least) <= i - 1 and the like always hold.
+        # Conditions such as 0 <= #(x < least) <= i - 1 are always true.
         always = (least == 0) & (most == 0) & (rows.low <= 0) & (rows.high >= 0)
         if people.n is not None:
             always |= (least == most) & (least * people.n >= rows.low) & (least * people.n <= rows.high)
         if always.all():
-            raise StatementError(f"{label}: this is true of everybody's number anyway, so it has no effect")
+            raise StatementError(f"{label}: this is always true, so it has no effect")
         return rows.at(np.flatnonzero(~always))
 
 
 def _between(x: np.ndarray, place: int, low: float, high: float) -> list[Sum]:
-    """The number at a place in order, from 1, lies from low to high."""
+    """Require that the number at a position in order, from 1, is between low and high."""
     return [_count(x, "<=", high, place, math.inf), _count(x, "<", low, -math.inf, place - 1)]
 
 
@@ -351,69 +352,68 @@ def _count(
 
 
 def _rounding(x: np.ndarray) -> float:
-    """The rounding error of what was computed from numbers."""
+    """Return the rounding error of a statistic computed from numbers."""
     return ROUNDING * float(np.abs(x).max(initial=0.0))
 
 
-# How far a published number may be from what was computed.
+# Differences between published and computed numbers.
 
-#: Relative error of a statistic that is published as it was computed, of the largest number that went into it: a sum of
-#: n numbers is n unit roundoffs of 1.1e-16 off at most (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
-#: ed., section 4.2), so that this does for some millions.
+#: The error of a statistic published in double precision, relative to the largest number in its computation. A sum of n
+#: numbers is off by at most n unit roundoffs of 1.1e-16 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+#: ed., section 4.2), so this suffices for some millions.
 COMPUTED = 1e-9
 
 
 def half_unit(value: float, decimals: object, what: str) -> float:
-    """Half a unit of the last decimal of a rounded number; 0 if it is not rounded."""
+    """Return half a unit of the last decimal of a rounded number; 0 if it is not rounded."""
     if decimals is None:
         return 0.0
     places = check_int(decimals, "decimals", -15, 15)
     if abs(round(value, places) - value) > 1e-9 * 10.0**-places + 1e-12 * abs(value):
-        raise BadProbability(f"{what}, {value:.12g}, has more than {places} decimals")
+        raise BadProbability(f"{what} must have at most {places} decimals, not {value:.12g}")
     return 0.5 * 10.0**-places
 
 
-# A published correlation of a quasi-identifier with a sensitive number.
+# Published correlations of a quasi-identifier and a sensitive number.
 
 
 class PublishedCorrelation(Source):
-    """``E[(x - E x) y] = r sd(x) sd(y)``: Pearson's correlation r of a known number x with a sensitive one.
+    """``E[(x - E x) y] = r sd(x) sd(y)``: Pearson's correlation r of a known number x and a sensitive number y.
 
     Parameters
     ----------
     r : float
         From -1 to 1.
     of : (str, dict or str)
-        x and y. x is a quasi-identifier whose values are numbers, an indicator "sex=F", or a product of these; y the
-        number of each sensitive value, ``{"low": 1}``, all others being 0, or the name of a sensitive attribute whose
-        values are numbers.
+        x and y. x is a numeric quasi-identifier, an indicator "sex=F", or a product of these; y is the number of each
+        sensitive value, ``{"low": 1}``, and 0 for all others, or the name of a numeric sensitive attribute.
     sd : float, optional
-        The standard deviation of y, which must be known for a correlation to be linear. None: computed from the numbers
-        of people with each value, if these are published.
+        The standard deviation of y, without which a correlation is not linear. By default, it is computed from the
+        published numbers of people with each value.
     ddof : int
-        The sum of squares in `sd` was divided by n - ddof: 1 as in pandas and R, 0 as in NumPy. It does not affect the
-        correlation.
+        The divisor of the sum of squares in `sd` is n - ddof: 1 as in pandas and R, 0 as in NumPy. It does not affect
+        the correlation.
     given : dict, optional
-        The group, by quasi-identifiers, as in :func:`P`. None: everybody.
+        The group, by quasi-identifiers, as in :func:`P`. None means everybody.
     decimals, sd_decimals : int, optional
-        The number of decimals to which each is rounded. None: published in double precision.
+        The number of decimals to which `r` and `sd` are rounded. None means double precision.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument is invalid; when added to a model, if the standard deviation is unknown, x is the same for
-        everybody, or it is unknown who is in the release.
+        If an argument is invalid; when added to a model, if the standard deviation is unknown, x is constant, or the
+        members of the release are unknown.
     UnknownName, TableError
         When added to a model, if it does not have the attribute or value, or values are not numbers.
 
     Notes
     -----
-    E x and sd(x) are known from the quasi-identifiers. The mean of y need not be: E[(x - E x) y] is the covariance.
-    For y that is 0 or 1 with a published mean m, sd is sqrt(m (1 - m)) with ddof=0.
+    E x and sd(x) are known from the quasi-identifiers. The mean of y is not needed: E[(x - E x) y] is the covariance.
+    If y is 0 or 1 with a published mean m, sd is sqrt(m (1 - m)) with ddof=0.
 
     Examples
     --------
-    Two of four people are ill, and their correlation with age is 4 / sqrt(20) = 0.894, the largest that there is:
+    Two of four people are ill, and the correlation with age is 4 / sqrt(20) = 0.894, the largest possible:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
@@ -436,13 +436,13 @@ class PublishedCorrelation(Source):
     ) -> None:
         self.r = check_float(r, "r", -1.0, 1.0)
         if not isinstance(of, tuple | list) or len(of) != 2:
-            raise StatementError(f"of must be a pair, ('age', {{'low': 1}}), not {short_repr(of)}")
+            raise StatementError(f"of must be a pair such as ('age', {{'low': 1}}), not {short_repr(of)}")
         self.x = check_str(of[0], "the first of the pair")
         self.y = of[1] if isinstance(of[1], str) else read_numbers(of[1], "the second of the pair")
         self.sd = None if sd is None else check_float(sd, "sd", 0.0)
         self.ddof, self.given = check_int(ddof, "ddof", 0), read_given(given)
         if sd is None and sd_decimals is not None:
-            raise StatementError("sd_decimals is given without sd; omit it")
+            raise StatementError("sd_decimals can only be given with sd; omit it")
         self.half = half_unit(self.r, decimals, "r"), half_unit(self.sd or 0.0, sd_decimals, "sd")
 
     @property
@@ -451,20 +451,20 @@ class PublishedCorrelation(Source):
         return f"correlation of {self.x} and {written_numbers(self.y)}{given_text(self.given)}: {self.r:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row, n^2 times the covariance, which is a whole number if x and y are whole."""
+        """Yield one row, n^2 times the covariance, which is an integer if x and y are integers."""
         view = space.view
         known_members(view, "a correlation")
         people = view.n_q * space.described(self.given)
         n = int(people.sum())
         values_of_x, y = design_matrix(view, [self.x])[:, 0], responses(view, self.y)
         if np.ptp(values_of_x[people > 0]) == 0:
-            raise StatementError(f"{self.label}: {self.x!r} is the same for everybody, so the correlation is undefined")
+            raise StatementError(f"{self.label} is undefined, as {self.x!r} is the same for everybody")
         x = np.where(people > 0, values_of_x - people @ values_of_x / n, 0.0)
         sd_x, (low, high) = float(np.sqrt(people @ x**2 / n)), self._deviations(space, y, n)
         ends = [max(self.r - self.half[0], -1.0), min(self.r + self.half[0], 1.0)]
         products = [r * sd for r in ends for sd in (low, high)]
         off = COMPUTED * (people @ np.abs(x) / n) * np.abs(y).max(initial=0.0)
-        # n^2 times the covariance is the sum of (n x - sum x) y, which is whole if x and y are.
+        # n^2 times the covariance is the sum of (n x - sum x) y, an integer if x and y are integers.
         weights = n * values_of_x[space.codes["q"]] - float(people @ values_of_x)
         data = np.where(people[space.codes["q"]] > 0, weights, 0.0) * y[space.codes["s"]]
         ends = [(side * sd_x) * n**2 for side in (min(products), max(products))]
@@ -475,7 +475,7 @@ class PublishedCorrelation(Source):
         yield Rows(matrix, *sides, self.label, view=view, exact=places is not None)
 
     def _deviations(self, space: Space, y: np.ndarray, n: int) -> tuple[float, float]:
-        """Between which numbers the standard deviation of y is, with ddof=0."""
+        """Return bounds on the standard deviation of y, with ddof=0."""
         view = space.view
         if self.sd is not None:
             if n <= self.ddof:
@@ -484,14 +484,14 @@ class PublishedCorrelation(Source):
             return by * max(self.sd - self.half[1], 0.0), by * (self.sd + self.half[1])
         if view.n_s is None or n != view.n_records:
             raise StatementError(
-                f"{self.label}: the standard deviation of the sensitive number is not published, without which a "
-                "correlation is not linear; give sd=... (of a number that is 0 or 1 it is the root of m (1 - m))"
+                f"{self.label}: a correlation is only linear if the standard deviation of the sensitive number is "
+                "known; pass sd=... (if the number is 0 or 1 with mean m, it is the root of m (1 - m))"
             )
         mean = view.n_s @ y / n
         return (float(np.sqrt(view.n_s @ (y - mean) ** 2 / n)),) * 2
 
 
-# Published means and standard deviations: of a sensitive number, or of a quasi-identifier in a class.
+# Published means and standard deviations of a sensitive number, or of a quasi-identifier in a class.
 
 
 class PublishedMoments(Source):
@@ -500,21 +500,21 @@ class PublishedMoments(Source):
     Parameters
     ----------
     mean : float
-        In the unit of the numbers.
+        The mean, in the unit of the numbers.
     sd : float, optional
         The standard deviation, in the same unit.
     of : str, optional
-        The attribute x: a sensitive attribute, or a quasi-identifier if `given` contains a sensitive value, such as "age"
-        given {"Disease": "Flu"}. By default the only sensitive attribute.
+        The attribute x: a sensitive attribute, or a quasi-identifier if `given` contains a sensitive value, such as
+        "age" given {"Disease": "Flu"}. By default, the only sensitive attribute.
     given : dict, optional
-        The group, as in :func:`P`; sensitive attributes may be among the conditions.
+        The group, as in :func:`P`; conditions may include sensitive attributes.
     values : dict or Series, optional
-        The number that each value stands for; by default the values are numbers themselves.
+        The number of each value; by default, the values themselves.
     ddof : int
-        The sum of squares was divided by n - ddof: 1 as in pandas, R and spreadsheets' STDEV, 0 as in NumPy.
+        The divisor of the sum of squares is n - ddof: 1 as in pandas, R and spreadsheets' STDEV, 0 as in NumPy.
     decimals : int or (int, int), optional
-        The number of decimals to which both, or the mean and the standard deviation, are rounded. None: published in
-        double precision.
+        The number of decimals to which both, or the mean and the standard deviation, are rounded. None means double
+        precision.
 
     Raises
     ------
@@ -526,13 +526,13 @@ class PublishedMoments(Source):
     Notes
     -----
     A standard deviation is linear because the mean is published: E[(x - m)^2] is the variance plus the square of the
-    rounding error of m, at most half a unit of its last decimal. If the size of the group is unknown, as for a class
-    without a published count, rows are multiplied by it, E[(x - m) 1] = 0, without loss of exactness.
+    rounding error of m, which is at most half a unit of its last decimal. If the size of the group is unknown, such as
+    for a class without a published count, rows are multiplied by it, E[(x - m) 1] = 0, which remains exact.
 
     Examples
     --------
-    "Table 1" of a paper: patients with the disease were 70.0 (14.1) years old. Their number is not published; among
-    these four people they must be the two oldest:
+    According to "Table 1" of a paper, patients with the disease were 70.0 (14.1) years old. Their number is not
+    published; among these four people, they must be the two oldest:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="ill", sa_values=["no", "yes"])
@@ -569,7 +569,7 @@ class PublishedMoments(Source):
         return f"{kind}{f' of {format_value(self.of)}' if self.of else ''}{given_text(self.given)}: {numbers}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows of the mean, and of the standard deviation."""
+        """Yield the rows of the mean and the standard deviation."""
         people = subjects(space, self.of, self.given, self.values)
         if people.n is None:
             yield self._of_unknown_number(people, space)
@@ -579,7 +579,7 @@ class PublishedMoments(Source):
         yield people.rows(self._sums(people, people.n), space, self.label)
 
     def _sums(self, people: Subjects, n: int) -> list[Sum]:
-        """Of a known number of people: the sum, and that of squares; whole numbers, if those summed are whole."""
+        """Return the sum and the sum of squares for a known number of people; integers if the summands are."""
         x, (h, _) = people.x, self._halves(people)
         w, least, most, places = whole_sums(x, n * (self.mean - h), n * (self.mean + h))
         sums = [Sum("sum", w, least, most)]
@@ -595,7 +595,7 @@ class PublishedMoments(Source):
         return [*sums, Sum("sum of squares about the mean", square, low, high + n * h**2 if high else 0.0)]
 
     def _of_unknown_number(self, people: Subjects, space: Space) -> Rows:
-        """The same with n among the unknowns, sum (x - m) = 0 and sum ((x - m)^2 - sd^2) = -ddof sd^2."""
+        """Return rows for an unknown n: sum (x - m) = 0 and sum ((x - m)^2 - sd^2) = -ddof sd^2."""
         x, (h, _) = people.x, self._halves(people)
         sums = [Sum("people", np.ones(len(x)), 1.0 + self.ddof * (self.sd is not None), np.inf)]
         if exact := self._whole_differences(people, space.n_records):
@@ -613,8 +613,8 @@ class PublishedMoments(Source):
         return people.rows(sums, space, self.label)
 
     def _whole_differences(self, people: Subjects, n: int) -> list[Sum]:
-        """The same in whole numbers: the mean, and then the variance, is the only fraction near that it can be."""
-        # The mean of n whole numbers at most is a fraction with a denominator up to n; two of them are 1 / n^2 apart.
+        """Return the sums in integers if the mean, and then the variance, is close to only one possible fraction."""
+        # The mean of at most n integers is a fraction with a denominator up to n; two such fractions are 1 / n^2 apart.
         w, _, _, places = whole_sums(people.x, -np.inf, np.inf)
         if places is None or self.half != (0.0, 0.0):
             return []
@@ -634,38 +634,38 @@ class PublishedMoments(Source):
         return [*sums, Sum("sd", d * difference**2 - c, float(-self.ddof * c), float(-self.ddof * c))]
 
     def _halves(self, people: Subjects) -> tuple[float, float]:
-        """How far mean and standard deviation may be off."""
+        """Return the largest errors of the mean and the standard deviation."""
         size = float(np.abs(people.x).max()), float(np.abs(people.x - self.mean).max())
         return max(self.half[0], COMPUTED * size[0]), max(self.half[1], COMPUTED * max(size))
 
     def _variances(self, people: Subjects) -> tuple[float, float]:
-        """The least and the largest square of the standard deviation; of equal numbers 0, without any rounding."""
+        """Return bounds on the square of the standard deviation; exactly 0 for equal numbers."""
         assert self.sd is not None
         off = self._halves(people)[1]
         return max(self.sd - off, 0.0) ** 2, 0.0 if self._are_equal(people) else (self.sd + off) ** 2
 
     def _are_equal(self, people: Subjects) -> bool:
-        """Whether the standard deviation is 0 but for rounding, and not rounded to 0."""
+        """Return whether the standard deviation is 0 up to roundoff, and not rounded to 0."""
         return self.half[1] == 0 and self.sd is not None and self.sd <= self._halves(people)[1]
 
     def _squares(self, people: Subjects, n: int) -> np.ndarray:
-        """(x - m)^2; of equal numbers 0 at what m is but for rounding, which n numbers are off by sqrt(n) at most."""
+        """Return (x - m)^2; 0 for equal numbers near m, from which n numbers differ by at most sqrt(n) roundoffs."""
         off = np.abs(people.x - self.mean)
         nearest = 2 * np.sqrt(n) * self._halves(people)[1] if self._are_equal(people) else 0.0
         return np.where(off <= nearest, 0.0, off) ** 2
 
 
 def nearest_fraction(value: float, off: float, n: int) -> Fraction | None:
-    """The only fraction with a denominator up to n that is within `off` of a value; None if it is not the only one."""
+    """Return the fraction with a denominator up to n within `off` of a value; None if it is not unique."""
     fraction = Fraction(value).limit_denominator(n)
     near = abs(fraction - Fraction(value)) <= Fraction(off)
     return fraction if near and 2 * off < 1 / n**2 and abs(value) * n < LARGEST else None
 
 
-# Published quantiles: of a sensitive number, or of a quasi-identifier in a class.
+# Published quantiles of a sensitive number, or of a quasi-identifier in a class.
 
 NAMES = {Fraction(0): "min", Fraction(1, 2): "median", Fraction(1): "max"}
-#: Denominators up to this are looked for behind a number: 0.333... is a third.
+#: The largest denominator of a fraction that a float may stand for: 0.333... is a third.
 DENOMINATORS = 1000
 
 
@@ -677,38 +677,38 @@ class PublishedQuantile(Source):
     value : float or list of float
         The published quantile v, in the unit of the numbers; or several, in the order of `q`.
     q : float or Fraction, or list of these
-        From 0, the minimum, to 1, the maximum; 1/2 is the median.
+        The level, from 0 (minimum) to 1 (maximum); 1/2 is the median.
     given : dict, optional
-        The group, as in :func:`P`; sensitive attributes may be among the conditions, ``{"Disease": "Flu"}``.
+        The group, as in :func:`P`; conditions may include sensitive attributes, ``{"Disease": "Flu"}``.
     of : str, optional
-        The attribute x: a sensitive attribute, or a quasi-identifier if `given` contains a sensitive value. By default
+        The attribute x: a sensitive attribute, or a quasi-identifier if `given` contains a sensitive value. By default,
         the only sensitive attribute.
     values : dict or Series, optional
-        The number that each value stands for; by default the values are numbers themselves.
+        The number of each value; by default, the values themselves.
     method : {"linear", "lower", "higher", "midpoint", "inverted_cdf", "averaged_inverted_cdf"}
-        The method of :func:`numpy.quantile` by which it was computed: "linear" is the default of NumPy, pandas, R and
-        spreadsheets (the median of an even number of people is the mean of the two in the middle); "lower" is the lower
-        of the two neighbours; "inverted_cdf" is the smallest number whose cumulative share is at least q
+        The method of :func:`numpy.quantile` for the quantile: "linear" is the default of NumPy, pandas, R and
+        spreadsheets (the median of an even number of people is the mean of the middle two); "lower" is the lower of the
+        two neighbours; "inverted_cdf" is the smallest number whose cumulative share is at least q
         (PERCENTILE_DISC in SQL); "averaged_inverted_cdf" is the default of SAS.
     decimals : int, optional
-        The number of decimals to which the quantile is rounded; None: not rounded.
+        The number of decimals to which the quantile is rounded; None means not rounded.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument is invalid; when added to a model, if nobody can have such a number, or it is known already.
+        If an argument is invalid; when added to a model, if the quantile is impossible, or always true.
     UnknownName, TableError
         When added to a model, if it does not have the attribute or value, or values are not numbers.
 
     Notes
     -----
     Two linear rows are equivalent to a quantile that is one of the numbers: the minimum, the maximum, the lower median,
-    the median of an odd number of people. A quantile between two neighbours is a disjunction over all pairs of values
-    with v between them. Its rows are a relaxation, the conditions common to all pairs; ``model.bounds(...,
+    or the median of an odd number of people. A quantile between two neighbours is a disjunction over all pairs of
+    values with v between them. Its rows are a relaxation, the conditions common to all pairs; ``model.bounds(...,
     integer=True)`` tries the pairs, which is exact if the number of people is known.
 
-    The size n of the group need not be known: the rows are then multiplied by n, exact for integer numbers of people; for
-    two neighbours they require only that one is at most v and the other at least v.
+    If the size n of the group is unknown, the rows are multiplied by n, and exact for integer numbers of people; for
+    two neighbours, they only require that one is at most v and the other at least v.
 
     Examples
     --------
@@ -744,9 +744,9 @@ class PublishedQuantile(Source):
             several if is_several(given) else several[0] for given, several in ((value, self._values), (q, self._q))
         )
         if len(self._values) != len(self._q) or not self._values:
-            raise StatementError(f"one q per quantile is expected, got {len(self._values)} values, {len(self._q)} q")
+            raise StatementError(f"value and q must have the same length, not {len(self._values)} and {len(self._q)}")
         if [v for _, v in sorted(zip(self._q, self._values, strict=True))] != sorted(self._values):
-            raise BadProbability("a quantile cannot be less than that of a smaller q; check the order of values and q")
+            raise BadProbability("quantiles must not decrease as q increases; check the order of value and q")
         self.given, self.of = read_given(given), None if of is None else check_str(of, "of")
         self.values, self.method = values, check_in(method, "method", METHODS)
         for number in self._values:
@@ -764,20 +764,20 @@ class PublishedQuantile(Source):
 
     @property
     def identity(self) -> Hashable:
-        """The arguments, if the values are numbers themselves; else it is like no other."""
+        """The arguments if the values are numbers themselves; otherwise, every source is different."""
         if self.values is not None:
             return id(self)
         fields = tuple(self._values), tuple(self._q), frozenset(self.given.items()), self.of, self.method, self.decimals
         return PublishedQuantile, *fields
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit what is linear of it: how many people are below and above."""
+        """Yield the linear conditions, which count the people below and above."""
         people = subjects(space, self.of, self.given, self.values)
         for quantile in self._quantiles():
             yield quantile.rows(people, space)
 
     def alternatives(self, space: Space) -> list[list[Rows]]:
-        """The cases of the disjunction, one of which is true; each is linear.
+        """Return the cases of the disjunction, one of which is true; each is linear.
 
         Parameters
         ----------
@@ -787,27 +787,27 @@ class PublishedQuantile(Source):
         Returns
         -------
         list of list of Rows
-            One list for each pair of neighbours with the value between them; for several quantiles, one for each
-            combination of such pairs.
+            One list per pair of neighbours with the value between them; for several quantiles, one per combination of
+            such pairs.
 
         Raises
         ------
         UnknownName, TableError, StatementError
-            See :meth:`rows`.
+            As in :meth:`rows`.
 
         Examples
         --------
         >>> import maxent_cvx as mx, pandas as pd
         >>> view = mx.QITable(pd.DataFrame({"age": [25, 41]}), qi="age", sa="income", sa_values=[20, 30, 40])
         >>> [rows.label for (rows,) in mx.PublishedQuantile(30).alternatives(mx.MaxEnt(view).space)]
-        ['median is 30, of 20 and 40', 'median is 30, of 30 and 30']
+        ['median is 30, between 20 and 40', 'median is 30, between 30 and 30']
         """
         people = subjects(space, self.of, self.given, self.values)
         choices = [quantile.alternatives(people, space) for quantile in self._quantiles()]
         return [list(rows) for rows in itertools.product(*choices)]
 
     def _quantiles(self) -> Iterator[Quantile]:
-        """Each quantile, with the values between which it lies, and its label."""
+        """Yield each quantile, with the interval of its value and its label."""
         of = f" of {format_value(self.of)}" if self.of else ""
         for value, q in zip(self._values, self._q, strict=True):
             half = half_unit(value, self.decimals, "the quantile")
@@ -816,13 +816,13 @@ class PublishedQuantile(Source):
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """Several texts as in a sentence: "a, b and c"."""
+    """Join texts as in a sentence: "a, b and c"."""
     *first, last = texts
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def as_fraction(q: object) -> Fraction:
-    """Read a share of the people, from 0 to 1, as the rational number that was meant."""
+    """Convert a share of the people, from 0 to 1, to the rational number that it represents."""
     if isinstance(q, Fraction):
         fraction = q
     else:

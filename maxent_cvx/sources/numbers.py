@@ -1,4 +1,4 @@
-"""Numeric values of attributes, as sources of moments and regressions use them."""
+"""Numeric values of attributes, for sources of moments and regressions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .._utils.validation import check_label, check_number
 from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
 
-# The numbers that attributes of people are, or stand for: one per QI tuple, one per sensitive value.
+# The numbers of attributes' values: one per QI tuple, one per sensitive value.
 
-#: How many values a label lists.
+#: The maximum number of values in a label.
 LISTED = 3
 
 
 def numbers_of_tuples(view: View, name: str) -> np.ndarray:
-    """The number of every QI tuple, by an attribute whose values are numbers; truth values are 0 and 1."""
+    """Return the number of every QI tuple by a numeric attribute; booleans are 0 and 1."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(name))
     kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
     if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_complex_dtype(kinds):
         raise StatementError(
-            f"the values of {name!r} are not numbers, {short_repr(values[0])} for one; of a value, a regression has an "
-            f"indicator, {f'{name}={values[0]}'!r}"
+            f"the values of {name!r} must be numbers, not {short_repr(values[0])}; for a regression, use indicators "
+            f"such as {f'{name}={values[0]}'!r}"
         )
     numbers = np.asarray(values).astype(float)
     if not np.isfinite(numbers).all():
@@ -36,7 +36,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
 
 
 def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:
-    """The number of every sensitive value, by one attribute; 0 of those of a population who are not in the release."""
+    """Return the number of every sensitive value by one attribute; 0 for people outside the release."""
     check_label(name, "sensitive attribute", view.sensitive)
     codes, level = level_of(view.sensitive_values, list(view.sensitive).index(name))
     inside = np.asarray(level != OUTSIDE)
@@ -46,7 +46,7 @@ def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd
 
 
 def responses(view: View, of: Mapping[object, float] | str, attribute: str | None = None) -> np.ndarray:
-    """The number y of every sensitive value: of those listed, the others being 0; or the values of an attribute."""
+    """Return the number y of every sensitive value: as listed, with 0 for all others; or the values of an attribute."""
     if isinstance(of, str):
         return numbers_of_values(view, of)
     names = view.sensitive if attribute is None else [check_label(attribute, "sensitive attribute", view.sensitive)]
@@ -59,56 +59,56 @@ def responses(view: View, of: Mapping[object, float] | str, attribute: str | Non
     for value in of:
         check_label(value, f"value of {' or '.join(map(repr, names))}", known)
     several = " and ".join(map(repr, fitting)) or "several attributes"
-    raise StatementError(f"{join_names(list(of))} are values of {several}, but must be of one; name those of one only")
+    raise StatementError(f"{join_names(list(of))} are values of {several}; pass values of a single attribute")
 
 
 def known_members(view: View, what: str) -> None:
-    """Check that it is known who is in the release: of a population it is not."""
+    """Check that the members of the release are known, unlike in a release of a population."""
     if not view.inside.all():
         raise StatementError(
-            f"{what} refers to the people in the release, and it is unknown who of the population is in it, so it is not "
-            "linear; make a view of the people in the release"
+            f"{what} refers to the people in the release, but which people of the population are in it is unknown, so "
+            "it is not linear; make a view of the people in the release"
         )
 
 
 def read_numbers(
     numbers: object, what: str, expected: str = "{sensitive value: number}, or the name of a sensitive attribute"
 ) -> dict[object, float]:
-    """Read the number of each sensitive value, or each name, that is listed."""
+    """Read a listed number for each of some sensitive values or names."""
     if not isinstance(numbers, Mapping | pd.Series) or not len(numbers):
         raise StatementError(f"{what} must be {expected}, not {short_repr(numbers)}")
     if isinstance(numbers, pd.Series) and numbers.index.has_duplicates:
         repeated = join_names(numbers.index[numbers.index.duplicated()].unique())
-        raise StatementError(f"{what} must have one number each, but repeat {repeated}")
+        raise StatementError(f"{what} must have unique labels, but repeats {repeated}")
     return {value: check_number(y, f"the number of {short_repr(value)}") for value, y in numbers.items()}
 
 
 def written_numbers(of: Mapping[object, float] | str) -> str:
-    """Write what responses are, in a label: an attribute, or the first few values with their numbers."""
+    """Format responses for a label: an attribute, or the first few values with their numbers."""
     if isinstance(of, str):
         return of
     listed = [f"{value}: {y:g}" for value, y in of.items()]
     return ", ".join(listed[:LISTED] + ["..."] * (len(listed) > LISTED))
 
 
-# Sums of whole numbers are whole: an interval about one is rounded inwards, and is an equation if it is narrow.
+# Sums of integers are integers: their intervals are rounded inwards, and narrow ones become equations.
 #
-# A statistic that is published as it was computed is known up to rounding errors. The sums behind it are not: of
-# numbers with few decimals, the sum is a multiple of the last one, and the only one in so small an interval. So the
-# rows are equations in whole numbers, which rounding cannot make contradict what is published.
+# A statistic in double precision is known up to rounding errors. The sum behind it is known exactly if the numbers
+# have few decimals: only one multiple of a unit of the last decimal is in so small an interval. So the rows are
+# equations in integers, which rounding errors cannot make contradict the published data.
 
-#: The most decimals that are looked for.
+#: The maximum number of decimals to try.
 DECIMALS = 4
-#: A product of two numbers with few decimals is off by so many unit roundoffs at most.
+#: The largest error of a product of two numbers with few decimals, in unit roundoffs.
 ROUNDOFFS = 8 * np.finfo(float).eps
-#: Whole numbers below this are doubles, and so are their products with numbers of people.
+#: Integers below this are doubles, as are their products with numbers of people.
 LARGEST = 2.0**40
-#: Rounding of the sides, of their size; it widens.
+#: The roundoff of the sides, relative to their size, by which they are widened.
 SIDES = 1e-12
 
 
 def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray, float, float, int | None]:
-    """Round ``low <= sum weights <= high`` inwards, where all weights are multiples of a power of 1/10."""
+    """Round ``low <= sum weights <= high`` inwards if all weights are multiples of a power of 1/10."""
     for places in range(DECIMALS + 1):
         scaled = weights * 10.0**places
         nearest = np.rint(scaled)
@@ -125,12 +125,12 @@ INTERCEPT = "intercept"
 
 
 def design_matrix(view: View, names: Iterable[str]) -> np.ndarray:
-    """The columns that coefficients are of, shape (QI tuples, names)."""
+    """Return the columns of coefficients, shape (QI tuples, names)."""
     return np.column_stack([_column(view, name) for name in names])
 
 
 def _column(view: View, name: str) -> np.ndarray:
-    """One column, or a product of some."""
+    """Return one column, or a product of several."""
     if (column := _factor(view, name)) is not None:
         return column
     for at in (i for i, letter in enumerate(name) if letter == ":"):
@@ -146,7 +146,7 @@ def _column(view: View, name: str) -> np.ndarray:
 
 
 def _factor(view: View, name: str) -> np.ndarray | None:
-    """A column that is not a product; None if no column has the name."""
+    """Return a column that is not a product; None if no column has the name."""
     if name == INTERCEPT:
         return np.ones(len(view.n_q))
     if name in view.qi:
@@ -155,19 +155,19 @@ def _factor(view: View, name: str) -> np.ndarray | None:
         written = name.removeprefix(f"{attribute}=")
         if written != name and (indicator := _indicator(view, attribute, written)).any():
             return indicator
-    dummies = {}  # as pandas.get_dummies names them
+    dummies = {}  # names of pandas.get_dummies
     for attribute in view.qi:
         written = name.removeprefix(f"{attribute}_")
         if written != name and (indicator := _indicator(view, attribute, written)).any():
             dummies[attribute] = indicator
     if len(dummies) > 1:
         example = f"{next(iter(dummies))}=..."
-        raise StatementError(f"{name!r} may be a value of {join_names(dummies)}; write {example!r}")
+        raise StatementError(f"{name!r} is ambiguous among {join_names(dummies)}; write {example!r}")
     return next(iter(dummies.values()), None)
 
 
 def _indicator(view: View, attribute: str, written: str) -> np.ndarray:
-    """1 for those who have a value, which is written as text."""
+    """Return 1 for QI tuples with a value, given as text, and 0 for others."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(attribute))
     has_value = np.array([str(value) == written for value in values])
     if not has_value.any():

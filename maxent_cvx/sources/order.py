@@ -1,4 +1,4 @@
-"""Monotone knowledge: a probability, or a mean, that rises or falls along an attribute."""
+"""Monotone knowledge: a probability or a mean that increases or decreases along an attribute."""
 
 from __future__ import annotations
 
@@ -19,42 +19,43 @@ from ..terms.space import Space
 from .base import Source
 from .statements import Event, ExpectedNumber, Probability, given_text, read_given
 
-#: The largest number of values of a given order that a label spells out.
+#: The maximum number of values of a given order in a label.
 MOST_STEPS = 8
 
 
 class Monotone(Source):
-    """``P(s | a = v) <= P(s | a = v')`` for values v, v' of an attribute a that follow each other; or ``>=``.
+    """``P(s | a = v) <= P(s | a = v')``, or ``>=``, for consecutive values v, v' of an attribute a.
 
     Parameters
     ----------
     of : Probability
-        ``P("yes")``, ``E("income")``, or a linear combination of such; it is taken given each value of the attribute.
+        ``P("yes")``, ``E("income")``, or a linear combination of these, to be conditioned on each value of the
+        attribute.
     along : str
-        A quasi-identifier whose values have an order.
+        A quasi-identifier with ordered values.
     increasing : bool
-        True: nondecreasing along the values; False: nonincreasing.
+        Whether it is nondecreasing along the values; otherwise it is nonincreasing.
     given : dict, optional
         Further conditions, as in :func:`P`.
     order : list, optional
-        The values in their order, if they are neither numbers nor ordered categories; an entry may be a group, a list of
-        values or a :class:`pandas.Interval`. Values that are not listed are not compared.
+        The values in order, if they are neither numbers nor ordered categories; an entry may be a group, as a list of
+        values or a :class:`pandas.Interval`. Unlisted values are not compared.
 
     Raises
     ------
     StatementError, UnknownName
-        If an argument cannot be read; when added to a model, if the values have no order, or fewer than two of them
-        have people.
+        If an argument is invalid; when added to a model, if the values have no order, or fewer than two of them have
+        people.
 
     Notes
     -----
-    A value without people is skipped: its neighbours are compared with each other.
+    A value without people is skipped, and its neighbours are compared with each other.
     P(s | a = v) is linear, as P(a = v) is known (Privacy-MaxEnt, section 4.1).
 
     Examples
     --------
     The probability of the disease does not decrease with smoking. Two of four people are ill, and the heaviest smoker
-    is ill with at least the probability of any other:
+    has at least the probability of any other:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"smoke": [0, 10, 20, 40]})
@@ -74,24 +75,24 @@ class Monotone(Source):
         given: Mapping[str, object] | None = None,
         order: Sequence[object] | None = None,
     ) -> None:
-        self.of = check_instance(of, Probability, "what rises or falls", "write P('yes') or E('income')")
+        self.of = check_instance(of, Probability, "of", "write P('yes') or E('income')")
         self.along, self.increasing = check_str(along, "along"), check_bool(increasing, "increasing")
         if strange := [event for event in of.terms if type(event) not in (Event, ExpectedNumber)]:
-            raise StatementError(f"{strange[0]} is neither a probability nor a mean for each value; write P or E")
+            raise StatementError(f"{strange[0]} cannot be conditioned on each value; write P(...) or E(...)")
         if named := [event for event in of.terms if event.who is not None]:
-            raise StatementError(f"{named[0]} is of people with names, not of the values of {along!r}")
+            raise StatementError(f"{named[0]} is about named people, not about the values of {along!r}; omit who")
         self.given = read_given(given)
         self.order = None
         if order is not None:
             self.order = tuple(choose(value, along) for value in check_list(order, "order", "values"))
         if fixed := [name for event in of.terms for name, _ in event.given if name == along or name in self.given]:
-            raise StatementError(f"{fixed[0]!r} is given in {of} already; name it once")
+            raise StatementError(f"{fixed[0]!r} is a condition of {of} already; give it once")
         if along in self.given:
-            raise StatementError(f"{along!r} is what {of} changes along; it cannot be given as well")
+            raise StatementError(f"{along!r} cannot be both `along` and a condition of {of}; remove the condition")
 
     @property
     def label(self) -> str:
-        """The claim, and the order of the values if one was given."""
+        """The claim, and the order of the values if given."""
         if self.order is None:
             return self._claim
         steps = [str(choice) for choice in self.order]
@@ -100,7 +101,7 @@ class Monotone(Source):
 
     @property
     def _claim(self) -> str:
-        """The claim without the order, which the names of the rows contain."""
+        """Return the claim without the order, which is in the names of the rows."""
         verb = "fall" if self.increasing else "rise"
         return f"{self.of} does not {verb} along {self.along}{given_text(self.given)}"
 
@@ -111,18 +112,18 @@ class Monotone(Source):
         return Monotone, of, given, self.along, self.increasing, self.order
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row for each value but the first: how much more it is than at the value before."""
+        """Yield one row per value except the first: the difference from the previous value."""
         view = space.view
         check_label(self.along, f"quasi-identifier of the {view.noun}", view.qi)
         codes, values = space.axes.of_column(self.along)
         place, steps = self._ordered(space, values)
-        of_term = place[codes]  # the place in the order of every term; -1 of those not compared
+        of_term = place[codes]  # the position of every term in the order; -1 if it is not compared
         matrix, present = sp.csr_array((len(steps), len(space))), np.zeros(len(steps), dtype=np.int64)
         for event, coefficient in self.of.terms.items():
             condition = dict(event.given) | self.given
             n = np.bincount(place[place >= 0], space.records_by(self.along, condition)[place >= 0], len(steps))
             present += n > 0
-            # The row of P(s | given) has 1 / P(given) as a factor; at a value it is 1 / P(given, a = v).
+            # The row of P(s | given) has the factor 1 / P(given); at a value, it becomes 1 / P(given, a = v).
             row = replace(event, given=frozenset(condition.items())).row(space)
             compared = of_term[row.indices] >= 0
             at, data = row.indices[compared], row.data[compared]
@@ -135,7 +136,7 @@ class Monotone(Source):
         yield self._differences(sp.csr_array(matrix)[with_people], [steps[i] for i in with_people], space)
 
     def _differences(self, matrix: sp.csr_array, steps: list[str], space: Space) -> Rows:
-        """Each row less the one before; those that cannot be otherwise are left out."""
+        """Subtract the previous row from each row; differences that are always true are left out."""
         difference = sp.csr_array(matrix[1:] - matrix[:-1])
         difference.eliminate_zeros()
         index = pd.Index([f"{later} after {before}" for before, later in pairwise(steps)])
@@ -143,17 +144,15 @@ class Monotone(Source):
         low, high = (zeros, open_side) if self.increasing else (-open_side, zeros)
         nonzero = np.flatnonzero(np.diff(difference.indptr))
         if not len(nonzero):
-            raise StatementError(
-                f"{self.label}: none of its values can have {self.of} above 0, so the statement has no effect"
-            )
+            raise StatementError(f"{self.label}: {self.of} is 0 at all values, so the statement has no effect")
         return Rows(difference, low, high, self._claim, index, space.view).at(nonzero)
 
     def _ordered(self, space: Space, values: pd.Index) -> tuple[np.ndarray, list[str]]:
-        """The place in the order of every value, -1 where it has none; and how each place is called."""
+        """Return the position of every value in the order, or -1, and the name of each position."""
         if self.order is None:
             if not isinstance(values, pd.CategoricalIndex) and any(isinstance(value, str) for value in values):
                 raise StatementError(
-                    f"the values of {self.along!r} are texts, whose order is unknown; give it: "
+                    f"the values of {self.along!r} are strings, whose order is unknown; pass "
                     f"order=[{short_repr(values[0])}, ...]"
                 )
             ordered = ordered_values(space.axes, self.along)
@@ -162,6 +161,6 @@ class Monotone(Source):
         for i, choice in enumerate(self.order):
             mask = choice.mask(values, self.along)
             if (place[mask] >= 0).any():
-                raise StatementError(f"order of {self.along!r} has {join_names(values[mask & (place >= 0)])} twice")
+                raise StatementError(f"order of {self.along!r} repeats {join_names(values[mask & (place >= 0)])}")
             place[mask] = i
         return place, [str(choice) for choice in self.order]

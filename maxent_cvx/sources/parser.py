@@ -20,11 +20,10 @@
     interval     =  "in" ("[" | "(") number "," number ("]" | ")")
     name, value, person  =  words | "text in quotes" | 'text in quotes'
 
-Words are anything without ``, | ( ) = : #`` and quotes, spaces inside included; a value (or person) that
-reads as a number, True or False is one unless it is quoted. A text is parsed, never evaluated, and
-str(statement) is read as the same statement (but for values that are neither numbers nor texts, such as
-dates; and the numbers of ``E(..., values=...)``). From ``#`` to the end of a line is comment, unless
-"(" follows it.
+Words contain anything but ``, | ( ) = : #`` and quotes, including inner spaces; an unquoted value (or person) that
+looks like a number, True or False is one. Texts are parsed, never evaluated, and str(statement) is parsed as the same
+statement (except for values that are neither numbers nor strings, such as dates, and the numbers of
+``E(..., values=...)``). A comment begins with ``#`` and ends with the line, unless "(" follows the ``#``.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
 OFF = "a number, by how much it may be off,"
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
 SLASH = re.compile("/")
-#: An attribute with the first character of a relation, as it stands before "=", and with a relation and a number.
+#: An attribute with the first character of a relation, as before "=", and with a relation and a number.
 BEFORE_EQUALS = re.compile(r"(.*[^\s<>])\s*([<>])")
 RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN})")
 COMPARISON = re.compile(r"<=|>=|[<>≤≥]")
@@ -80,23 +79,23 @@ ONE_SIDED: dict[str, Callable[[float], pd.Interval]] = {
 
 
 def without_comments(text: str) -> str:
-    """Blank out what follows a # to the end of its line, unless it is quoted or begins a count; positions stay."""
+    """Replace comments by spaces, so that positions stay the same; a quoted # or that of a count begins no comment."""
     return COMMENT.sub(lambda match: match[1] or " " * len(match[0]), text)
 
 
 def _number(text: str) -> float:
-    """A number, whole if it is written so, also with zeros before it."""
+    """Convert a text to an int if it has only digits, possibly with leading zeros, else to a float."""
     return constant(re.sub(r"^(-?)0+(?=\d)", r"\1", text))  # type: ignore[return-value]
 
 
 class Reader:
-    """Reads one statement from a text."""
+    """Reader of one statement from a text."""
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
-            raise StatementError(f"a statement is a text, not a {type(text).__name__}")
+            raise StatementError(f"a statement must be a string, not a {type(text).__name__}")
         self.text, self.at = without_comments(text).rstrip(), 0
-        self.begun = 0  # where the last token begins
+        self.begun = 0  # the position of the last token
 
     # -- grammar ---------------------------------------------------------------------------------
 
@@ -107,8 +106,8 @@ class Reader:
         return relate(*sides)
 
     def relation(self) -> tuple[Callable[..., Any], Any, *tuple[Any, ...]]:
-        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``: what relates what."""
-        # With ``~``, ``<~`` or ``>~`` for the relation it ends in what it costs to be missed.
+        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``."""
+        # With the relations ``~``, ``<~`` and ``>~``, a cost follows.
         left = self.side()
         if self.take(ANYTHING):
             if isinstance(left, Ratio):
@@ -164,7 +163,7 @@ class Reader:
         return RELATE[relation], ratio, number.constant
 
     def softly(self) -> Callable[..., Statement]:
-        """``"+-" number ["," "delta" number] | "," "weight" number``: what it costs to miss a soft statement."""
+        """``"+-" number ["," "delta" number] | "," "weight" number``: the cost of violating a soft statement."""
         costs = {}
         if self.take(GIVE_OR_TAKE):
             costs["sd"] = float(self.need(NUMBER, "a number, the standard deviation,"))
@@ -200,7 +199,7 @@ class Reader:
         return total
 
     def sum(self, first: Probability | None = None) -> Probability:
-        """``["-"] term { ("+" | "-") term }``, or what follows the first."""
+        """``["-"] term { ("+" | "-") term }``, or the rest after the first term."""
         total = self.group() if first is None else first
         while sign := self.take(SIGN):
             total = total - self.term() if sign == "-" else total + self.term()
@@ -215,11 +214,11 @@ class Reader:
         return Probability({}, float(factor))
 
     def probability(self) -> Probability:
-        """``"P(" choice ["|" (person | condition {"," condition})] ")"``, from the choice on."""
+        """``"P(" choice ["|" (person | condition {"," condition})] ")"``, starting at the choice."""
         return P(self.sensitive(), **self.among())
 
     def mean(self) -> Probability:
-        """``"E(" name ["|" (person | condition {"," condition})] ")"``, from the name on."""
+        """``"E(" name ["|" (person | condition {"," condition})] ")"``, starting at the name."""
         return E(self.text_of(NAME, "an attribute"), **self.among())
 
     def among(self) -> dict[str, Any]:
@@ -234,7 +233,7 @@ class Reader:
         return {"given": given, "who": who}
 
     def count(self) -> Probability:
-        """``"#(" choice ":" person {"," person} ")"``, from the choice on."""
+        """``"#(" choice ":" person {"," person} ")"``, starting at the choice."""
         value = self.sensitive()
         self.need(COLON, "'or' or ':'")
         names = self.words(NAME, "a person", COMMA)
@@ -242,12 +241,12 @@ class Reader:
         return Count(value, who=names)
 
     def sensitive(self) -> object:
-        """``choice {"," choice}``; of several, each names its attribute."""
+        """``choice {"," choice}``; if there are several, each names its attribute."""
         attribute, value = self.choice(named=False)
         return value if attribute is None else self.conditions({attribute: value})
 
     def conditions(self, parsed: dict[str, object]) -> dict[str, object]:
-        """``condition {"," condition}``, or what follows the first."""
+        """``condition {"," condition}``, or the rest after the first."""
         while not parsed or self.take(COMMA):
             begun = self.next()
             name, chosen = self.choice(named=True)
@@ -257,7 +256,7 @@ class Reader:
         return parsed
 
     def choice(self, *, named: bool) -> tuple[str | None, object]:
-        """Read ``name = value or value``, ``name in interval``, or, where no name is needed, values only."""
+        """Read ``name = value or value``, ``name in interval``, or, if no name is needed, values only."""
         begun = self.at
         if not named and self.take(IN_INTERVAL):
             return None, self.interval()
@@ -311,7 +310,7 @@ class Reader:
         return self.need(plain, what)
 
     def signed(self, what: str) -> float:
-        """``number ["/" number]``, whole if it is written so."""
+        """``number ["/" number]``, an int if it has only digits."""
         sign = self.take(MINUS) or ""
         text = re.sub(r"^0+(?=\d+$)", "", self.need(END, f"a number, {what},"))
         number: float = constant(sign + text)  # type: ignore[assignment]
@@ -322,7 +321,7 @@ class Reader:
         return number / divisor
 
     def sign(self) -> str:
-        """Read =, <=, >= or a soft one, however they are written."""
+        """Read a relation, hard or soft, in any notation."""
         sign = self.need(RELATION, "=, <=, >= or ~")
         if sign in "<>":
             raise self.error(f"a strict {sign} has no maximum-entropy answer of its own; write {sign}=", self.begun)
@@ -333,37 +332,37 @@ class Reader:
         return re.compile(r"\s*(" + token.pattern + ")").match(self.text, self.at)
 
     def take(self, token: re.Pattern[str]) -> str | None:
-        """Go past a token if it comes next."""
+        """Consume a token if it comes next."""
         if (match := self.sees(token)) is None:
             return None
         self.begun, self.at = match.start(1), match.end()
         return match[1]
 
     def need(self, token: re.Pattern[str], what: str) -> str:
-        """Go past a token that must come next."""
+        """Consume a token, which must come next."""
         if (text := self.take(token)) is None:
             raise self.error(f"{what} is expected")
         return text
 
     def end(self) -> None:
-        """Check that nothing is left of the text."""
+        """Check that the text is at its end."""
         if self.at < len(self.text):
             advice = {"%": ": write 0.3 for 30%", ",": ": write 0.3 for 0,3"}
             raise self.error("the end is expected" + advice.get(self.text[self.next()], ""))
 
     def next(self) -> int:
-        """The position of the next character that is not a space."""
+        """Return the position of the next character that is not a space."""
         return len(self.text) - len(self.text[self.at :].lstrip())
 
     def error(self, what: str, at: int | None = None) -> StatementError:
-        """Point at a character; by default the next one."""
+        """Make an error that points at a character, by default the next one."""
         at = self.next() if at is None else at
         rest = repr(self.text[at:]) if at < len(self.text) else "the end"
         return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {self.text!r}")
 
 
-# What the notation does not have: patterns of texts that cannot be read, each with what to write instead. The lines are
-# examples, about Flu and HIV, values of Disease, among people with a Gender and an age; the tests run them.
+# Statements outside the notation: patterns of unsupported texts, each with the Python to write instead. The lines are
+# examples about Flu and HIV, values of Disease, among people with a Gender and an age; the tests run them.
 
 MEN, WOMEN = 'P("Flu", given={"Gender": "male"})', 'P("Flu", given={"Gender": "female"})'
 OF_MEN = 'space.conditional("Disease", given="Gender").xs("male", level="Gender").expr'
@@ -398,12 +397,12 @@ LINES: dict[str, tuple[str, ...]] = {
 PATTERNS = [(re.compile(pattern, re.IGNORECASE), lines) for pattern, lines in LINES.items()]
 
 
-#: What a statement looks like, for a text that is none and has no pattern.
-LOOKS_LIKE = 'a statement looks like "P(Flu | Gender=male) = 0.3", which says that 30% of the men have the flu'
+#: An example of a statement, for a text that is not a statement and matches no pattern.
+LOOKS_LIKE = 'a statement looks like "P(Flu | Gender=male) = 0.3", which means that 30% of the men have the flu'
 
 
 def advice_on(text: str) -> str:
-    """What to write, for example, instead of a text that cannot be read; nothing for a statement with a slip."""
+    """Return what to write instead of a text that cannot be read; empty for a statement with a slip."""
     for pattern, lines in PATTERNS:
         if pattern.search(text):
             where = "write" if QUOTED.match(lines[0]) else "in Python"
@@ -412,7 +411,7 @@ def advice_on(text: str) -> str:
 
 
 def read_statement(text: str) -> Statement | RatioStatement:
-    """Read one statement in the papers' notation; the grammar is that of the module.
+    """Read one statement in the papers' notation; the module's docstring contains the grammar.
 
     Parameters
     ----------
@@ -449,7 +448,7 @@ def read_statement(text: str) -> Statement | RatioStatement:
 
 
 def read_probability(text: str) -> Probability:
-    """Read a probability, or a linear combination of some: ``P(Flu | Gender=male) - P(Flu | Gender=female)``.
+    """Read a probability, or a linear combination of several: ``P(Flu | Gender=male) - P(Flu | Gender=female)``.
 
     Parameters
     ----------
@@ -484,13 +483,13 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement | RatioStatement
     Returns
     -------
     list of Statement or RatioStatement
-        In the order of the lines, for ``model.add(*statements)``.
+        The statements in the order of the lines, for ``model.add(*statements)``.
 
     Raises
     ------
     StatementError, BadProbability
-        If the file does not exist, or a line cannot be parsed; the message contains file and line, as do later errors of
-        a model that does not have a value or attribute.
+        If the file does not exist, or a line cannot be parsed; the message contains file and line, as do later errors
+        about values or attributes that a model lacks.
 
     Examples
     --------
@@ -505,7 +504,7 @@ def read_knowledge(path: str | PathLike[str]) -> list[Statement | RatioStatement
 
 
 def read_statements(text: str, name: str) -> list[Statement | RatioStatement]:
-    """Read statements, one per line, of a text that is called by a name in messages."""
+    """Read statements, one per line, from a text with a name for messages."""
     statements: list[Statement | RatioStatement] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not without_comments(line).strip():

@@ -16,7 +16,7 @@ from ..terms.space import Space
 from .base import Source
 from .statements import read_names
 
-#: Values that both can have, at most, since there is a row for every subset of them.
+#: The maximum number of values that both people can have, since there is one row per subset of them.
 MOST_VALUES = 12
 
 
@@ -28,29 +28,29 @@ class SameValue(Source):
     first, second : str or int
         Names of people, see :class:`maxent_cvx.MaxEnt`.
     at_least : float
-        The probability c that both have the same value; 0.5 means "more often than not".
+        The least probability c that both have the same value; 0.5 means "more often than not".
 
     Raises
     ------
     BadProbability
         If `at_least` is not a probability.
     StatementError
-        If a name is invalid, or both are the same; when added to a model, if the two can share more than 12 values.
+        If a name is invalid, or both are equal; when added to a model, if the two can share more than 12 values.
     UnknownName
         When added to a model, if nobody in it has such a name.
 
     Notes
     -----
     Two distributions have a coupling in which they agree with probability c if and only if all these rows are satisfied
-    (Strassen, 1965), so the rows are complete for the two distributions by themselves. For two people in a release
-    they are **necessary, not sufficient**: a model has no term for the values of two people *together*, and the
-    published buckets may allow less than the rows do, as below. Later knowledge about one person changes the other
-    only through these rows, and statements such as "the same, or else both healthy", or the probability of both having
-    HIV, cannot be expressed; they need the possible worlds of both, not P(s | i). See also the notes of :func:`Count`.
+    (Strassen, 1965), so the rows are complete for the two distributions alone. For two people in a release, they are
+    **necessary, not sufficient**: a model has no term for the values of two people *together*, and the published
+    buckets may allow less than the rows, as in the example. Later knowledge about one person changes the other only
+    through these rows. Statements such as "the same, or else both healthy", or the probability that both have HIV,
+    cannot be expressed; they need the possible worlds of both, not P(s | i). See also the notes of :func:`Count`.
 
     Examples
     --------
-    A bucket has two people and two different values, so the two never have the same value. The rows do not imply this:
+    A bucket has two people and two different values, so the two never share a value. The rows do not imply this:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> pair = pd.DataFrame({"Q": ["A", "B"], "S": ["x", "y"], "Bucket": [1, 1]})
@@ -66,11 +66,11 @@ class SameValue(Source):
 
     @property
     def label(self) -> str:
-        """Who is alike."""
+        """The two people and the probability."""
         return f"{format_value(self.first)} and {format_value(self.second)} alike with P >= {self.at_least:.12g}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every set of values that both can have, with all that only the first can have."""
+        """Yield one row per set of values that both can have, together with all values that only the first can have."""
         first, second = (self._by_value(space, name) for name in (self.first, self.second))
         has_first, has_second = (np.diff(p.indptr) > 0 for p in (first, second))
         values, view = space.view.sensitive_values, space.view
@@ -82,8 +82,8 @@ class SameValue(Source):
         both = np.flatnonzero(has_first & has_second)
         if len(both) > MOST_VALUES:
             raise StatementError(
-                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for one row for each set of "
-                f"them (at most {MOST_VALUES}); state the few that matter: "
+                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for one row per set of "
+                f"values (at most {MOST_VALUES}); state the few that matter: "
                 f"P(value, who={self.first!r}) - P(value, who={self.second!r}) <= {1 - self.at_least:.12g}"
             )
         sets = np.zeros((2 ** len(both), len(values)), dtype=bool)
@@ -98,7 +98,7 @@ class SameValue(Source):
 
     @staticmethod
     def _by_value(space: Space, name: str | int) -> sp.csr_array:
-        """Coefficients of P(s | i), shape (sensitive values, terms)."""
+        """Return the coefficients of P(s | i), shape (sensitive values, terms)."""
         is_person = np.append(space.people.find(name), False)[space.codes["who"]]
         at = np.flatnonzero(is_person)
         entries = (np.full(len(at), float(space.n_records)), (space.codes["s"][at], at))

@@ -36,9 +36,9 @@ from .base import Source
 from .moments import Quantile, subjects
 from .numbers import numbers_of_values
 
-# Intervals for numbers of records, which are integers.
+# Intervals of numbers of records, which are integers.
 
-#: Roundoff in a side of an interval, records, within which it still reaches an integer.
+#: The largest distance, in records, of a side of an interval from an integer that it reaches up to roundoff.
 ROUNDOFF = 1e-9
 
 
@@ -49,33 +49,33 @@ def integer_counts(
     low, high = np.ceil(low - ROUNDOFF), np.floor(high + ROUNDOFF)
     if (none := low > high).any():
         raise StatementError(
-            f"no integer number of people is {what} {join_names(compress(names, none))}; integer=False allows any number"
+            f"no integer number of people is {what} {join_names(compress(names, none))}; pass integer=False for others"
         )
     return low, high
 
 
-# Noise of a known distribution, as an interval for what it was added to.
+# Noise of a known distribution, as an interval for the true number.
 
 
 class Noise(Protocol):
     """A distribution: scipy.stats.laplace(scale=2), norm(scale=3), binom(10, 0.5, loc=-5), ..."""
 
     def ppf(self, q: float) -> float:
-        """The quantile from below."""
+        """Return the quantile of lower probability q."""
 
     def isf(self, q: float) -> float:
-        """The quantile from above."""
+        """Return the quantile of upper probability q."""
 
     def support(self) -> tuple[float, float]:
-        """The least and the largest value."""
+        """Return the least and the largest value."""
 
 
 def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, float]:
-    """The interval that so many draws of the noise are all in, with a probability of at least `confidence`."""
-    # Each side of each draw leaves out (1 - confidence) / (2 times), which adds up (Bonferroni). 1 takes the ends.
+    """Return the interval that contains several draws of the noise with probability at least `confidence`."""
+    # Each side of each draw excludes (1 - confidence) / (2 times), which adds up (Bonferroni). 1 uses the support.
     _require_parameters(noise)
     if any(not callable(getattr(noise, method, None)) for method in ("ppf", "isf", "support")):
-        raise StatementError(f"noise must be a distribution of scipy.stats with parameters, not {short_repr(noise)}")
+        raise StatementError(f"noise must be a frozen distribution of scipy.stats, not {short_repr(noise)}")
     if not 0 < check_number(confidence, "confidence") <= 1:
         raise BadProbability(f"confidence must be a probability above 0 and at most 1, got {confidence!r}")
     tail = (1 - confidence) / (2 * times)
@@ -91,7 +91,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
 
 
 def noise_penalty(noise: Any) -> Penalty:
-    """Minus the log-likelihood of a draw of the noise, less its least value, as what it costs to miss a value."""
+    """Return minus the log-likelihood of a draw of the noise, shifted to a minimum of 0, as a penalty."""
     _require_parameters(noise)
     name = getattr(getattr(noise, "dist", None), "name", None)
     names = ("a", "loc") if name == "dlaplace" else ("loc", "scale")
@@ -99,11 +99,11 @@ def noise_penalty(noise: Any) -> Penalty:
     parameters |= getattr(noise, "kwds", {})
     if name not in ("norm", "laplace", "dlaplace"):
         raise StatementError(
-            f"the likelihood of {name or short_repr(noise)} is not supported; use norm(scale=...), laplace(scale=...) or "
-            "dlaplace(a) of scipy.stats, or how='box' for any other noise"
+            f"the likelihood of {name or short_repr(noise)} is not supported; use norm(scale=...), laplace(scale=...) "
+            "or dlaplace(a) of scipy.stats, or how='box' for other noise"
         )
     if check_number(parameters["loc"], "loc of the noise") != 0:
-        raise StatementError(f"noise around {parameters['loc']} is not around 0: subtract that from the counts instead")
+        raise StatementError(f"loc of the noise must be 0, not {parameters['loc']}; subtract it from the counts")
     match name:
         case "norm":
             return Penalty(sd=parameters["scale"])
@@ -113,51 +113,51 @@ def noise_penalty(noise: Any) -> Penalty:
 
 
 def _require_parameters(noise: Any) -> None:
-    """Refuse a distribution of scipy.stats that has not been called."""
+    """Raise an error for a distribution of scipy.stats without parameters."""
     import scipy.stats  # takes a third of a second to load
 
     name = getattr(noise, "name", None)
     if isinstance(name, str) and getattr(scipy.stats, name, None) is noise:
-        raise StatementError(f"noise is scipy.stats.{name} without parameters; give them, such as {name}(scale=...)")
+        raise StatementError(f"noise is scipy.stats.{name} without parameters; pass e.g. {name}(scale=...)")
 
 
-# Answers that a statistical database gave: how many people, what their values sum to, or are on average.
+# Answers of a statistical database: counts, sums and means.
 
-#: Multiples of this below the other are products and sums of doubles without any rounding.
+#: Products and sums of multiples of this unit below the other constant are exact in double precision.
 SHORT, SMALL = 2.0**-10, 2.0**42
 KINDS = ("count", "sum", "mean", "median", "min", "max")
-#: Those that are quantiles: which.
+#: The levels of aggregates that are quantiles.
 QUANTILES = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
 
 
 class AnsweredQueries(Source):
-    """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: the answers to COUNT, SUM or AVG.
+    """``|N sum_(q in Q) sum_s w(s) P(q, s) - answer| <= eps`` for every query Q: answers to COUNT, SUM or AVG.
 
-    MEDIAN, MIN and MAX are counts of the people below and above, as in :class:`PublishedQuantile`.
+    Answers to MEDIAN, MIN and MAX count the people below and above, as in :class:`PublishedQuantile`.
 
     Parameters
     ----------
     queries : list of dict
-        The conditions of each query: attribute to a value, a list of values, or a pandas Interval; ``{}`` is everybody.
-        Attributes are quasi-identifiers or, except for a mean, sensitive ones.
+        The conditions of each query, which map attributes to values, lists of values, or pandas Intervals; ``{}`` means
+        everybody. Attributes are quasi-identifiers or, except for a mean, sensitive attributes.
     answers : list of float
-        One per query: people, or the unit of the values.
+        One per query, in people or the unit of the values.
     of : {"count", "sum", "mean", "median", "min", "max"}
-        The aggregate: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers. The
-        median of an even number of people is the mean of the two in the middle.
+        The aggregate: w(s) = 1, the number s, or s / n(Q), with n(Q) known from the quasi-identifiers. The median of
+        an even number of people is the mean of the middle two.
     eps : float or list of float
-        The largest error of each answer, for example 5 if it is rounded to tens. A bound that is always satisfied is
+        The largest error of each answer, for example 5 if it is rounded to tens. Bounds that are always satisfied are
         left out.
     noise : frozen distribution of scipy.stats, optional
         The distribution of noise added to every answer, for example ``scipy.stats.laplace(scale=2)``.
     confidence : float
-        The probability that all rows are true together, if there is noise; as in :class:`NoisyMarginal`.
+        The probability that all rows are true if there is noise, as in :class:`NoisyMarginal`.
     integer : bool
-        Use that counts are integers; False uses the interval as it is.
+        Whether to round the intervals of counts inwards to integers.
     attribute : str, optional
-        The attribute that is summed, if several are sensitive.
+        The attribute to aggregate, if several are sensitive.
     values : dict or Series, optional
-        The number that each value of the attribute stands for; by default they are numbers themselves.
+        The number of each value of the attribute; by default, the values themselves.
 
     Raises
     ------
@@ -172,8 +172,8 @@ class AnsweredQueries(Source):
 
     Examples
     --------
-    Two mean salaries, rounded to thousands. That of people in their twenties is close to the lowest salary, so both of
-    them almost certainly have it; given this, the mean of the women reveals the salary of the older one:
+    Two mean salaries, rounded to thousands. The mean of the people in their twenties is close to the lowest salary, so
+    both of them almost certainly have it; then the mean of the women reveals the salary of the older one:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> staff = pd.DataFrame({"Age": [25, 28, 41, 47], "Sex": ["F", "M", "F", "M"]})
@@ -212,24 +212,24 @@ class AnsweredQueries(Source):
         self.eps = np.array([check_number(number, "eps") for number in half_widths])
         if not len(self.queries) == len(self.answers) == len(self.eps) or not len(self.queries):
             raise StatementError(
-                f"there are {len(self.queries)} queries, {len(self.answers)} answers and {len(self.eps)} eps; as many "
-                "of each are expected, and one at least"
+                f"queries, answers and eps must have the same length of at least 1, not {len(self.queries)}, "
+                f"{len(self.answers)} and {len(self.eps)}"
             )
         if (self.eps < 0).any():
             raise BadProbability(f"eps must not be negative: {self.eps.min():.12g}")
         if of == "count" and (attribute is not None or values is not None):
-            raise StatementError("attribute and values are used for sums and means only; omit them for a count")
+            raise StatementError("attribute and values can only be given for sums and means; omit them for a count")
         self.noise = (0.0, 0.0) if noise is None else noise_interval(noise, confidence, len(self.queries))
         self.of, self.attribute, self.values, self.integer = of, attribute, values, integer
 
     @property
     def label(self) -> str:
-        """The aggregate, the first query, and the number of the others."""
+        """The aggregate, the first query, and the number of other queries."""
         more = len(self.queries) - 1
         return f"{self.of} of {_text(self.queries[0])}" + (f" and {more} more" if more else "")
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per query, in the unit of its answer; a count that may be any emits none."""
+        """Yield one row per query, in the unit of its answer; none if the count may be any number."""
         if self.of in QUANTILES:
             yield from self._quantiles(space)
             return
@@ -237,8 +237,8 @@ class AnsweredQueries(Source):
         inside = view.inside
         if self.of == "mean" and not inside.all():
             raise StatementError(
-                "how many people of a population are in the release is not known, and so no mean of them; "
-                "ask for a sum, and for a count"
+                "a mean needs the number of people in the release, which is unknown for a population; use a sum and a "
+                "count"
             )
         weight = inside.astype(float) if self.of == "count" else self._numbers(space)
         coefficients, entries, people, names = [], [], [], [_text(query) for query in self.queries]
@@ -258,7 +258,7 @@ class AnsweredQueries(Source):
             vague = low < high
             if self.integer:
                 low, high = integer_counts(low, high, names, "an answer to")
-            # At least nobody and at most everybody is always true.
+            # Bounds of 0 from below and of everybody from above are always true.
             low, high = np.where(vague & (low <= 0), -np.inf, low), np.where(vague & (high >= people), np.inf, high)
         bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
@@ -266,94 +266,93 @@ class AnsweredQueries(Source):
         yield Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact).at(bounded)
 
     def _quantiles(self, space: Space) -> Iterator[Rows]:
-        """Emit the rows of a median, the least or the largest number, query by query."""
+        """Yield the rows of a median, minimum or maximum, query by query."""
         least, most = self.noise
         for query, low, high in zip(
             self.queries, self.answers - self.eps - most, self.answers + self.eps - least, strict=True
         ):
-            label, remedy = f"{self.of}: {_text(query)}", "was it rounded, or further from the truth: eps=...?"
+            label, remedy = f"{self.of}: {_text(query)}", "check whether it was rounded, or its error is larger (eps)"
             quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high), label, remedy)
             yield quantile.rows(subjects(space, self.attribute, query, self.values), space)
 
     def _matches(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:
-        """Mark the QI tuples that a query is about, count their records, and mark the sensitive values."""
+        """Mark the QI tuples of a query, count their records, and mark its sensitive values."""
         view = space.view
         of_value = {name: chosen for name, chosen in query.items() if name in view.sensitive}
         if of_value and self.of == "mean":
             raise StatementError(
-                f"a mean query names {next(iter(of_value))!r}, which is sensitive: how many people it is about is not "
-                "known; ask for a sum, and for a count"
+                f"a mean needs the number of people in its query, which is unknown given {next(iter(of_value))!r}, a "
+                "sensitive attribute; use a sum and a count"
             )
         values = values_named(view, of_value) if of_value else np.ones(len(view.sensitive_values), dtype=bool)
         condition = {name: chosen for name, chosen in query.items() if name not in of_value}
         return space.described(condition), space.records_described(condition), values
 
     def _numbers(self, space: Space) -> np.ndarray:
-        """The number of every sensitive value."""
+        """Return the number of every sensitive value."""
         view = space.view
         if self.attribute is None and len(view.sensitive) > 1:
-            raise StatementError(f"a {self.of} needs one attribute; give attribute, one of {list(view.sensitive)}")
+            raise StatementError(f"a {self.of} needs one attribute; pass attribute=, one of {list(view.sensitive)}")
         return numbers_of_values(view, self.attribute or view.sensitive[0], self.values)
 
 
 def _text(query: Mapping[str, object]) -> str:
-    """Whom a query is about."""
+    """Format the conditions of a query."""
     return ", ".join(f"{format_value(name)}={choose(chosen, name)}" for name, chosen in query.items()) or "everybody"
 
 
 def _is_short(numbers: np.ndarray) -> bool:
-    """Whether numbers have so few digits that what is made of them is not rounded."""
+    """Return whether numbers have so few digits that sums and products of them are exact."""
     return bool(((np.rint(numbers / SHORT) * SHORT == numbers) & (np.abs(numbers) < SMALL)).all())
 
 
-# Counts that were published with noise of a known distribution, differentially private ones among them.
+# Counts published with noise of a known distribution, such as differentially private counts.
 
 
 class NoisyMarginal(Source):
-    """noisy - z_high <= N P(by) <= noisy - z_low, z the quantiles of the noise; or the log-likelihood of the noise.
+    """noisy - z_high <= N P(by) <= noisy - z_low, z being quantiles of the noise; or the log-likelihood of the noise.
 
     Parameters
     ----------
     counts : Series
-        Noisy numbers of people, indexed by quasi-identifiers or sensitive attributes, whose names are those of the levels.
-        Missing cells were not published.
+        Noisy numbers of people, indexed by quasi-identifiers or sensitive attributes, which name the levels. Missing
+        cells were not published.
     noise : frozen distribution of scipy.stats
-        The distribution of the noise in each of them, for example ``scipy.stats.laplace(scale=1 / epsilon)``.
+        The distribution of the noise in each count, for example ``scipy.stats.laplace(scale=1 / epsilon)``.
     confidence : float, optional
-        For a box only: the probability that all rows are true together; None is 0.95. Quantiles leave out
+        For a box only: the probability that all rows are true; None means 0.95. Quantiles exclude
         (1 - confidence) / (2 rows) on each side (Bonferroni). 1 uses the support of the noise, if it is bounded.
     integer : bool, optional
-        For a box only: True (also None) keeps only the integers in each interval, as numbers of people are integers;
-        False uses the interval as it is.
+        For a box only: whether to round the intervals inwards to integers, as numbers of people are; None means True.
     how : {"box", "likelihood"}
         "box" requires every count to be within the noise. "likelihood" adds the log-likelihood of the noise to N H(p),
-        nats, so that the answer is the maximum a posteriori: a soft row a count. Gaussian noise costs
+        nats, so that the answer is the maximum a posteriori, with one soft row per count. Gaussian noise costs
         (noisy - N P)^2 / (2 scale^2), Laplace noise abs(noisy - N P) / scale, discrete Laplace noise
-        a abs(noisy - N P); others are refused.
+        a abs(noisy - N P); other noise is not supported.
 
     Raises
     ------
     TableError, BadProbability, StatementError
         If an argument is invalid, or the noise is unbounded and confidence is 1; with a likelihood, if the noise is
-        neither normal nor Laplace around 0, or if `confidence` or `integer` is given, which it does not use.
+        neither normal nor Laplace around 0, or if `confidence` or `integer` is given, which are unused.
     UnknownName
-        When added to a model, if it does not have an attribute, or any of its values.
+        When added to a model, if it lacks an attribute or a value.
 
     Notes
     -----
-    For a population (:class:`maxent_cvx.GroupedRelease`), the people in the release are counted, not those outside.
+    For a population (:class:`maxent_cvx.GroupedRelease`), only the people in the release are counted.
 
-    A count that the noise made negative is used as it is, not clipped; bounds below 0 and above N are left out. Noise
+    Counts that the noise made negative are used without clipping; bounds below 0 and above N are left out. Noise
     outside the confidence interval makes the model infeasible, which ``model.diagnose()`` explains. A likelihood never
     contradicts other knowledge; ``post.penalties`` gives the cost of each count.
     Private-PGM (McKenna, Sheldon and Miklau, 2019, Graphical-model based estimation and inference for differential
-    privacy) minimises the loss alone, and uses the entropy to choose among the minima: for equal noise in all counts
-    this is the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
+    privacy) minimises the loss alone, and chooses among the minima by entropy: for equal noise in all counts, this is
+    the limit of small noise. Its L2 loss divides by the standard deviation, not by its square.
 
     Examples
     --------
-    Two counts of the hospital's patients, with the noise of a differentially private release: given the published
-    buckets alone, the probability that a man has the flu is between 1/6 and 1/2; given the counts, it is at least 1/3.
+    Two counts of the hospital's patients, with the noise of a differentially private release. Given the buckets alone,
+    the probability that a man has the flu is between 1/6 and 1/2; given also the counts, it is at least 1/3.
 
     >>> import maxent_cvx as mx, pandas as pd, scipy.stats
     >>> hospital = mx.datasets.load_hospital()
@@ -382,12 +381,12 @@ class NoisyMarginal(Source):
     ) -> None:
         check_in(how, "how", ("box", "likelihood"))
         check_instance(counts, pd.Series, "counts", "index them by attributes", TableError)
-        if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as DataFrame.value_counts gives it
+        if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as from DataFrame.value_counts
             counts = counts.set_axis(counts.index.get_level_values(0))
         labels = list(counts.index.names)
         if not len(counts) or not all(isinstance(name, str) for name in labels) or len(set(labels)) < len(labels):
             raise TableError(
-                f"counts must have an entry, and each level of their index the name of another attribute, not {labels}"
+                f"counts must not be empty, and the levels of their index must name different attributes, not {labels}"
             )
         if counts.index.has_duplicates:
             raise TableError(f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry per cell")
@@ -396,7 +395,7 @@ class NoisyMarginal(Source):
         if how == "likelihood":
             for name, argument in (("confidence", confidence), ("integer", integer)):
                 if argument is not None:
-                    raise StatementError(f"{name} is used with how='box' only; omit it for a likelihood")
+                    raise StatementError(f"{name} can only be given with how='box'; omit it for a likelihood")
             self.penalty = noise_penalty(noise)
             return
         confidence, self.integer = 0.95 if confidence is None else confidence, integer is None or integer
@@ -405,12 +404,12 @@ class NoisyMarginal(Source):
 
     @property
     def label(self) -> str:
-        """The attributes that are counted by, and what it costs to miss a count."""
+        """The attributes of the counts, and the cost of violating a row."""
         softly = "" if self.penalty is None else f", softly ({self.penalty})"
         return f"noisy counts by {', '.join(map(str, self.counts.index.names))}{softly}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per cell; a cell without terms emits a hard one only if the noise does not explain its count."""
+        """Yield one row per cell; a cell without terms has a hard row only if the noise does not explain its count."""
         block = self._block(space)
         noisy = self.counts.to_numpy(dtype=float)
         at = block.index.get_indexer(self.counts.index)
@@ -429,7 +428,7 @@ class NoisyMarginal(Source):
         yield rows.at(np.flatnonzero(bounded))
 
     def _block(self, space: Space) -> Block:
-        """P(by), of those in the release."""
+        """Return P(by) of the people in the release."""
         view, names = space.view, [str(name) for name in self.counts.index.names]
         for name in names:
             check_label(name, f"attribute of the {view.noun}", view.columns)
@@ -442,46 +441,45 @@ class NoisyMarginal(Source):
         return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))
 
 
-#: Rounding that a row of a transition matrix is forgiven, whose sum is 1.
+#: The tolerance of the sum of a row of a transition matrix, which is 1.
 ROUNDING = 1e-9
 
 
 class RandomizedResponse(Source):
-    """``|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q)``: a share T(s, r) of the people with Q and the value s reports r.
+    """``|P(Q, r, s) - T(s, r) P(Q, s)| <= w(Q)``: a share T(s, r) of the people with Q and value s reports r.
 
     Parameters
     ----------
     transition : DataFrame
-        T: one row per sensitive value, one column per value that can be reported; each row sums to 1. If it differs
-        between groups, one row per QI values and sensitive value, T(q, s, r): a MultiIndex named by these QI attributes,
-        the sensitive value last, as in the table of :func:`maxent_cvx.anonymize.channel`.
+        T: one row per sensitive value, one column per possible report; each row sums to 1. If it differs between
+        groups, one row per QI values and sensitive value, T(q, s, r), with a MultiIndex of these QI attributes and,
+        last, the sensitive value, as in the table of :func:`maxent_cvx.anonymize.channel`.
     reported : str
         The QI attribute of the view that contains the reported values, which are public.
     by : list of lists of str, optional
-        The QI attributes that Q sets, one list per family of rows; by default [] (everybody), and each attribute alone.
-        The attributes of `transition` are always among them.
+        The QI attributes of Q, one list per family of rows; by default [] (everybody), and each attribute alone. They
+        always include the attributes of `transition`.
     confidence : float or None
-        The probability that all rows are true together. None treats shares as exact, w = 0, which is unrealistic for a
-        sample.
+        The probability that all rows are true. None treats shares as exact, w = 0, which is unrealistic for a sample.
 
     Raises
     ------
     TableError, BadProbability
         If `transition` is not a transition matrix.
     StatementError, UnknownName
-        If an argument is invalid; when added to a model, if `reported` is not a QI, or values are missing.
+        If an argument is invalid; when added to a model, if `reported` is not a QI attribute, or values are missing.
 
     Notes
     -----
     Everybody reports r with probability T(s, r), independently of the others, so that by Hoeffding's inequality the
-    number n(Q, r, s) is further than t from T(s, r) n(Q, s) with probability at most 2 exp(-2 t^2 / n(Q)); w = t / N,
-    and the probabilities of all rows are added up (Bonferroni). Where T is 0 or 1 the row is exact. (Privacy-MaxEnt's
-    future work: randomised releases.)
+    number n(Q, r, s) differs by more than t from T(s, r) n(Q, s) with probability at most 2 exp(-2 t^2 / n(Q));
+    w = t / N, and the probabilities of all rows add up (Bonferroni). If T is 0 or 1, the row is exact.
+    (Privacy-MaxEnt's future work: randomised releases.)
 
     Examples
     --------
-    340 of 1,000 people say yes, and everybody tells the truth with probability 3/4. If shares are treated as exact, the
-    true number is 180, as .75 * 180 + .25 * 820 = 340, and 135 of those who say yes are among them:
+    340 of 1,000 people report yes, and everybody reports the truth with probability 3/4. If shares are treated as
+    exact, the true number is 180, as .75 * 180 + .25 * 820 = 340, and 135 of these report yes:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
@@ -506,17 +504,18 @@ class RandomizedResponse(Source):
         check_str(reported, "reported")
         check_dataframe(transition, "transition")
         if transition.index.has_duplicates or transition.columns.has_duplicates:
-            raise TableError("transition repeats a value; one row per true value and one column per reported value")
+            raise TableError("transition repeats a value; give one row per true and one column per reported value")
         try:
             self.matrix = transition.to_numpy(dtype=float)
-        except (OverflowError, TypeError, ValueError):  # pandas' own words would print what the table holds
+        except (OverflowError, TypeError, ValueError):  # pandas' message would contain entries of the table
             raise TableError("transition must contain probabilities only") from None
         sums = self.matrix.sum(axis=1)
         if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
             first = int((np.abs(sums - 1) > ROUNDING).argmax())
             raise BadProbability(
-                f"transition: rows of probabilities that sum to 1 are expected; {join_names([transition.index[first]])} "
-                f"sums to {sums[first]:.12g}, and the smallest entry is {self.matrix.min():.12g}"
+                "the rows of transition must be probabilities that sum to 1, but "
+                f"{join_names([transition.index[first]])} sums to {sums[first]:.12g}, and the smallest entry is "
+                f"{self.matrix.min():.12g}"
             )
         if confidence is not None and not 0 < check_number(confidence, "confidence") < 1:
             raise BadProbability(f"confidence must be a probability between 0 and 1, or None, got {confidence!r}")
@@ -525,15 +524,15 @@ class RandomizedResponse(Source):
 
     @property
     def label(self) -> str:
-        """The name of this source, with the attribute."""
+        """The name of this source and the attribute."""
         return f"randomised response {self.reported!r}"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every group of people, true value and reported value."""
+        """Yield one row per group of people, true value and reported value."""
         view = space.view
         check_label(self.reported, f"quasi-identifier of the {view.noun} (given as reported)", view.qi)
         if len(view.sensitive) > 1:
-            raise StatementError("randomised response is of one sensitive attribute, and the view has several")
+            raise StatementError("randomised response needs a single sensitive attribute, but the view has several")
         reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
         others = [name for name in view.qi if name != self.reported]
         within: list[Any] = list(self.transition.index.names[:-1])
@@ -553,7 +552,7 @@ class RandomizedResponse(Source):
         families = [[*within, *(name for name in family if name not in within)] for family in families]
         for name in (name for family in families for name in family):
             if name == self.reported:
-                raise StatementError(f"by has {name!r}, which is what people report: of those who report r all do")
+                raise StatementError(f"by must not contain {name!r}, the attribute of the reports")
             check_label(name, f"quasi-identifier of the {view.noun} (given in by)", others)
         blocks = [self._family(space, family) for family in families]
         n_rows = sum(len(labels) for _, labels, *_ in blocks)
@@ -564,13 +563,13 @@ class RandomizedResponse(Source):
             width = t / space.n_records
             useful = t < people  # a wider row has no effect
             if self.confidence is None:
-                # Shares sum to 1, so that the row of the largest one follows from the others. Up to rounding only: kept
-                # as another equation it would contradict them in late digits.
+                # Shares sum to 1, so that the row of the largest share follows from the others. It is dropped, because
+                # as an equation it would contradict them by roundoff.
                 useful[implied] = False
             yield Rows(matrix, -width, width, f"reported {self.reported}", labels, view).at(np.flatnonzero(useful))
 
     def _family(self, space: Space, by: list[str]) -> tuple[sp.csr_array, pd.Index, np.ndarray, np.ndarray, np.ndarray]:
-        """P(Q, r, s) - T(s, r) P(Q, s) of all groups; their labels, whether T is 0 or 1, n(Q), the row of the largest T."""
+        """Return P(Q, r, s) - T(s, r) P(Q, s), labels, whether T is 0 or 1, n(Q), and the row of the largest T."""
         view = space.view
         sensitive = view.sensitive[0]
         true = space.marginal([*by, sensitive])

@@ -25,7 +25,7 @@ from .moments import COMPUTED, half_unit
 from .numbers import INTERCEPT, design_matrix, known_members, read_numbers, responses, whole_sums, written_numbers
 from .statements import given_text, read_given
 
-#: Newton steps of a fit, and the largest condition number of its matrix.
+#: The maximum number of Newton steps of a fit, and the largest condition number of its matrix.
 MOST_NEWTON, WORST_CONDITION = 50, 1e12
 
 # Exact or rounded coefficients as intervals of linear expressions of the responses y.
@@ -34,24 +34,24 @@ MOST_NEWTON, WORST_CONDITION = 50, 1e12
 #
 #     X'y = X'mu(X b) + D b,        mu(t) = t (linear) or 1 / (1 + exp(-t)) (logistic),
 #
-# with D a diagonal of penalties, 0 for the intercept. Everything but y is known where b is. Let b* be the coefficients
-# that solve them, b those that were published, |b* - b| <= h, and G = (X'WX + D) / n the derivative of the right-hand
-# side at b, divided by n (W = 1 for the linear kind, mu (1 - mu) for the logistic one). For any matrix T at all
+# with D a diagonal of penalties, 0 for the intercept. Given b, all but y is known. Let b* be the solution, b the
+# published coefficients, |b* - b| <= h, and G = (X'WX + D) / n the derivative of the right-hand side at b, divided by n
+# (W = 1 for the linear kind, mu (1 - mu) for the logistic kind). For any matrix T,
 #
 #     T X'y / n = T (X'mu(Xb) + Db) / n + T G (b* - b) + T r,
 #
 #     |T G (b* - b)| <= h + |T G - 1| h,        |r| <= k/2 sum_q n(q)/n |x(q)| (h'|x(q)|)^2   within T,
 #
-# with k = max |mu''| = 1 / (6 sqrt(3)), by Taylor's theorem at each person; of the linear kind r = 0. So intervals are
-# sound whatever T is, also with its rounding errors; they are narrow if T is the inverse of G.
+# with k = max |mu''| = 1 / (6 sqrt(3)), by Taylor's theorem for each person; r = 0 for the linear kind. So intervals
+# are sound for any T, including its rounding errors; they are narrow if T is the inverse of G.
 
-#: Bound of the second derivative of the logistic function, 1 / (6 sqrt(3)).
+#: The bound of the second derivative of the logistic function, 1 / (6 sqrt(3)).
 CURVATURE = 1 / (6 * np.sqrt(3))
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """low <= E[w y] <= high, for several weights of QI tuples."""
+    """low <= E[w y] <= high, for several vectors w of weights of QI tuples."""
 
     weights: np.ndarray  # shape (rows, QI tuples)
     low: np.ndarray  # one per row
@@ -63,27 +63,27 @@ class Fit:
     """A published fit."""
 
     X: np.ndarray  # shape (QI tuples, coefficients)
-    share: np.ndarray  # one per QI tuple: of the people whose data were fitted
-    b: np.ndarray  # one per coefficient: as published
-    half: np.ndarray  # one per coefficient: how far it may be from the fit; 0 if it is published as it was computed
+    share: np.ndarray  # one per QI tuple: the share of the fitted people
+    b: np.ndarray  # one per coefficient: the published value
+    half: np.ndarray  # one per coefficient: its largest rounding error; 0 if published in double precision
     penalty: np.ndarray  # one per coefficient: the diagonal of D / n
     logistic: bool
-    largest: float  # the largest |y| that there is
-    off: np.ndarray | float = 0.0  # how far the scores of the fit may be from 0, a person
+    largest: float  # the largest |y|
+    off: np.ndarray | float = 0.0  # the largest distance of the scores of the fit from 0, per person
 
     def scores(self, *, solved: bool) -> Intervals:
-        """X'y / n, from coefficients as computed, which solve the equations up to rounding, or within a tolerance."""
+        """Bound X'y / n by unrounded coefficients, which solve the equations up to roundoff or a tolerance."""
         margin = self.off + self._roundoff(self.X)
         if solved:
             # Errors of least squares by Householder transformations are some multiples of the unit roundoff 1.1e-16
-            # (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 20.3); seven digits are left to the
-            # condition of the columns.
+            # (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 20.3); this leaves seven digits
+            # for the condition of the columns.
             margin += COMPUTED * (self.size(self.X) + self.penalty * np.abs(self.b))
         middle = self.expected() + self.penalty * self.b
         return Intervals(self.X.T, middle - margin, middle + margin)
 
     def box(self) -> Intervals:
-        """X'y / n, from the least and the largest response that anybody can be expected to have."""
+        """Bound X'y / n by the least and the largest expected response of each person."""
         # The response is increasing in x'b, and |x'(b* - b)| <= h'|x|.
         middle, off = self.X @ self.b, np.abs(self.X) @ self.half
         ends = np.stack([self.share[:, None] * self.X * self._mean(middle + s * off)[:, None] for s in (-1, 1)])
@@ -93,12 +93,12 @@ class Fit:
         )
 
     def coefficients(self) -> Intervals:
-        """T X'y / n with T the inverse of G: of the linear kind it is b*, of the logistic one b* up to a constant."""
+        """Bound T X'y / n with T the inverse of G: b* for the linear kind, b* up to a constant for the logistic."""
         G, T, size = self.derivative(), self.inverse(), np.abs(self.X)
         rounding = (len(self.X) + 16) * np.finfo(float).eps * (size.T @ (self.share[:, None] * size) + G)
         off_unit = np.abs(T @ G - np.eye(len(T))) + np.abs(T) @ rounding
-        weights, largest = self.X @ T.T, size @ np.abs(T).T  # and what they are sums of
-        weights[np.abs(weights) <= 8 * len(T) * np.finfo(float).eps * largest] = 0.0  # which is all rounding
+        weights, largest = self.X @ T.T, size @ np.abs(T).T  # the weights, and sums of their absolute summands
+        weights[np.abs(weights) <= 8 * len(T) * np.finfo(float).eps * largest] = 0.0  # roundoff only
         off = self.half + off_unit @ (self.half + np.abs(self.b)) + self._roundoff(largest)
         off += np.abs(T) @ np.broadcast_to(self.off, len(T))
         if self.logistic:
@@ -107,7 +107,7 @@ class Fit:
         return Intervals(weights.T, middle - off, middle + off)
 
     def derivative(self) -> np.ndarray:
-        """G, the derivative of the score equations at b, a person."""
+        """Return G, the derivative of the score equations at b, per person."""
         slope = np.ones(len(self.share))
         if self.logistic:
             mean = expit(self.X @ self.b)
@@ -115,7 +115,7 @@ class Fit:
         return self.X.T @ ((self.share * slope)[:, None] * self.X) + np.diag(self.penalty)
 
     def inverse(self) -> np.ndarray:
-        """T, the inverse of G but for rounding, from columns that are scaled to 1."""
+        """Return T, the inverse of G up to roundoff, from columns scaled to 1."""
         G = self.derivative()
         size = np.sqrt(np.diag(G))
         if not (size > 0).all():
@@ -126,105 +126,105 @@ class Fit:
         return np.linalg.inv(scaled) / np.outer(size, size)
 
     def _mean(self, t: np.ndarray) -> np.ndarray:
-        """mu(t)."""
+        """Return mu(t)."""
         return expit(t) if self.logistic else t
 
     def expected(self) -> np.ndarray:
-        """X'mu(X b) / n."""
+        """Return X'mu(X b) / n."""
         return self.X.T @ (self.share * self._mean(self.X @ self.b))
 
     def _roundoff(self, weights: np.ndarray) -> np.ndarray:
-        """How far sums over the QI tuples may be rounded."""
+        """Return a bound on the roundoff of sums over the QI tuples."""
         return 8 * len(self.share) * np.finfo(float).eps * self.size(weights)
 
     def size(self, weights: np.ndarray) -> np.ndarray:
-        """The sums of absolute values."""
+        """Return the sums of absolute values."""
         there = np.abs(self.X) @ (np.abs(self.b) + self.half)
         if self.logistic:
-            there = 1 + there  # a rounding of t moves mu(t) by a quarter of it at most
+            there = 1 + there  # roundoff of t changes mu(t) by at most a quarter of it
         return np.abs(weights).T @ (self.share * (self.largest + there))
 
 
 KINDS = ("linear", "logistic")
-#: What to do where the response or a column of a fit is none of the release.
-RESPONSE = "say what was regressed: of='income' if its values are numbers, or of={value: 1}"
+#: Advice if the response or a column of a fit is not in the release.
+RESPONSE = "pass the dependent variable: of='income' if its values are numbers, or of={value: 1}"
 COLUMNS = (
-    "say what the columns of the fit are: names={'x1': 'age', 'x2': 'sex=F'}. What is computed from attributes, a spline or "
-    "a logarithm, must be a quasi-identifier itself; contrasts must be of the Treatment kind"
+    "pass the meaning of the columns of the fit: names={'x1': 'age', 'x2': 'sex=F'}. Columns computed from attributes, "
+    "such as splines or logarithms, must be quasi-identifiers themselves; contrasts must be of the Treatment kind"
 )
-#: What may be amiss with coefficients that contradict other knowledge.
+#: Advice if coefficients contradict other knowledge.
 UNROUNDED = (
-    "say whether the coefficients are rounded, decimals=..., penalised, penalty=..., or of a fit that had not "
-    "converged, tolerance=...; correct them, or remove them"
+    "if the coefficients are rounded, pass decimals=..., if penalised, penalty=..., if not converged, tolerance=...; "
+    "otherwise correct or remove them"
 )
 
 
 class PublishedRegression(Source):
     """``X'y = X'X b`` (linear) or ``X'y = X'expit(X b)`` (logistic): the score equations that coefficients b solve.
 
-    X has one row for each person and a column for each coefficient; y is the number of the person's sensitive value.
+    X has one row per person and one column per coefficient; y is the number of the person's sensitive value.
 
     Parameters
     ----------
     coefficients : dict, Series or fit
-        From name to coefficient: "intercept", if the fit had one; numeric quasi-identifiers, "age"; indicators of a
-        value, "sex=F"; and products, "age:sex=F". The names give the coding: a value without indicator is the
-        reference. Or what ``fit`` gave: of statsmodels ``OLS``, ``Logit``, and ``GLM`` with ``Binomial()`` or
-        ``Gaussian()``, by formula or arrays; of scikit-learn ``LinearRegression``, ``Ridge`` and
-        ``LogisticRegression``. It has its own `kind`, `penalty` and `tolerance`.
+        A mapping of names to coefficients. Names are "intercept", if the fit has one; numeric quasi-identifiers, "age";
+        indicators of a value, "sex=F"; and products, "age:sex=F". They define the coding: a value without indicator is
+        the reference. Alternatively a fitted model: ``OLS``, ``Logit``, and ``GLM`` with ``Binomial()`` or
+        ``Gaussian()`` of statsmodels, by formula or arrays, or ``LinearRegression``, ``Ridge`` and
+        ``LogisticRegression`` of scikit-learn. It determines `kind`, `penalty` and `tolerance`.
     of : dict, Series or str, optional
-        What was regressed: the number y of each sensitive value, ``{"low": 1}``, all others being 0; or the name of a
-        sensitive attribute whose values are numbers. Of a logistic regression y is 0 or 1. By default that of the
-        fit: the response of statsmodels, ``classes_[1]`` of scikit-learn.
+        The dependent variable: the number y of each sensitive value, ``{"low": 1}``, and 0 for all others; or the name
+        of a numeric sensitive attribute. In a logistic regression, y is 0 or 1. By default that of the fit: the
+        response in statsmodels, ``classes_[1]`` in scikit-learn.
     kind : {"linear", "logistic"}, optional
-        Least squares, the default of coefficients by name, or maximum likelihood of a logit.
+        Least squares, the default for coefficients by name, or maximum likelihood of a logit.
     decimals : int or dict, optional
-        To how many decimals the coefficients are rounded, all of them or each by its name; a fit is rounded here. None:
-        they are published as they were computed, in double precision.
+        The number of decimals to which the coefficients are rounded, for all or by name; a fit is rounded here. None
+        means double precision.
     penalty : float, optional
-        The ridge penalty: D in ``X'y = X'mu + D b`` for all coefficients but the intercept. Of scikit-learn it is
-        `alpha` of ``Ridge``, and 1 / C of ``LogisticRegression``, which is 1 by default. 0 if it is left out.
+        The ridge penalty: D in ``X'y = X'mu + D b`` for all coefficients except the intercept; by default 0. In
+        scikit-learn, it is `alpha` of ``Ridge``, and 1 / C of ``LogisticRegression``, where C is 1 by default.
     given : dict, optional
-        Whose data were fitted, as of :func:`P`. None: everybody's.
+        The fitted people, as in :func:`P`. None means everybody.
     tolerance : float, optional
-        How far from 0 each score, divided by the number of people, may be where the fit had converged, in the unit of
-        its column times that of y: `tol` of ``LogisticRegression``. By default the rounding errors of double precision
-        only, 1e-9 of the sums of absolute values. Of coefficients that are not rounded.
+        The largest distance from 0 of each score, divided by the number of people, at convergence, in the unit of its
+        column times that of y: `tol` of ``LogisticRegression``. By default, the rounding errors of double precision,
+        1e-9 of the sums of absolute values. Only for coefficients that are not rounded.
     names : dict, optional
-        Of a fit, what columns are that it names otherwise: ``{"x1": "age", "x2": "sex=F"}``. The names of formulas,
-        ``sex[T.M]``, ``C(zone)[T.2]``, ``I(age ** 2)``, and of ``pandas.get_dummies``, ``sex_M``, are known.
+        The meaning of columns of a fit: ``{"x1": "age", "x2": "sex=F"}``. Not needed for names of formulas,
+        ``sex[T.M]``, ``C(zone)[T.2]``, ``I(age ** 2)``, and of ``pandas.get_dummies``, ``sex_M``.
 
     Raises
     ------
     StatementError, BadProbability
-        If an argument cannot be read, or a fit is of another model than these, or did not converge; when added to a
-        model, if a regressor is not a number, if the records of a fit are not those of the people described, if
-        decimals are given and the columns are linearly dependent, or who is in the release is not known.
+        If an argument is invalid, or a fit is of another model than these, or did not converge; when added to a model,
+        if a regressor is not a number, if the records of a fit are not those of the described people, if decimals are
+        given and the columns are linearly dependent, or if the members of the release are unknown.
     UnknownName, TableError
-        When added to a model, if it has no such attribute or value, or values are not numbers.
+        When added to a model, if it lacks an attribute or value, or values are not numbers.
 
     Notes
     -----
     McCullagh and Nelder, Generalized Linear Models, 2nd ed., section 2.5: with the canonical link the likelihood
     equations are X'y = X'mu, linear in y. The row of the intercept gives the mean of y.
 
-    Computed coefficients solve the equations up to rounding, and where published data imply an equation already, it
-    would contradict them by a rounding error. So an interval as wide as their error is emitted; of whole numbers, and
-    others of few decimals, it is the whole number in it, since X'y is one.
+    Unrounded coefficients solve the equations up to roundoff, so equations could contradict published data that imply
+    them by a rounding error. The rows are therefore intervals as wide as the error; for integers, and other numbers
+    with few decimals, they are equations with the integer in the interval, since X'y is an integer.
 
     Rounded coefficients b, at most h = 10^-decimals / 2 from those of the fit, are for the linear kind equivalent to
-    ``abs((X'X)^-1 X'y - b) <= h``. Of the logistic kind the rows are a relaxation, which is sound: they are true
-    whatever the fit was. One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other
-    bounds each score by the ends of expit(x'b) for every person.
+    ``abs((X'X)^-1 X'y - b) <= h``. For the logistic kind, the rows are a sound relaxation, true for every possible fit.
+    One set bounds (X'WX)^-1 X'(y - expit(Xb)) by h and a remainder of second order in h; the other bounds each score by
+    the ends of expit(x'b) for every person.
 
-    A fit is of the people described, and if it contains its data, this is checked. Of other people, a sample of the
-    same population for example, the coefficients are known up to standard errors: :meth:`softly` and :meth:`between`.
-    Weights that ``fit`` of scikit-learn was given are not kept by it, and cannot be noticed.
+    The fitted people are the described people, which is checked if a fit contains its data. For other people, such as a
+    sample of the same population, the coefficients are known up to standard errors: :meth:`softly` and :meth:`between`.
+    scikit-learn does not store the weights given to ``fit``, so that they cannot be detected.
 
     Examples
     --------
-    Of four people two have a low income. By the line they are the two elder ones, since sum y = 2 and sum age y = 140.
-    Rounded to two decimals it leaves the income of one of them open:
+    Two of four people have a low income. By the regression, they are the two oldest, since sum y = 2 and
+    sum age y = 140. Coefficients rounded to two decimals leave the income of one of them open:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
@@ -268,11 +268,11 @@ class PublishedRegression(Source):
         self.coefficients = {check_str(name, "the name of a coefficient"): b for name, b in numbers.items()}
         if self.fit is not None:
             if kind is not None or penalty is not None:
-                raise StatementError("a fit says its kind and its penalty; leave kind= and penalty= out")
+                raise StatementError("a fit determines its kind and its penalty; omit kind= and penalty=")
             kind, penalty = self.fit.kind, self.fit.penalty
             of, self.attribute = self.fit.response(of)
         elif of is None or names is not None:
-            raise StatementError("coefficients by name need of=, what was regressed, and names= is of fits only")
+            raise StatementError("coefficients by name need of=, the dependent variable; names= needs a fit")
         self.of = of if isinstance(of, str) else read_numbers(of, "of")
         self.kind = check_in("linear" if kind is None else kind, "kind", KINDS)
         self.penalty = 0.0 if penalty is None else check_float(penalty, "penalty", 0.0)
@@ -280,7 +280,7 @@ class PublishedRegression(Source):
         if decimals is not None:
             by_name = decimals if isinstance(decimals, Mapping) else dict.fromkeys(self.coefficients, decimals)
             if set(by_name) != set(self.coefficients):
-                raise StatementError(f"decimals must be a number, or one for each of {', '.join(self.coefficients)}")
+                raise StatementError(f"decimals must be an integer, or one for each of {', '.join(self.coefficients)}")
             places = {name: check_int(by_name[name], "decimals", -15, 15) for name in self.coefficients}
             if self.fit is not None:
                 self.coefficients = {name: round(b, places[name]) for name, b in self.coefficients.items()}
@@ -291,28 +291,29 @@ class PublishedRegression(Source):
         if tolerance is not None:
             self.tolerance = check_float(tolerance, "tolerance", 0.0)
         self.rounded = decimals is not None
-        self.sampled = False  # whether the coefficients are of other people, and known up to errors
+        self.sampled = False  # whether the coefficients are of other people, known up to errors
         self.cost: Penalty | None = None
         if self.rounded and tolerance is not None:
-            raise StatementError("tolerance= is of coefficients as computed, decimals= of rounded ones; leave one out")
+            raise StatementError("pass either tolerance=, for unrounded coefficients, or decimals=, not both")
 
     @property
     def label(self) -> str:
-        """What was regressed, on what."""
+        """The dependent variable and the regressors."""
         how = "" if not self.sampled else ", between limits" if self.cost is None else f", softly ({self.cost})"
         of = written_numbers(self.of) if self.attribute is None else f"{self.attribute}={next(iter(self.of))}"
         return f"{self.kind} regression of {of} on {', '.join(self.coefficients)}{given_text(self.given)}{how}"
 
     def softly(self, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Self:
-        """``b* = b``, but for a cost, nats: (b* - b)^2 / (2 sd^2) of each coefficient b* of the people described.
+        """Return a copy with soft rows ``b* = b`` for each coefficient b* of the described people.
 
-        Of the logistic kind b* is that of one Newton step from b, ``b + (X'WX)^-1 X'(y - expit(Xb))``.
+        The cost is (b* - b)^2 / (2 sd^2), in nats. For the logistic kind, b* is the result of one Newton step from b,
+        ``b + (X'WX)^-1 X'(y - expit(Xb))``.
 
         Parameters
         ----------
         sd, weight, delta : float, dict or Series, optional
-            As of :func:`maxent_cvx.soft`, one for all or each by its name. By default `sd` is the standard errors of a
-            fit of statsmodels. Their correlations are not used.
+            As in :func:`maxent_cvx.soft`, one for all or by name. By default, `sd` is the standard errors of a fit of
+            statsmodels. Their correlations are not used.
 
         Returns
         -------
@@ -322,7 +323,7 @@ class PublishedRegression(Source):
         Raises
         ------
         StatementError, BadProbability
-            If there is no standard error, or an argument cannot be read.
+            If there is no standard error, or an argument is invalid.
 
         Examples
         --------
@@ -340,14 +341,14 @@ class PublishedRegression(Source):
         return self._changed(cost=penalty, half=np.zeros(len(self.coefficients)))
 
     def between(self, low: Any = None, high: Any = None) -> Self:
-        """``low <= b* <= high`` for each coefficient b* of the people described, a row or two each.
+        """Return a copy with rows ``low <= b* <= high`` for each coefficient b* of the described people.
 
-        Of the logistic kind the rows are the relaxation that rounded coefficients have.
+        For the logistic kind, the rows are the relaxation of rounded coefficients.
 
         Parameters
         ----------
         low, high : float, dict or Series, optional
-            One for all or each by its name. By default the 95 % intervals of a fit of statsmodels, ``conf_int()``.
+            One for all or by name. By default, the 95 % intervals of a fit of statsmodels, ``conf_int()``.
 
         Returns
         -------
@@ -357,7 +358,7 @@ class PublishedRegression(Source):
         Raises
         ------
         StatementError, BadProbability
-            If there is no interval, or an argument cannot be read.
+            If there is no interval, or an argument is invalid.
 
         Examples
         --------
@@ -380,14 +381,14 @@ class PublishedRegression(Source):
         )
 
     def refitted(self, records: pd.DataFrame, view: View) -> PublishedRegression:
-        """The coefficients that a fit of other records of the same columns has, rounded as these are.
+        """Fit the coefficients to other records with the same columns, and round them in the same way.
 
         Parameters
         ----------
         records : DataFrame
-            With the QI and sensitive columns of the view.
+            Records with the QI and sensitive columns of the view.
         view : View
-            The people of whom these coefficients are.
+            The people of these coefficients.
 
         Raises
         ------
@@ -414,7 +415,7 @@ class PublishedRegression(Source):
         penalty = np.diag([0.0 if name == INTERCEPT else self.penalty for name in self.coefficients])
         b, moved = np.zeros(X.shape[1]), np.inf
         for _ in range(MOST_NEWTON):
-            # Least squares take one step, a logit a few: Newton's method on X'(y - mu) - D b = 0.
+            # Newton's method on X'(y - mu) - D b = 0: one step for least squares, a few for a logit.
             mu = X @ b if self.kind == "linear" else expit(X @ b)
             weight = np.ones(len(mu)) if self.kind == "linear" else mu * (1 - mu)
             H = X.T @ (weight[:, None] * X) + penalty
@@ -433,14 +434,14 @@ class PublishedRegression(Source):
         return again
 
     def _known(self, what: str, remedy: str) -> np.ndarray:
-        """Standard errors or intervals of the fit."""
+        """Return standard errors or intervals of the fit."""
         known = getattr(self.fit, what, None)
         if known is None:
-            raise StatementError(f"standard errors are known of fits of statsmodels only; pass {remedy} by name")
+            raise StatementError(f"only fits of statsmodels have standard errors; pass {remedy} by name")
         return known
 
     def _each(self, values: Any, what: str) -> np.ndarray:
-        """A number for each coefficient, by the names that the fit or this source has."""
+        """Return one number per coefficient, given by the names of the fit or of this source."""
         if isinstance(values, np.ndarray):
             return values
         names = list(self.coefficients)
@@ -455,22 +456,22 @@ class PublishedRegression(Source):
         return np.array([by_name[name] for name in names])
 
     def _changed(self, **fields: Any) -> Self:
-        """The same coefficients, about which less is known."""
+        """Return a copy with weaker knowledge of the coefficients."""
         if self.sampled or self.rounded:
-            raise StatementError("coefficients are rounded, between limits or soft: state one of these, once")
+            raise StatementError("coefficients can be rounded, between limits or soft, only one of these and only once")
         changed = copy.copy(self)
         vars(changed).update(fields, sampled=True, tolerance=None)
         return changed
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row a coefficient; of logistic ones that are rounded or within limits two."""
+        """Yield one row per coefficient; two per logistic coefficient that is rounded or within limits."""
         known_members(space.view, "a regression")
         y, X = self._read(space.view)
         described = space.described(self.given)
         people = space.view.n_q * described
         if self.kind == "logistic" and not np.isin(y, (0.0, 1.0)).all():
             odd = y[~np.isin(y, (0.0, 1.0))][0]
-            raise StatementError(f"y of a logistic regression is 0 or 1, not {odd:.12g}; say which values are 1")
+            raise StatementError(f"y of a logistic regression must be 0 or 1, not {odd:.12g}; correct of=")
         fit = self._fit(X, people, float(np.abs(y).max(initial=0.0)))
         if self.fit is not None and not self.sampled:
             self._check_records(fit, int(people.sum()))
@@ -481,8 +482,8 @@ class PublishedRegression(Source):
             coefficients = fit.coefficients()
         except np.linalg.LinAlgError:
             raise StatementError(
-                f"the columns {', '.join(self.coefficients)} are linearly dependent on the people described, so that "
-                "coefficients that may be off say nothing; leave one of them out, as the fit must have done"
+                f"the columns {', '.join(self.coefficients)} are linearly dependent for the described people, so that "
+                "inexact coefficients imply nothing; omit one of them, as the fit must have done"
             ) from None
         if self.cost is not None:
             middle = (coefficients.low + coefficients.high) / 2
@@ -494,7 +495,7 @@ class PublishedRegression(Source):
             yield self._emitted(space, fit.box(), y, described, "score")
 
     def _read(self, view: View) -> tuple[np.ndarray, np.ndarray]:
-        """The number of every sensitive value, and the columns; of a fit, what to do where names are not known."""
+        """Return the number of every sensitive value, and the columns; errors about names in a fit contain advice."""
         remedy = RESPONSE
         try:
             y = responses(view, self.of, self.attribute)
@@ -506,7 +507,7 @@ class PublishedRegression(Source):
             raise type(error)(f"{error}; {remedy}") from None
 
     def _fit(self, X: np.ndarray, people: np.ndarray, largest: float) -> Fit:
-        """The fit, of those people only."""
+        """Make the fit of some people."""
         there = np.flatnonzero(people)
         penalized = np.array([name != INTERCEPT for name in self.coefficients], dtype=float)
         off = self.tolerance or (0.0 if self.fit is None or self.sampled else self.fit.off)
@@ -522,14 +523,14 @@ class PublishedRegression(Source):
         )
 
     def _check_records(self, fit: Fit, n: int) -> None:
-        """Check that a fit is of the people described, as far as it contains their number or data."""
+        """Check that a fit is of the described people, as far as it contains their number or data."""
         assert self.fit is not None
         remedy = (
-            "say whose data were fitted, given=, or what the columns are, names=; of a sample of other people the "
-            "coefficients hold up to standard errors: .softly() or .between()"
+            "pass the fitted people, given=, or the meaning of columns, names=; for a sample of other people, use "
+            "standard errors: .softly() or .between()"
         )
         if self.fit.n not in (None, n):
-            raise StatementError(f"the fit is of {self.fit.n:,} records, and {n:,} people are described; {remedy}")
+            raise StatementError(f"the fit has {self.fit.n:,} records, but {n:,} people are described; {remedy}")
         if self.fit.means is None or self.fit.expected is None:
             return
         odd = np.abs(fit.share @ fit.X - self.fit.means) > COMPUTED * (fit.share @ np.abs(fit.X))
@@ -537,13 +538,13 @@ class PublishedRegression(Source):
             odd = np.abs(fit.expected() - self.fit.expected) > COMPUTED * fit.size(fit.X)
         if odd.any():
             columns = join_names(name for name, differs in zip(self.coefficients, odd, strict=True) if differs)
-            raise StatementError(f"the records of the fit are not of the people described, by {columns}; {remedy}")
+            raise StatementError(f"the records of the fit differ from the described people in {columns}; {remedy}")
 
     def _emitted(self, space: Space, intervals: Intervals, y: np.ndarray, described: np.ndarray, what: str) -> Rows:
-        """Write intervals of E[w y] among the people described as rows; scores as sums, which may be whole numbers."""
+        """Convert intervals of E[w y] of the described people to rows; scores become sums, possibly integers."""
         q, own = space.codes["q"], y[space.codes["s"]]
         at = np.flatnonzero(described[q] & (own != 0))
-        place = np.cumsum(described & (space.view.n_q > 0)) - 1  # of QI tuples among those with people
+        place = np.cumsum(described & (space.view.n_q > 0)) - 1  # positions of QI tuples among those with people
         n = int((space.view.n_q * described).sum())
         parts, sides, whole = [], [], []
         for weights, low, high in zip(intervals.weights, intervals.low.tolist(), intervals.high.tolist(), strict=True):

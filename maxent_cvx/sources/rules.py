@@ -1,4 +1,4 @@
-"""Published association rules, and the patterns that are not published because they are not rules."""
+"""Published association rules, and the unpublished patterns, which are not rules."""
 
 from __future__ import annotations
 
@@ -31,21 +31,22 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-# A published rule list: a classifier whose rules are tried one after the other, each with its confidence.
+# Published rule lists: classifiers that try one rule after the other, each with its confidence.
 
 
 class PublishedRuleList(Source):
-    """P(x | Q and none of the Q before) = c, for every rule "else if Q then x, with confidence c" of a list.
+    """P(x | Q and no earlier Q) = c, for every rule "else if Q then x, with confidence c" of a list.
 
     Parameters
     ----------
     rules : list of (dict, value, float or None)
-        The rules in order: the conditions Q (``{}`` is everybody left), the class, and its confidence among the people
-        who match Q and no rule before. None if it is not published: the rule then only removes its people.
+        The rules in order: the conditions Q (``{}`` means all remaining people), the class, and its confidence among
+        the people who match Q and no earlier rule. If the confidence is not published, None: the rule then only removes
+        its people.
     decimals : int, optional
-        The number of decimals to which the confidences are rounded; None: not rounded.
+        The number of decimals to which the confidences are rounded; None means not rounded.
     integer : bool
-        Use that numbers of people are integers.
+        Whether to use that numbers of people are integers.
 
     Raises
     ------
@@ -54,11 +55,11 @@ class PublishedRuleList(Source):
     BadProbability
         If a confidence is not a probability.
     UnknownName
-        When added to a model, if it does not have the attribute or value.
+        When added to a model, if it lacks the attribute or value.
 
     Notes
     -----
-    Published rules, section VII (future work): the people to whom a rule applies are known from everybody's QI.
+    Published rules, section VII (future work): everybody's QI determine the people to whom a rule applies.
 
     Examples
     --------
@@ -98,11 +99,11 @@ class PublishedRuleList(Source):
 
     @property
     def label(self) -> str:
-        """The name of this source, with the number of rules."""
+        """The name of this source and the number of rules."""
         return f"list of {len(self.rules)} rules"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every rule whose confidence is published."""
+        """Yield one row per rule with a published confidence."""
         view = space.view
         undecided, members, names = np.ones(len(view.n_q), dtype=bool), [], []
         for i, (condition, value, _) in enumerate(self.rules, 1):
@@ -110,7 +111,7 @@ class PublishedRuleList(Source):
             text = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in condition.items()) or "everybody left"
             names.append(f"{i}. {text} => {value}")
             if not decided.any():
-                raise StatementError(f"rule {names[-1]!r} applies to nobody whom earlier rules leave; remove it")
+                raise StatementError(f"rule {names[-1]!r} applies to nobody after the earlier rules; remove it")
             members.append(decided)
             undecided &= ~decided
         scored = np.array([i for i, rule in enumerate(self.rules) if rule[2] is not None], dtype=int)
@@ -126,30 +127,30 @@ class PublishedRuleList(Source):
         yield Rows(space.joint(covered, s), low * share, high * share, "rule", values.index, view)
 
 
-#: More pairs of rules and non-rules than this are not compared one by one.
+#: The maximum number of pairs of rules and non-rules to compare one by one.
 MOST_PAIRS = 5 * 10**7
 
 
 class PublishedRules(Source):
-    """P(Q, X) >= max(s, c P(Q)) for every rule Q => X, and P(Q, X) < max(s, c P(Q)) for every pattern that is not a rule.
+    """P(Q, X) >= max(s, c P(Q)) for every rule Q => X, and P(Q, X) < max(s, c P(Q)) for every other pattern.
 
-    With published scores also P(Q, X) = s', or P(X | Q) = c', for every rule.
+    With published scores, also P(Q, X) = s', or P(X | Q) = c', for every rule.
 
     Parameters
     ----------
     rules : RuleSet
     scores : "confidence", "support", both in a list, or None
-        The published scores of the rules; by default only that they reach the thresholds.
+        The published scores of the rules; by default, rules are only known to reach the thresholds.
     decimals : int, optional
         The number of decimals to which the scores are rounded; each then stands for an interval of half a unit on both
         sides.
     non_rules : bool
-        Also use that the missing patterns are not rules, if the set is complete (NAR-constraints).
+        Whether to use that missing patterns are not rules, if the set is complete (NAR-constraints).
     integer : bool
-        Use that numbers of people are integers: a rule has at least ceil(N max(s, c P(Q))) people, and a pattern that is
-        not a rule at most one fewer. Otherwise "<" is relaxed to "<=".
+        Whether to use that numbers of people are integers: a rule has at least ceil(N max(s, c P(Q))) people, another
+        pattern at most one fewer. Otherwise "<" is relaxed to "<=".
     prune : bool
-        Leave out non-rules that follow from others (Theorem 3); the posterior is the same.
+        Whether to leave out non-rules that follow from others (Theorem 3); the posterior is the same.
 
     Raises
     ------
@@ -161,7 +162,7 @@ class PublishedRules(Source):
 
     Notes
     -----
-    Published rules, Eqs. (3), (4) and (6), Theorems 1 and 3. P(Q) is known from everybody's QI.
+    Published rules, Eqs. (3), (4) and (6), Theorems 1 and 3. Everybody's QI determine P(Q).
 
     Examples
     --------
@@ -191,14 +192,14 @@ class PublishedRules(Source):
         check_bool(non_rules, "non_rules")
         check_bool(integer, "integer")
         check_bool(prune, "prune")
-        check_instance(rules, RuleSet, "rules", "make one with anonymize.mine_rules(...)")
+        check_instance(rules, RuleSet, "rules", "create one with anonymize.mine_rules(...)")
         self.scores = [check_in(name, "scores", SCORES) for name in ([] if scores is None else as_list(scores))]
         if decimals is not None and not self.scores:
-            raise StatementError(f"decimals={short_repr(decimals)} is of scores; give scores as well, or omit it")
+            raise StatementError(f"decimals={short_repr(decimals)} needs scores=; pass both or neither")
         if non_rules and not rules.complete:
             raise StatementError(
-                f"the set of {len(rules)} rules is not complete, so a pattern that is missing in it may still be a rule; "
-                "pass non_rules=False, or, if these are all rules, make the RuleSet with complete=True"
+                f"the set of {len(rules)} rules is not complete, so missing patterns may be rules; pass "
+                "non_rules=False, or, if these are all rules, create the RuleSet with complete=True"
             )
         self.rules, self.decimals = rules, decimals
         self.non_rules, self.integer, self.prune = non_rules, integer, prune
@@ -206,27 +207,27 @@ class PublishedRules(Source):
 
     @property
     def label(self) -> str:
-        """The name of this source, with the number of rules."""
+        """The name of this source and the number of rules."""
         return f"{len(self.rules)} published rules"
 
     @property
     def counts(self) -> pd.Series:
-        """The number of constraints for the people of the model to which the rules were added last.
+        """The numbers of constraints in the model to which the rules were last added.
 
         Returns
         -------
         Series
-            ``ar``: rules. ``nar``: patterns of these people that are not rules (0 if the set is not complete).
-            ``nar_pruned``: those that remain by Theorem 3. ``nar_binding``: those that are emitted, because they can bind
+            ``ar``: rules. ``nar``: patterns of the model's people that are not rules (0 if the set is not complete).
+            ``nar_pruned``: non-rules that remain by Theorem 3. ``nar_binding``: non-rules with a row, which can bind
             and are not duplicates.
 
         Raises
         ------
         StatementError
-            If they have not been added to a model yet.
+            If the rules have not been added to a model.
         """
         if self._counted is None:
-            raise StatementError("constraints are counted for the people of a model: add the rules to one first")
+            raise StatementError("constraints are counted in a model; add the rules to one first")
         view, counts = self._counted
         if "nar" not in counts:
             every = count_patterns(self.rules, view) - len(self.rules) if self.non_rules else 0
@@ -238,7 +239,7 @@ class PublishedRules(Source):
         return counts.copy()
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per rule (AR-constraints), and one row for each pattern that is none, if it can bind (NAR)."""
+        """Yield one row per rule (AR-constraints), and one row per other pattern that can bind (NAR-constraints)."""
         view = space.view
         patterns = rule_patterns(self.rules, view)
         low, high = self._rule_bounds(patterns, space.n_records)
@@ -254,16 +255,16 @@ class PublishedRules(Source):
         yield self._emit(space, none.patterns, np.full(len(most), -np.inf), most, "no rule")
 
     def _emit(self, space: Space, patterns: Patterns, low: np.ndarray, high: np.ndarray, label: str) -> Rows:
-        """Write low <= N P(Q, X) <= high."""
+        """Build the rows low <= N P(Q, X) <= high."""
         matrix, n = space.joint(patterns.members, patterns.s), space.n_records
         return Rows(matrix, low / n, high / n, label, pd.Index(patterns.names, dtype=object), space.view)
 
     def _most(self, patterns: Patterns, n: int, thresholds: Thresholds) -> np.ndarray:
-        """The most people that a pattern can have if it is not a rule."""
+        """Return the maximum number of people of each pattern that is not a rule."""
         return thresholds.least(patterns.n_q, n) - 1.0 if self.integer else thresholds.bound(patterns.n_q, n) * n
 
     def _rule_bounds(self, patterns: Patterns, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the most people that every rule has, by the thresholds and by its scores."""
+        """Return the minimum and maximum number of people of every rule, by the thresholds and its scores."""
         thresholds = self.rules.thresholds
         least = thresholds.bound(patterns.n_q, n) * n
         if self.integer:
@@ -278,7 +279,7 @@ class PublishedRules(Source):
         for which in SCORES:
             if which not in self.rules.table:
                 if which in self.scores:
-                    raise StatementError(f"the rules have no column {which!r}; omit scores if they are not published")
+                    raise StatementError(f"the rules have no column {which!r}; omit scores= if they are not published")
                 continue
             score = self.rules.table[which].to_numpy(dtype=float)
             of = patterns.n_q if which == "confidence" else np.full(len(patterns), n)
@@ -287,33 +288,33 @@ class PublishedRules(Source):
                     score, of, list(patterns.names), which, self.decimals, integer=self.integer
                 )
                 low, high = np.maximum(low, fewest), np.minimum(high, most)
-            else:  # scores that are not used must still reach the thresholds, by the decimals they are written with
+            else:  # unused scores must still reach the thresholds, within the rounding of their decimals
                 half = 0.5 * 10.0 ** -max(map(decimals_of, score), default=0)
                 most = np.minimum((score + half) * of + 1e-9 * of, patterns.n_q)
                 most = np.floor(most) if self.integer else most
             self._check_enough(patterns, most, least, n, which)
-        low = np.where(np.abs(low - high) <= 1e-9 * n, high, low)  # a score that is the threshold itself
+        low = np.where(np.abs(low - high) <= 1e-9 * n, high, low)  # a score equal to the threshold
         if (neither := low > high).any():
             first = int(neither.argmax())
             raise Infeasible(
-                f"support and confidence of {patterns.names[first]!r} imply different numbers of people; the rules were "
-                "mined from other people, or the number of decimals is wrong"
+                f"support and confidence of {patterns.names[first]!r} imply different numbers of people; the rules are "
+                "of other people, or the number of decimals is wrong"
             )
         return low, high
 
     def _check_enough(self, patterns: Patterns, most: np.ndarray, least: np.ndarray, n: int, which: str) -> None:
-        """Refuse rules that have too few people to be any."""
+        """Raise an error if a rule has too few people for the thresholds."""
         if not (short := most < least - 1e-9 * n).any():
             return
         first = int(short.argmax())
         raise Infeasible(
-            f"{patterns.names[first]!r} is true of at most {most[first]:.12g} of {patterns.n_q[first]} people according "
-            f"to its {which}, but a rule with {self.rules.thresholds} needs {least[first]:.12g} of them; "
+            f"by its {which}, {patterns.names[first]!r} is true for at most {most[first]:.12g} of "
+            f"{patterns.n_q[first]} people, but a rule with {self.rules.thresholds} needs {least[first]:.12g}; "
             f"{self._other(patterns.n_q[first], n, most[first])}"
         )
 
     def _other(self, n_q: int, n: int, people: float) -> str:
-        """Say what would explain a rule that has too few people for the thresholds."""
+        """Return possible causes of a rule with too few people for the thresholds."""
         if self.rules.strict and self._with_strict(False).least(np.array([n_q]), n)[0] <= people:
             return "with >= it would be a rule: if the rules were mined with >=, read them with strict=False"
         return "the rules were mined from other people, or with other thresholds"
@@ -321,7 +322,7 @@ class PublishedRules(Source):
     def _check_convention(
         self, patterns: Patterns, low: np.ndarray, none: Patterns, most: np.ndarray, view: View
     ) -> None:
-        """Refuse patterns that the rules show to be rules: those were mined by >, perhaps, and are read by >=."""
+        """Raise an error if rules imply that missing patterns are rules, e.g. if mined with > but read with >=."""
         # Of n(P, X) people at most n(P) - n(P, Q) are not in Q, so that n(Q, X) >= n(P, X) - n(P) + n(P, Q).
         if not len(patterns) or not len(none) or len(patterns) * len(none) > MOST_PAIRS:
             return
@@ -335,13 +336,13 @@ class PublishedRules(Source):
         thresholds, because = self.rules.thresholds, patterns.names[int(at_least[first].argmax())]
         remedy = self._remedy(not (fewest > self._most(none, view.n_records, self._with_strict(True))).any())
         raise Infeasible(
-            f"{none.names[first]!r} is not among the rules, but {because!r} leaves it {fewest[first]:.12g} of "
-            f"{none.n_q[first]} people at least, and with {thresholds} more than {most[first]:.12g} make a rule "
-            f"(so with {int(wrong.sum())} patterns); {remedy}"
+            f"{none.names[first]!r} is not among the rules, but by {because!r} it has at least {fewest[first]:.12g} of "
+            f"{none.n_q[first]} people, and with {thresholds} more than {most[first]:.12g} make a rule; this concerns "
+            f"{int(wrong.sum())} patterns; {remedy}"
         )
 
     def _check_everybody(self, none: NonRules, most: np.ndarray, view: View) -> None:
-        """Refuse patterns Q that are no rules with any value if their people together are fewer than those with Q."""
+        """Raise an error if non-rules with all values of one Q allow fewer people in total than have Q."""
         q, at, values = np.unique(none.given, return_inverse=True, return_counts=True)
         of_q, n_q = np.bincount(at, most), np.zeros(len(q))
         n_q[at] = none.patterns.n_q
@@ -352,19 +353,19 @@ class PublishedRules(Source):
         by_more = np.bincount(at, self._most(none.patterns, view.n_records, self._with_strict(True)))
         remedy = self._remedy(not (wrong & (by_more < n_q - 1e-9 * view.n_records)).any())
         raise Infeasible(
-            f"{q[first]} is in no rule, so with {self.rules.thresholds} all values together have at most "
-            f"{of_q[first]:.12g} of its {n_q[first]:.12g} people; {remedy}"
+            f"no rule contains {q[first]}, so with {self.rules.thresholds} at most {of_q[first]:.12g} of its "
+            f"{n_q[first]:.12g} people have a value; {remedy}"
         )
 
     def _with_strict(self, strict: bool) -> Thresholds:
-        """The same thresholds by >, or by >=."""
+        """Return the same thresholds with > or >=."""
         return replace(self.rules.thresholds, strict=strict)
 
     def _remedy(self, explained: bool) -> str:
-        """Say what would explain missing patterns that cannot be missing."""
+        """Return possible causes of missing patterns that must be rules."""
         if explained and not self.rules.strict:
             return "with > none of these is a rule: if the rules were mined with >, read them with strict=True"
         return (
-            "the set is not complete, or was mined from other people or with other thresholds; correct it, or read the "
-            "rules without the patterns that are not rules (non_rules=False)"
+            "the set is not complete, or was mined from other people or with other thresholds; correct it, or pass "
+            "non_rules=False to ignore missing patterns"
         )

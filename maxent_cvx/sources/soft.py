@@ -1,4 +1,4 @@
-"""Soft knowledge: rows that can be missed at a cost, which is subtracted from the entropy."""
+"""Soft knowledge: rows that can be violated at a cost, which is subtracted from the entropy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .statements import ParametricStatement, Statement
 class SoftSource(Source):
     """``sum of penalties(violation of each row)``, subtracted from N H(p): a source whose rows may be violated.
 
-    Made by :func:`maxent_cvx.soft`.
+    Created by :func:`maxent_cvx.soft`.
 
     Attributes
     ----------
@@ -40,31 +40,30 @@ class SoftSource(Source):
 
     @property
     def label(self) -> str:
-        """The label of the original, and the cost."""
+        """The label of the original source, and the cost."""
         return f"{self.original.label}, softly ({self.penalty})"
 
     def rows(self, space: Space) -> Iterator[Any]:
-        """Emit the rows of the original, soft."""
+        """Yield the rows of the original source with the cost."""
         for knowledge in as_list(self.original.rows(space), self.original.label):
             if isinstance(knowledge, ParametricStatement):
-                yield knowledge.softened(self.penalty)  # and not its rows, which change with the parameters
+                yield knowledge.softened(self.penalty)  # not its rows, which change with the parameters
             elif isinstance(knowledge, Source):
                 yield from SoftSource(knowledge, self.penalty).rows(space)
             elif isinstance(knowledge, Rows):
                 yield replace(_softened(knowledge, self.penalty), label=f"{knowledge.label}, softly")
             else:
                 raise StatementError(
-                    f"{self.original.label!r} emits a CVXPY constraint, {short_repr(knowledge)}, which cannot be soft; write "
-                    "rows, for example space.marginal(...) == values"
+                    f"{self.original.label!r} returns a CVXPY constraint, {short_repr(knowledge)}, which cannot be "
+                    "soft; return rows, for example space.marginal(...) == values"
                 )
 
 
 def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Any:
     """``- sum r^2 / (2 sd^2)`` or ``- sum weight abs(r)`` in the objective, with r the violation of each row.
 
-    The answer maximises N H(p) minus these costs, in nats. Inequalities cost something only on their wrong side. Soft
-    statements never contradict each other and never make anything impossible; ``post.penalties`` shows which are
-    violated.
+    The answer maximises N H(p) minus these costs, in nats. Inequalities have a cost only where they are violated. Soft
+    statements never contradict each other and never make a model infeasible; ``post.penalties`` contains their costs.
 
     Parameters
     ----------
@@ -88,14 +87,14 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
     Raises
     ------
     StatementError
-        If not exactly one of `sd` and `weight` is given, or `said` is soft already, or is not knowledge.
+        If not exactly one of `sd` and `weight` is given, or `said` is soft already or is not knowledge.
     BadProbability
         If a cost is not above 0.
 
     Notes
     -----
     N H(p) is, up to Stirling's formula, the logarithm of the number of tables with the frequencies p. With Gaussian or
-    Laplace costs the answer is therefore the maximum a posteriori table. As all costs grow together, it tends to the
+    Laplace costs, the answer is therefore the maximum a posteriori table. As all costs grow together, it tends to the
     table of largest entropy among those of least cost.
 
     Examples
@@ -125,14 +124,14 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
 
 
 def _softened(rows: Rows, penalty: Penalty) -> Rows:
-    """Rows that may be violated at a cost."""
+    """Return rows that may be violated at a cost."""
     if rows.penalty is not None:
-        raise StatementError(f"the rows of {rows.label} are soft already; state their cost once")
+        raise StatementError(f"the rows of {rows.label} are soft already; give their cost once")
     return replace(rows, penalty=penalty)
 
 
 def _aligned(cost: pd.Series, rows: Rows) -> Any:
-    """One cost per row, by label."""
+    """Return one cost per row, by label."""
     if rows.index is None or not cost.index.is_unique or not rows.index.isin(cost.index).all():
         raise StatementError(f"costs of {rows.label} must be a number, or a Series with the index of its rows")
     return cost.reindex(rows.index).to_numpy(dtype=float)

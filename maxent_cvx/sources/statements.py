@@ -1,4 +1,4 @@
-"""Statements: P(...), E(...) and Count(...) compared with numbers, their text, and the rows that they build."""
+"""Statements: comparisons of P(...), E(...) and Count(...) with numbers, their texts, and their rows."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ from .cvxpy_constraints import Parametric, values_of
 if TYPE_CHECKING:
     from ..terms.space import Space
 
-#: The coefficients of an event, as rational numbers: for every term the place of its own among the different ones, these
-#: (the first is 0), and the factor of the event in the statement.
+#: The coefficients of an event as rational numbers: the position of every term's coefficient among the distinct ones,
+#: the distinct ones (the first is 0), and the factor of the event in the statement.
 Exact = tuple[np.ndarray, list[Fraction], Fraction]
-#: How "equal", "at most" and "at least" are written, of hard and of soft statements.
+#: The notation of "equal", "at most" and "at least" in hard and in soft statements.
 RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
 
 
 @dataclass(frozen=True)
 class Event:
-    """P(value | given), P(value | a person), or how many of several people have the value."""
+    """P(value | given), P(value | a person), or the expected number of several people with the value."""
 
     value: frozenset[tuple[str | None, Choice]]
     given: frozenset[tuple[str, Choice]] = frozenset()  # QI attributes and their values
-    who: frozenset[Any] | None = None  # names of people, who are the condition instead of `given`
+    who: frozenset[Any] | None = None  # names of people, instead of `given`
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the largest value that it can have: 0, and 1 or the number of people."""
+        """The smallest and the largest possible value: 0, and 1 or the number of people."""
         return 0, 1 if self.who is None else len(self.who)
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Event:
         return f"P({value} | {condition})" if condition else f"P({value})"
 
     def row(self, space: Space) -> sp.csr_array:
-        """Coefficients on p, shape (1, terms)."""
+        """Return the coefficients on p, shape (1, terms)."""
         place, factors = self.exact(space)
         at = np.flatnonzero(place)
         row = sp.csr_array((np.array(factors, dtype=float)[place[at]], at, [0, len(at)]), shape=(1, len(space)))
@@ -75,7 +75,7 @@ class Event:
         return row
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Coefficients on p in rational numbers: for every term its place among the different ones, the first being 0."""
+        """Return the position of each term's coefficient among distinct rational numbers, and these, 0 first."""
         value: object = {name: choice for name, choice in self.value if name is not None}
         value = value or next(choice for _, choice in self.value)
         if self.who is not None:
@@ -84,7 +84,7 @@ class Event:
             row = space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
         # P(given) is a number of people divided by N, and the coefficient of each of them its inverse.
         n = space.n_records
-        place = np.zeros(len(space), dtype=np.uint8)  # a byte a term: of large models, this takes most of the time
+        place = np.zeros(len(space), dtype=np.uint8)  # one byte per term: most of the time in large models
         place[row.indices] = 1
         return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
 
@@ -93,10 +93,11 @@ class Event:
 class Statement(Source):
     """low <= sum_k a_k P(value_k | given_k) <= high: knowledge about distributions or people, exact or vague.
 
-    Made by comparing :func:`P` or :func:`Count`; two statements are equal if they mean the same, in any order of terms.
-    Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the rest Q- of the QI attributes and the
-    buckets, with P(Qv) from the release (Privacy-MaxEnt, sections 4.1 and 4.5); or, for people i with
-    QI tuples q, sum P(i, q, S, B) / P(i), with P(i) = 1/N (section 6).
+    Created by comparing :func:`P` or :func:`Count`; two statements are equal if they are equivalent up to the order of
+    terms.
+    Each event becomes sum P(Qv, Q-, S, B) / P(Qv) over the other QI attributes Q- and the buckets, with P(Qv) from the
+    release (Privacy-MaxEnt, sections 4.1 and 4.5); or, for people i with QI tuples q, sum P(i, q, S, B) / P(i), with
+    P(i) = 1/N (section 6).
 
     Attributes
     ----------
@@ -107,7 +108,7 @@ class Statement(Source):
     penalty : Penalty, optional
         The cost of violating a soft statement; see :func:`maxent_cvx.soft`.
     where : str
-        The place from which it was read, such as "gossip.txt, line 3", for errors; not compared.
+        The place of its text, such as "gossip.txt, line 3", for errors; ignored in comparisons.
 
     Examples
     --------
@@ -127,12 +128,12 @@ class Statement(Source):
 
     @cached_property
     def label(self) -> str:
-        """The statement's own text, in the notation that :func:`maxent_cvx.read_knowledge` reads."""
+        """The statement in the notation of :func:`maxent_cvx.read_knowledge`."""
         equal, at_most, at_least = RELATIONS[self.penalty is not None]
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{combination(self.terms)} is anything"
         positive, negative, zero = self.terms, frozenset[tuple[Event, float]](), "0"
-        if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # P(..) - 2 P(..) <= 0 reads better as P(..) <= 2 P(..)
+        if {self.low, self.high} <= {0.0, -math.inf, math.inf}:  # write P(..) - 2 P(..) <= 0 as P(..) <= 2 P(..)
             positive = frozenset(term for term in self.terms if term[1] > 0) or self.terms
             negative = frozenset((event, -a) for event, a in self.terms - positive)
             zero = combination(negative) if negative else "0"
@@ -156,7 +157,7 @@ class Statement(Source):
     def __str__(self) -> str:
         return self.label
 
-    @cached_property  # compared with all statements of a model, whenever knowledge is added or removed
+    @cached_property  # compared with all statements of a model whenever knowledge is added or removed
     def key(self) -> tuple[frozenset[tuple[Event, float]], float, float, Penalty | None]:
         """The statement in a normal form: ``a <= b`` is ``b >= a``."""
         first = min(self.terms, key=lambda term: str(term[0]))
@@ -166,7 +167,7 @@ class Statement(Source):
 
     @property
     def identity(self) -> Statement:
-        """The statement itself: equal statements have the same key."""
+        """The statement itself; equal statements have the same key."""
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -176,7 +177,7 @@ class Statement(Source):
         return hash(self.key)
 
     def same_as(self, other: object) -> bool:
-        """Whether `other` is an equal statement, in any order of writing.
+        """Return whether `other` is an equal statement, in any order of terms.
 
         Parameters
         ----------
@@ -191,23 +192,23 @@ class Statement(Source):
         return self == other
 
     def softened(self, penalty: Penalty) -> Statement:
-        """The same, which may be violated at a cost."""
+        """Return a copy that may be violated at a cost."""
         if self.penalty is not None:
-            raise StatementError(f"{self} is soft already; state its cost once")
+            raise StatementError(f"{self} is soft already; give its cost once")
         if math.isinf(self.low) and math.isinf(self.high):
-            raise StatementError(f"{self} cannot be missed, and costs nothing: give it a finite side")
+            raise StatementError(f"{self} cannot be violated, so it has no cost; give it a finite side")
         if penalty.n_rows is not None:
-            raise StatementError(f"{self} is one statement, and has one cost, not an array")
+            raise StatementError(f"{self} is a single statement, whose cost must be a number, not an array")
         return replace(self, penalty=penalty)
 
     def __bool__(self) -> bool:
         raise TypeError(
-            f"{self} is a statement for model.add(), not true or false. "
-            "Python reads 'low <= P(...) <= high' as two comparisons: write P(...).between(low, high)"
+            f"{self} is a statement for model.add() and has no truth value. "
+            "Python evaluates 'low <= P(...) <= high' as two comparisons; write P(...).between(low, high)"
         )
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row; vagueness that allows everything emits none."""
+        """Yield one row; none if the statement allows every value."""
         if math.isinf(self.low) and math.isinf(self.high):
             return
         try:
@@ -218,7 +219,7 @@ class Statement(Source):
             raise type(error)(f"{self.where}: {error}") from None
 
     def _rows(self, space: Space) -> Iterator[Rows]:
-        """One row, or one for each finite side of a quotient."""
+        """Yield one row, or one per finite side of a quotient."""
         if space.view.generalized:
             for event, _ in self.terms:
                 refuse_exact_values_in_cells(space.view, dict(event.given))
@@ -228,7 +229,7 @@ class Statement(Source):
             yield self._row(space, self.label, events, self.low, self.high)
             return
         if len(self.terms) > 1 or self.penalty is not None:
-            ratios[0].exact(space)  # raises: a quotient alone and hard is linear, after multiplication by P(given)
+            ratios[0].exact(space)  # raises an error: only a single hard quotient can be linearised
         (event,), ((_, a),) = ratios, self.terms
         sides = ((True, self.low), (False, self.high))[: 1 if self.low == self.high else 2]
         for is_low, side in sides:
@@ -243,11 +244,11 @@ class Statement(Source):
                 yield self._row(space, label, [(*event.less(value, space), Fraction(1))], *ends)
 
     def _row(self, space: Space, label: str, events: list[Exact], low: float, high: float) -> Rows:
-        """Add up coefficients as rational numbers and round once: what cancels is gone, and nothing else is rounded."""
-        # A statement is about few of the terms: only these are looked at.
+        """Sum coefficients as rational numbers and round once, so that they cancel exactly."""
+        # Only the few terms of the statement are processed.
         touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
         places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
-        # Terms with the same coefficients in all events are added up once.
+        # Coefficients are summed once for terms with the same coefficients in all events.
         pattern = group_codes(places, [len(factors) for _, factors, _ in events])
         example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
         example[pattern] = np.arange(len(pattern))
@@ -257,18 +258,18 @@ class Statement(Source):
         ]
         data = np.array([float(a) for a in total], dtype=float)[pattern]
         matrix = compact(sp.csr_array((data, touched, [0, len(touched)]), shape=(1, len(space))))
-        terms = matrix.indices  # the same array, not a copy, where there is one coefficient
+        terms = matrix.indices  # the same array, not a copy, if there is one coefficient
         of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
         typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
         if not data.all():
-            matrix = matrix.copy()  # in place the terms would be written over
+            matrix = matrix.copy()  # so that `terms` is not overwritten
             matrix.eliminate_zeros()
         sides = np.array([low]), np.array([high])
         return Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
 
 
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
-    """Write what attributes are: ``Gender=male, Age in [20, 30)``; of no attribute, the values only."""
+    """Format values of attributes: ``Gender=male, Age in [20, 30)``; without an attribute, the values only."""
     return ", ".join(
         f"{choice}" if name is None else f"{_attribute(name)}{choice.after_name}"
         for name, choice in sorted(chosen, key=lambda condition: condition[0] or "")
@@ -276,34 +277,34 @@ def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
 
 
 def given_text(given: Mapping[str, Choice]) -> str:
-    """Write conditions as part of a label: `` given edu=college``, or nothing."""
+    """Format conditions as part of a label: `` given edu=college``, or an empty string."""
     return f" given {conditions(given.items())}" if given else ""
 
 
 def _attribute(name: object) -> str:
-    """Write the name of an attribute or a person, in quotes where a relation could be read in it."""
+    """Format the name of an attribute or a person, in quotes if it could be parsed as a relation."""
     if not isinstance(name, str):
         return format_value(name)
     return f'"{name}"' if re.fullmatch(r"[^\"\\]*[<>≤≥][^\"\\]*", name) else format_value(name)
 
 
 def combination(terms: Iterable[tuple[Event, float]], constant: float = 0.0) -> str:
-    """Write a linear combination: ``P(Flu) - 2 P(HIV) + 0.1``, events in alphabetical order."""
+    """Format a linear combination: ``P(Flu) - 2 P(HIV) + 0.1``, events in alphabetical order."""
     ordered = sorted(((a, str(event)) for event, a in terms), key=lambda part: (part[0] < 0, part[1]))
     return format_combination(ordered, format_number(constant) if constant else "")
 
 
-# Linear combinations of probabilities, and the comparisons that turn them into statements.
+# Linear combinations of probabilities, and their comparisons, which return statements.
 
 NOT_LINEAR = (
-    "a product of two probabilities is not linear, so maximum entropy cannot use it; multiply by a number, or state one "
-    "of the two as a value"
+    "a product of two probabilities is not linear, so maximum entropy cannot use it; multiply by a number, or replace "
+    "one of the two by its value"
 )
 ODDS_RATIO = (
     "a ratio of two ratios is not convex in the probabilities, so maximum entropy cannot use it; if one of the two is "
     "known, an odds ratio is linear: with P(b) = v, an odds ratio of P(a) to P(b) of c is P(a) == c * v / (1 - v + c * v)"
 )
-#: Rounding that is forgiven when a value is compared with the largest attainable one.
+#: The tolerance for roundoff when a value is compared with the largest possible one.
 ROUNDING = 1e-12
 
 
@@ -311,14 +312,14 @@ ROUNDING = 1e-12
 class Probability(ReprMixin):
     """A linear combination of probabilities P(value | given), plus a constant.
 
-    Made by :func:`~maxent_cvx.P` and :func:`~maxent_cvx.Count`, and by sums, differences and multiples of these.
+    Created by :func:`~maxent_cvx.P` and :func:`~maxent_cvx.Count`, and by sums, differences and multiples of these.
 
     Attributes
     ----------
     terms : dict of Event to float
-        The events, and the coefficient of each.
+        The events and their coefficients.
     constant : float
-        Added to it.
+        The constant summand.
 
     Examples
     --------
@@ -333,7 +334,7 @@ class Probability(ReprMixin):
     terms: Mapping[Event, float]
     constant: float = 0.0
 
-    # NumPy arrays and pandas objects on the left leave the comparison to us, and are refused.
+    # NumPy arrays and pandas objects on the left defer to the operators of this class, which raise an error.
     __array_ufunc__ = None
     __pandas_priority__ = 10_000
 
@@ -399,19 +400,19 @@ class Probability(ReprMixin):
         raise StatementError("a strict > has no maximum-entropy answer of its own; write >=")
 
     def __ne__(self, other: object) -> Statement:  # type: ignore[override]
-        raise StatementError("'not equal' is not linear knowledge; write <= or >=")
+        raise StatementError("!= is not a linear constraint; write <= or >=")
 
-    def __float__(self) -> float:  # CVXPY asks for it: parameter == P(...)
+    def __float__(self) -> float:  # CVXPY calls it for parameter == P(...)
         raise StatementError(f"{self} is not a number; write it on the left: P(...) <= parameter")
 
     def __bool__(self) -> bool:
-        raise TypeError(f"{self} is a probability to be compared, not true or false")
+        raise TypeError(f"{self} is a probability without a truth value; compare it with a number")
 
     def __hash__(self) -> int:
         return hash((frozenset(self.terms.items()), self.constant))
 
     def same_as(self, other: object) -> bool:
-        """Whether `other` is the same combination (``==`` makes a statement instead).
+        """Return whether `other` is the same combination (``==`` returns a statement instead).
 
         Parameters
         ----------
@@ -428,19 +429,19 @@ class Probability(ReprMixin):
         return dict(self.terms) == dict(other.terms) and self.constant == other.constant
 
     def about(self, value: float, eps: float) -> Statement:
-        """``|self - value| <= eps``; a side outside the attainable range is left out.
+        """Return the statement ``|self - value| <= eps``; sides outside the possible range are left out.
 
         Parameters
         ----------
         value : float
             A probability, or a number of people of a :func:`~maxent_cvx.Count`.
         eps : float
-            The vagueness, in the same unit; not negative (Privacy-MaxEnt, section 4.5).
+            The largest deviation from `value`, in the same unit; not negative (Privacy-MaxEnt, section 4.5).
 
         Raises
         ------
         BadProbability
-            If the value cannot be attained, or eps is negative.
+            If the value is impossible, or eps is negative.
 
         Examples
         --------
@@ -459,14 +460,16 @@ class Probability(ReprMixin):
     def softly(
         self, value: float, *, sd: float | None = None, weight: float | None = None, delta: float | None = None
     ) -> Statement:
-        """``self = value``, but for a cost, nats: (self - value)^2 / (2 sd^2), or weight abs(self - value).
+        """Return a soft statement ``self = value``.
+
+        The cost, in nats, is (self - value)^2 / (2 sd^2), or weight abs(self - value).
 
         Parameters
         ----------
         value : float
-            Any number; a noisy measurement may be below 0, for example.
+            Any number; a noisy measurement may be negative, for example.
         sd, weight, delta : float, optional
-            As of :func:`maxent_cvx.soft`: one of `sd` and `weight`.
+            As in :func:`maxent_cvx.soft`: one of `sd` and `weight`.
 
         Raises
         ------
@@ -482,13 +485,13 @@ class Probability(ReprMixin):
         (<Statement: P(Flu) ~ 0.3, weight 50>, <Statement: P(Flu) ~ 0.3 +- 0.05, delta 0.1>)
         """
         if is_parametric(value):
-            raise StatementError(f"softly takes a number; with a CVXPY parameter write mx.soft({self} == ..., sd=...)")
+            raise StatementError(f"softly needs a number; for a CVXPY parameter, write mx.soft({self} == ..., sd=...)")
         costs = {"sd": sd, "weight": weight, "delta": delta}
         penalty = Penalty(**{name: None if cost is None else check_number(cost, name) for name, cost in costs.items()})
         return self.missable(value, value, penalty)
 
     def missable(self, low: float, high: float, penalty: Penalty) -> Statement:
-        """``low <= self <= high``, which may be violated at a cost.
+        """Return the statement ``low <= self <= high``, which may be violated at a cost.
 
         Parameters
         ----------
@@ -501,7 +504,7 @@ class Probability(ReprMixin):
         ------
         StatementError, BadProbability
             If the combination contains no probability, both sides are infinite, low is above high, or an argument has
-            another type.
+            the wrong type.
 
         Examples
         --------
@@ -519,7 +522,7 @@ class Probability(ReprMixin):
         return self._statement(low, high).softened(check_instance(penalty, Penalty, "penalty"))
 
     def between(self, low: float, high: float) -> Statement:
-        """The statement ``low <= self <= high``, which Python cannot overload.
+        """Return the statement ``low <= self <= high``, which Python cannot overload.
 
         Parameters
         ----------
@@ -529,7 +532,7 @@ class Probability(ReprMixin):
         Raises
         ------
         BadProbability
-            If one of them cannot be attained, or low is above high.
+            If one of them is impossible, or low is above high.
 
         Examples
         --------
@@ -545,7 +548,7 @@ class Probability(ReprMixin):
         return self._statement(low, high)
 
     def anything(self) -> Statement:
-        """The statement that allows every value."""
+        """Return the statement that allows every value."""
         return self._statement(-math.inf, math.inf)
 
     def _state(self, other: Probability | float, relation: str) -> Statement:
@@ -555,14 +558,14 @@ class Probability(ReprMixin):
         value = -difference.constant
         remainder = Probability({event: c for event, c in difference.terms.items() if c != 0})
         if not remainder.terms:
-            raise StatementError(f"{self} {relation} {other}: both sides are the same, so the statement has no effect")
+            raise StatementError(f"{self} {relation} {other}: both sides are equal, so the statement has no effect")
         remainder._attainable(value)
         low = -math.inf if relation == "<=" else value
         high = math.inf if relation == ">=" else value
         return remainder._statement(low, high)
 
     def attainable(self) -> tuple[float, float]:
-        """The least and the largest value of the combination, were its probabilities independent."""
+        """The least and the largest value of the combination if its probabilities were independent."""
         ends = [sorted(a * end if end else 0.0 for end in event.ends) for event, a in self.terms.items() if a]
         return self.constant + sum(low for low, _ in ends), self.constant + sum(high for _, high in ends)
 
@@ -572,12 +575,12 @@ class Probability(ReprMixin):
             raise BadProbability(f"{self} cannot be {value:.12g}: it lies between {low:.12g} and {high:.12g}")
 
     def _statement(self, low: float, high: float) -> Statement:
-        """Move the constant to the values."""
+        """Make a statement, with the constant moved to the values."""
         terms = frozenset((event, a) for event, a in self.terms.items() if a != 0)
         if not terms:
             raise StatementError(f"{self} contains no probability, so the statement has no effect; compare P(...)")
         if not all(math.isfinite(a) for _, a in terms):
-            raise BadProbability(f"{self}: a coefficient is too large to be a number")
+            raise BadProbability(f"{self} has a coefficient that overflows in double precision")
         return Statement(terms, low - self.constant, high - self.constant)
 
     def __str__(self) -> str:
@@ -587,23 +590,23 @@ class Probability(ReprMixin):
 
 
 def _combination(value: object) -> Probability:
-    """Read an operand: a probability or a number; anything else is refused by name."""
+    """Read an operand, which must be a probability or a number."""
     if isinstance(value, Probability):
         return value
     if isinstance(value, Real | np.number) and not isinstance(value, bool):
         return Probability({}, check_number(value, "the value"))
     raise StatementError(
-        f"a probability is compared with a {type(value).__name__}; a number or another P(...) is expected. "
-        "For a whole Series of values use space.marginal(...) or space.conditional(...), which align labels"
+        f"a probability can only be compared with a number or another P(...), not with a {type(value).__name__}; for a "
+        "Series of values, use space.marginal(...) or space.conditional(...), which align labels"
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """a / b for linear combinations of probabilities: a relative risk, or odds; compared with a number it is linear.
+    """a / b for linear combinations of probabilities, such as a relative risk, or odds.
 
-    As b is not negative, ``a / b <= c`` is ``a - c b <= 0``. If b = 0, this requires a = 0, and ``a / b >= c`` requires
-    nothing.
+    Comparisons with numbers are linear: as b is not negative, ``a / b <= c`` is ``a - c b <= 0``. If b = 0, this
+    requires a = 0, and ``a / b >= c`` requires nothing.
 
     Attributes
     ----------
@@ -613,7 +616,7 @@ class Ratio:
     Raises
     ------
     StatementError
-        If the denominator can be negative, or the ratio is compared with something else than a number.
+        If the denominator can be negative, or the ratio is not compared with a number.
 
     Examples
     --------
@@ -636,7 +639,7 @@ class Ratio:
 
     def __post_init__(self) -> None:
         if self.denominator.attainable()[0] < -ROUNDING:
-            raise StatementError(f"{self}: the denominator can be negative, so the ratio is not a linear statement")
+            raise StatementError(f"{self} has a denominator that can be negative, so it is not a linear statement")
 
     def __mul__(self, factor: float) -> Ratio:
         return Ratio(self.numerator * factor, self.denominator)
@@ -658,10 +661,10 @@ class Ratio:
         return self.numerator - self._number(other) * self.denominator == 0
 
     def __bool__(self) -> bool:
-        raise TypeError(f"{self} is a ratio to be compared, not true or false")
+        raise TypeError(f"{self} is a ratio without a truth value; compare it with a number")
 
     def between(self, low: float, high: float) -> RatioStatement:
-        """The statement ``low <= a / b <= high``: two linear ones.
+        """Return the statement ``low <= a / b <= high``, which has two linear rows.
 
         Parameters
         ----------
@@ -682,7 +685,7 @@ class Ratio:
         return RatioStatement(self, low, high)
 
     def about(self, value: float, eps: float) -> RatioStatement:
-        """``|a / b - value| <= eps``.
+        """Return the statement ``|a / b - value| <= eps``.
 
         Parameters
         ----------
@@ -692,7 +695,7 @@ class Ratio:
         Raises
         ------
         StatementError, BadProbability
-            As by :meth:`between`.
+            As in :meth:`between`.
 
         Examples
         --------
@@ -707,7 +710,7 @@ class Ratio:
     def _number(self, other: object) -> float:
         if isinstance(other, Ratio | Probability):
             raise StatementError(ODDS_RATIO)
-        return check_number(other, "what a ratio is compared with")
+        return check_number(other, "the number to compare a ratio with")
 
     def __str__(self) -> str:
         sides = (self.numerator, self.denominator)
@@ -720,7 +723,7 @@ class Ratio:
 class RatioStatement(Source):
     """a - high b <= 0 <= a - low b: low <= a / b <= high, where b is not negative.
 
-    Made by :meth:`Ratio.between` and :meth:`Ratio.about`.
+    Created by :meth:`Ratio.between` and :meth:`Ratio.about`.
 
     Attributes
     ----------
@@ -729,7 +732,7 @@ class RatioStatement(Source):
     low, high : float
         The values as typed.
     where : str
-        Where it was read, "gossip.txt, line 3", for errors; not compared.
+        The place of its text, "gossip.txt, line 3", for errors; ignored in comparisons.
 
     Examples
     --------
@@ -757,12 +760,12 @@ class RatioStatement(Source):
 
     @property
     def identity(self) -> Hashable:
-        """What it states."""
+        """The ratio and its sides."""
         sides = (self.ratio.numerator, self.ratio.denominator)
         return RatioStatement, *((frozenset(side.terms.items()), side.constant) for side in sides), self.low, self.high
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the row of each side."""
+        """Yield the row of each side."""
         for side in (self.ratio >= self.low, self.ratio <= self.high):
             yield from replace(side, where=self.where).rows(space)
 
@@ -770,28 +773,27 @@ class RatioStatement(Source):
         return self.label
 
 
-# P(...) and Count(...): probabilities as people write them.
+# P(...) and Count(...): the notation of probabilities.
 
 
 def P(value: object, given: Mapping[str, object] | None = None, who: object = None) -> Probability:
-    """P(value | given), or P(value | who), to be compared with a number or with other probabilities.
+    """Return P(value | given) or P(value | who), for comparisons with numbers or other probabilities.
 
     Parameters
     ----------
     value : object
-        A sensitive value, a list of values ("or"), or ``{attribute: value}`` for one or more of several sensitive
-        attributes.
+        A sensitive value, a list of values ("or"), or ``{attribute: value}`` for some of several sensitive attributes.
     given : dict, optional
-        QI attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
+        A mapping of QI attributes to values, lists of values, or :class:`pandas.Interval`. None means everybody.
     who : str or int, optional
         The name of a person of the model, instead of `given`; see :class:`maxent_cvx.MaxEnt`.
 
     Returns
     -------
     Probability
-        ``P(..) == 0.3``, ``<=``, ``>=``, ``.about(0.3, eps=0.05)`` and ``.between(0.2, 0.4)`` are
-        statements for ``model.add``; so are comparisons of sums and multiples of probabilities. The number on the right
-        may be a :class:`cvxpy.Parameter`, whose current value is used by every solve.
+        ``P(..) == 0.3``, ``<=``, ``>=``, ``.about(0.3, eps=0.05)`` and ``.between(0.2, 0.4)`` are statements for
+        ``model.add``, as are comparisons of sums and multiples of probabilities. The number on the right may be a
+        :class:`cvxpy.Parameter`, whose current value is used by every solve.
 
     Raises
     ------
@@ -801,9 +803,9 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     Notes
     -----
     Privacy-MaxEnt, sections 4.1, 4.5 and 6 (kinds 1 and 2). The probability of a person is that of the maximum-entropy
-    answer. It may differ from that in the possible worlds in which the knowledge is true, see :func:`Count`: if Alice of
-    Fig. 4 has breast cancer or HIV, as in the last example, she has breast cancer in 5/7 of the worlds, but with
-    probability .731 in the maximum-entropy answer.
+    answer. It may differ from the probability over the possible worlds in which the knowledge is true, see
+    :func:`Count`: if Alice of Fig. 4 has breast cancer or HIV, as in the last example, she has breast cancer in 5/7 of
+    the worlds, but with probability .731 in the maximum-entropy answer.
 
     Examples
     --------
@@ -821,30 +823,30 @@ def P(value: object, given: Mapping[str, object] | None = None, who: object = No
     if who is None:
         return Probability({Event(sensitive, condition): 1.0})
     if given is not None:
-        raise StatementError(f"given and who exclude each other: the QI of {short_repr(who)} are known")
+        raise StatementError(f"pass either given or who, not both, as the QI of {short_repr(who)} are known")
     names = read_names(who)
     if not isinstance(who, str | Integral):
-        raise StatementError(f"P({conditions(sensitive)} | ...) is about one person; for several write Count(...)")
+        raise StatementError(f"P({conditions(sensitive)} | ...) needs one person; for several, write Count(...)")
     return Probability({Event(sensitive, who=names): 1.0})
 
 
 def Count(value: object, who: Iterable[object]) -> Probability:
-    """The expected number of some people with a value, sum_i P(value | i), to be compared with a number.
+    """Return the expected number of some people with a value, sum_i P(value | i), for comparisons with numbers.
 
-    Only the mean over possible worlds is restricted: if two people have the value in every world, the mean is two, but
-    not the other way round. See the notes.
+    A statement only restricts the mean over possible worlds: if two people have the value in every world, the mean is
+    two, but the converse is not true. See the notes.
 
     Parameters
     ----------
     value : object
         As in :func:`P`.
     who : list of str or int
-        Names of people, each once.
+        Distinct names of people.
 
     Returns
     -------
     Probability
-        Between 0 and the number of people. ``Count(...) == 1`` is a statement for ``model.add``, like those of :func:`P`.
+        From 0 to the number of people. ``Count(...) == 1`` is a statement for ``model.add``, as with :func:`P`.
 
     Raises
     ------
@@ -853,7 +855,7 @@ def Count(value: object, who: Iterable[object]) -> Probability:
 
     Notes
     -----
-    Privacy-MaxEnt, section 6 (kind 3). The paper lists such rows as the model of what is known of people. They are
+    Privacy-MaxEnt, section 6 (kind 3). The paper models knowledge about people by such rows. They are
     **necessary, not sufficient**: "Alice or Bob, but not both" fixes a mean, but does not exclude that both have the
     value, or neither. Moreover, the entropy of P(i, q, s, b) is maximised, not that of the possible worlds, in which
     a record belongs to one person only. The probabilities over the worlds in which the knowledge is true are different:
@@ -867,8 +869,8 @@ def Count(value: object, who: Iterable[object]) -> Probability:
     <Statement: #(HIV: Alice, Bob, Charlie) >= 2>
 
     The value x occurs once in Alice's bucket of three people, and once in Bob's bucket of six. Either Alice or Bob has
-    it, but not both: Alice has it in 1/3 x 5/6 of all worlds and Bob in 2/3 x 1/6, which is 5/7 and 2/7 of the remaining
-    worlds. The rows give another answer:
+    it, but not both: Alice has it in 1/3 x 5/6 of all worlds and Bob in 2/3 x 1/6, which is 5/7 and 2/7 of the
+    remaining worlds. The rows give another answer:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> table = pd.DataFrame({"Q": list("ABCDEFGHI"), "S": list("xyzxuvwyz"), "Bucket": [1] * 3 + [2] * 6})
@@ -885,7 +887,7 @@ def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
     if not isinstance(value, Mapping):
         return frozenset({(None, choose(value, "the sensitive value"))})
     if not value:
-        raise StatementError("P({}) names no sensitive attribute; write P({attribute: value})")
+        raise StatementError("P({}) does not name a sensitive attribute; write P({attribute: value})")
     return frozenset((name, choose(chosen, name)) for name, chosen in value.items())
 
 
@@ -899,11 +901,11 @@ def read_names(who: object) -> frozenset[object]:
     """Read the name of one person, or of several."""
     names = [who] if isinstance(who, str) or not is_several(who) else list(who)
     if strange := [name for name in names if not isinstance(name, str | Integral) or isinstance(name, bool)]:
-        raise StatementError(f"a person's name (who) must be a text or an integer, not {short_repr(strange[0])}")
+        raise StatementError(f"a person's name (who) must be a string or an integer, not {short_repr(strange[0])}")
     if not names:
-        raise StatementError("who must name at least one person, got []")
+        raise StatementError("who must name at least one person, not []")
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise StatementError(f"{twice[0]!r} is named twice; a person counts once")
+        raise StatementError(f"who names {twice[0]!r} twice; name each person once")
     return frozenset(names)
 
 
@@ -913,39 +915,39 @@ def E(
     who: object = None,
     values: Mapping[object, float] | pd.Series | None = None,
 ) -> Probability:
-    """E(attribute | given) = sum_s x(s) P(s | given), the mean of a number, to be compared with a number.
+    """Return the mean E(attribute | given) = sum_s x(s) P(s | given) of a number, for comparisons with numbers.
 
     Parameters
     ----------
     attribute : str
         A sensitive attribute; or a quasi-identifier, if `given` contains a sensitive value.
     given : dict, optional
-        Attribute to a value, a list of values, or a :class:`pandas.Interval`. None: among everybody.
+        A mapping of attributes to values, lists of values, or :class:`pandas.Interval`. None means everybody.
     who : str or int, optional
         The name of a person, instead of `given`; as in :func:`P`.
     values : dict or Series, optional
-        The number x that each value stands for, in any unit. By default the values themselves, which must be numbers.
+        The number x of each value, in any unit. By default, the values themselves, which must be numbers.
 
     Returns
     -------
     Probability
         A linear combination of probabilities, which can be added to others and to P(...), multiplied by numbers, and
         compared. ``E(..) == 42.9``, ``.about(42.9, eps=0.5)`` and ``.between(40, 45)`` are statements for
-        ``model.add``. In the notation of :func:`maxent_cvx.read_knowledge` it is ``E(income | edu=college)``, where the
-        values are numbers themselves.
+        ``model.add``. If the values are numbers themselves, the notation of :func:`maxent_cvx.read_knowledge` is
+        ``E(income | edu=college)``.
 
     Raises
     ------
     StatementError, BadProbability, LabelMismatch
-        If the arguments are invalid, or a value has two numbers. Whether names exist, and values are numbers, is checked
-        when it is added to a model.
+        If the arguments are invalid, or a value has two numbers. Names and the types of values are checked when it is
+        added to a model.
 
     Notes
     -----
     The mean among people with a sensitive value is E[x 1] / P, and P is known if the view publishes the count of the
-    value. Otherwise ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it can be compared with a
-    number only, and its price is per unit of 50 times P(yes). So it is of a group of a population, of whom the mean is that
-    of those in the release.
+    value. Otherwise ``E(age | ill=yes) == 50`` is the row E[(age - 50) 1] = 0, which is linear; it can only be compared
+    with a number, and its price is per unit of 50 times P(yes). The same applies to a group of a population, for which
+    the mean is over the people in the release.
 
     Examples
     --------
@@ -979,21 +981,21 @@ def E(
     if isinstance(values, pd.Series) and values.index.has_duplicates:
         raise LabelMismatch(f"the numbers of {name} repeat {join_names(values.index[values.index.duplicated()])}")
     if not len(values):
-        raise StatementError("values={} gives no number; give one for each sensitive value")
+        raise StatementError("values={} contains no number; give one per sensitive value")
     numbers = frozenset((value, check_number(x, f"the number of {format_value(value)}")) for value, x in values.items())
     return Probability({replace(mean, numbers=numbers): 1.0})
 
 
 @dataclass(frozen=True)
 class ExpectedNumber(Event):
-    """E(attribute | given): a sum over its values, each times a number."""
+    """E(attribute | given): a sum of the probabilities of its values times their numbers."""
 
     attribute: str = ""  # a sensitive attribute, or a quasi-identifier
-    numbers: frozenset[tuple[object, float]] | None = None  # what each value stands for; None for the value itself
+    numbers: frozenset[tuple[object, float]] | None = None  # the number of each value; None for the value itself
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest of the numbers, where they are given."""
+        """The smallest and the largest of the numbers, if they are given."""
         if self.numbers is None:
             return -math.inf, math.inf
         numbers = [x for _, x in self.numbers]
@@ -1009,33 +1011,33 @@ class ExpectedNumber(Event):
         return f"E({format_value(self.attribute)}{condition})"
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Coefficients on p in rational numbers: for every term its place among the different ones."""
+        """Return the position of every term's coefficient among distinct rational numbers, and these."""
         members, share = self._among(space)
         if share is None:
             raise StatementError(
-                f"the number of people whose mean is {self} is unknown, so it is not a linear expression; "
-                "compare it with a number only, in a statement of its own"
+                f"the number of people in {self} is unknown, so it is not a linear expression; compare it with a "
+                "number, in a separate statement"
             )
         return self._products(space, members, Fraction(0), 1 / share if share else Fraction(0))
 
     def is_ratio(self, space: Space) -> bool:
-        """Whether it is a quotient of two linear expressions: how many have the sensitive value is not known."""
+        """Return whether it is a quotient of linear expressions, as the number of people in it is unknown."""
         return self._among(space)[1] is None
 
     def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Coefficients of (E(attribute | given) - value) P(given), which is linear whatever P(given) is."""
+        """Return the coefficients of (E(attribute | given) - value) P(given), linear even if P(given) is unknown."""
         return self._products(space, self._among(space)[0], value, Fraction(1))
 
     def _products(
         self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction
     ) -> tuple[np.ndarray, list[Fraction]]:
-        """(x - value) times a unit at some terms: their places among the different coefficients, the first being 0."""
+        """Return the coefficients (x - value) * unit at some terms, as in :meth:`exact`."""
         different, at = np.unique(self._numbers(space), return_inverse=True)
         factors = [Fraction(0), *((Fraction(float(number)) - value) * unit for number in different)]
         return np.where(members, at + 1, 0), factors
 
     def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
-        """Mark the terms of the people described, and count their share; None where it is not known."""
+        """Mark the terms of the described people, and return their share; None if it is unknown."""
         view = space.view
         if self.attribute not in view.qi:
             self._anything(space)
@@ -1045,18 +1047,18 @@ class ExpectedNumber(Event):
                 f"{self} is known, as {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
-        space.axes.tell_apart(dict(self.given))  # whether there are such people is checked below
+        space.axes.tell_apart(dict(self.given))  # the existence of such people is checked below
         event = Event(having or self._anything(space), self.given - having, self.who)
         place, (_, unit) = event.exact(space)
         if not unit or (not having and view.inside.all()):
             return place > 0, 1 / unit if unit else Fraction(0)
-        if event.given or self.who is not None or view.n_s is None:  # who of a population is in the release, too
+        if event.given or self.who is not None or view.n_s is None:  # the members of the release are unknown, too
             return place > 0, None
         counted = values_named(view, dict(having)) if having else view.inside
         return place > 0, Fraction(int(view.n_s[counted].sum()), space.n_records)
 
     def _anything(self, space: Space) -> frozenset[tuple[str | None, Choice]]:
-        """Any value of the attribute that somebody in the release can have."""
+        """Return a choice of all values of the attribute that people in the release can have."""
         if self.attribute not in space.view.sensitive:
             kinds = "sensitive attribute or quasi-identifier"
             raise unknown_name(kinds, self.attribute, [*space.view.sensitive, *space.view.qi])
@@ -1064,51 +1066,51 @@ class ExpectedNumber(Event):
         return _sensitive({self.attribute: [value for value in values if value != OUTSIDE]})
 
     def _numbers(self, space: Space) -> np.ndarray:
-        """The number of every term; 0 of those of people who are not in the release, who have none."""
+        """Return the number of every term; 0 for people outside the release, who have none."""
         codes, every = space.axes.of_column(self.attribute)
         inside = np.asarray(every != OUTSIDE)
         values, of_each = every[inside], np.zeros(len(every))
         if self.numbers is None:
-            # As objects: what they are decides, not how the column stores them.
+            # As objects, so that the types of the values decide, not the dtype of the column.
             if strange := [x for x in values if isinstance(x, bool) or not isinstance(x, Real | Decimal)]:
                 raise StatementError(
-                    f"the values of {self.attribute!r} are not numbers; give the number that each stands for: "
+                    f"the values of {self.attribute!r} must be numbers; otherwise pass the number of each: "
                     f"E({self.attribute!r}, values={{{short_repr(strange[0])}: ..., ...}})"
                 )
             of_each[inside] = np.array(values, dtype=float)
             if not np.isfinite(of_each).all():
-                raise BadProbability(f"a value of {self.attribute!r} is not a finite number, so it has no mean")
+                raise BadProbability(f"a value of {self.attribute!r} is not finite, so the mean is undefined")
         else:
             number_of = dict(self.numbers)
             if strange := [value for value in number_of if value not in every]:
                 raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
             if missing := [value for value in values if value not in number_of]:
-                raise LabelMismatch(f"the numbers of {self.attribute!r} lack {join_names(missing)}; one for each")
+                raise LabelMismatch(f"the numbers of {self.attribute!r} lack {join_names(missing)}; give one per value")
             of_each[inside] = [number_of[value] for value in values]
         return of_each[codes]
 
 
 def is_parametric(value: object) -> bool:
-    """Whether something is an expression of CVXPY, which is not loaded for the question."""
+    """Return whether a value is a CVXPY expression, without importing CVXPY."""
     return callable(getattr(value, "is_affine", None)) and callable(getattr(value, "parameters", None))
 
 
 class ParametricStatement(Source):
-    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter, or made of parameters."""
+    """sum_k a_k P(value_k | given_k) = r, <= r, or >= r, where r is a CVXPY parameter or an expression of some."""
 
-    # Made by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter`, which stands on the right.
+    # Created by comparing :func:`maxent_cvx.P` with a :class:`cvxpy.Parameter` on the right.
 
     def __init__(self, left: Any, relation: str, value: Any, penalty: Penalty | None = None) -> None:
         if value.variables() or value.size != 1:
             raise StatementError(
-                f"{left} {relation} {short_repr(value)}: a number is expected, or a CVXPY Parameter of one; rows of many "
-                "are written as a function of the space"
+                f"{left} can only be compared with a number or a scalar CVXPY Parameter, not {short_repr(value)}; for "
+                "vectors, write a function of the space"
             )
         self.left, self.relation, self.value, self.penalty = left, relation, value, penalty
 
     @property
     def label(self) -> str:
-        """The statement's own text, with the names of the parameters."""
+        """The text of the statement, with the names of the parameters."""
         softly = "" if self.penalty is None else f", softly ({self.penalty})"
         return f"{self.left} {self.relation} {self.value}{softly}"
 
@@ -1120,11 +1122,11 @@ class ParametricStatement(Source):
 
     @property
     def parameters(self) -> list[Any]:
-        """What the value depends on."""
+        """The parameters of the value."""
         return self.value.parameters()
 
     def now(self) -> Statement:
-        """The statement at the values that the parameters have now."""
+        """Return the statement at the current values of the parameters."""
         values_of(self.parameters, self.label)  # raises if a parameter has no value
         value = float(self.value.value)
         if self.penalty is None:
@@ -1133,15 +1135,15 @@ class ParametricStatement(Source):
         return self.left.missable(low, math.inf if self.relation == ">=" else value, self.penalty)
 
     def softened(self, penalty: Penalty) -> ParametricStatement:
-        """The same, which can be missed at a cost."""
+        """Return a copy that may be violated at a cost."""
         if self.penalty is not None:
-            raise StatementError(f"{self.label} is soft already; state its cost once")
+            raise StatementError(f"{self.label} is soft already; give its cost once")
         if penalty.n_rows is not None:
-            raise StatementError(f"{self.label} is one statement, and has one cost, not an array")
+            raise StatementError(f"{self.label} is a single statement, whose cost must be a number, not an array")
         return ParametricStatement(self.left, self.relation, self.value, penalty)
 
     def _parametric(self, label: str, block: int, space: Space) -> Parametric:
-        """How the row depends on the parameters: by its sides, or, of a mean compared with c, as (x - c) p = 0."""
+        """Describe how the row depends on the parameters: by its sides, or, for a mean equal to c, as (x - c) p = 0."""
 
         def at_values(rows: Rows) -> Rows:
             now = self.now()
@@ -1154,10 +1156,10 @@ class ParametricStatement(Source):
         values, now = values_of(self.parameters, label), self.now()
         if any(isinstance(event, ExpectedNumber) and event.is_ratio(space) for event, _ in now.terms):
             return Parametric(label, self.parameters, values, quotient, block)
-        shift = (now.low if math.isfinite(now.low) else now.high) - float(self.value.value)  # of constants on the left
+        shift = (now.low if math.isfinite(now.low) else now.high) - float(self.value.value)  # constants on the left
         return Parametric(label, self.parameters, values, at_values, block, self.value + shift)
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit the row of the statement as it is now."""
+        """Yield the row of the statement at the current values of the parameters."""
         for rows in self.now().rows(space):
             yield replace(rows, label=self.label)

@@ -1,4 +1,4 @@
-"""Published contingency tables: cells and margins, of which some are suppressed or rounded."""
+"""Published contingency tables, in which some cells and margins are suppressed or rounded."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-# Counts as they are printed in tables: numbers, perhaps rounded, and symbols of suppressed cells, as intervals.
+# Published counts, which are possibly rounded numbers and symbols of suppressed cells, as intervals.
 
-#: The symbol of a cell whose count is unknown, as it was suppressed to protect another one (complementary suppression).
+#: The symbol of an unknown count, such as one suppressed to protect another cell (complementary suppression).
 OPEN = "*"
-#: The largest count, records: beyond it floating point cannot represent every integer.
+#: The largest count, in records: above it, floating point does not represent every integer.
 LARGEST_COUNT = 2**53
 
 Intervals = dict[str, tuple[float, float]]
 
 
 def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
-    """Read what the symbols of suppressed cells stand for: from how many people to how many."""
+    """Return the interval of people that each symbol of suppressed cells stands for."""
     least = 1.0 if zeros_shown else 0.0
     if suppressed is None:
         return {OPEN: (0.0, np.inf)}
@@ -60,14 +60,14 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
     if not isinstance(suppressed, Mapping):
         raise StatementError(f"suppressed must be a limit such as '<5', a dict or None, got {short_repr(suppressed)}")
     if zeros_shown:
-        raise StatementError("zeros_shown is used with a limit such as '<5'; for a dictionary, give {'<5': (1, 4)}")
+        raise StatementError("zeros_shown needs a limit such as '<5'; in a dictionary, write {'<5': (1, 4)}")
     return {OPEN: (0.0, np.inf), **{_symbol(key): _limits(key, value) for key, value in suppressed.items()}}
 
 
 def cell_intervals(
     counts: pd.Series, symbols: Intervals, base: int | None, rounding: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most people of every cell; the most is infinite if it is unknown."""
+    """Return the least and the most people of every cell; the most is infinite if it is unknown."""
     column = f"column {counts.name!r} of the published table"
     types = pd.api.types
     of_texts = isinstance(counts.dtype, pd.CategoricalDtype) or types.is_string_dtype(counts)
@@ -94,7 +94,7 @@ def cell_intervals(
     if unknown := [symbol for symbol in texts.tolist() if symbol not in symbols]:
         raise TableError(
             f"{column} contains {join_names(unknown)}, which is neither an integer nor a symbol of a suppressed cell, "
-            f"{join_names(symbols)}; give its meaning, suppressed={{symbol: (least, most)}}"
+            f"{join_names(symbols)}; pass its meaning, suppressed={{symbol: (least, most)}}"
         )
     ends = np.array([symbols[symbol] for symbol in texts.tolist()]).reshape(-1, 2)
     low[~is_number], high[~is_number] = ends[which].T if len(which) else (0.0, 0.0)
@@ -102,25 +102,25 @@ def cell_intervals(
 
 
 def _plain(text: str) -> str:
-    """A symbol without the blanks in it."""
+    """Return a symbol without spaces."""
     return "".join(text.split())
 
 
 def _symbol(key: object) -> str:
-    """Read a symbol: a text that is not a number."""
+    """Read a symbol, which must be a string that is not a number."""
     symbol = _plain(check_str(key, "a symbol of suppressed="))
     try:
         float(symbol)
     except ValueError:
         return symbol
-    raise StatementError(f"the symbol of suppressed cells must not be a number, which would count people, got {key!r}")
+    raise StatementError(f"the symbol of suppressed cells must not be a number, as counts are, got {key!r}")
 
 
 def _limits(key: object, value: object) -> tuple[float, float]:
-    """Read (least, most), None for no limit."""
+    """Read (least, most), where None means no limit."""
     what = f"suppressed={{{key!r}: (least, most)}}"
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise StatementError(f"{what} is expected, two numbers of people or None, not {short_repr(value)}")
+        raise StatementError(f"{what} must contain two numbers of people or None, not {short_repr(value)}")
     least = 0 if value[0] is None else check_int(value[0], f"{what}: least", 0)
     most = np.inf if value[1] is None else check_int(value[1], f"{what}: most", least)
     return float(least), float(most)
@@ -130,7 +130,7 @@ def _limits(key: object, value: object) -> tuple[float, float]:
 
 
 def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_array:
-    """Mark the terms of every cell: those of each margin are found together."""
+    """Mark the terms of every cell, one margin at a time."""
     margins, margin = np.unique(is_total, axis=0, return_inverse=True)
     margin = margin.ravel()
     parts, order = [], []
@@ -152,11 +152,11 @@ def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_ar
     return matrix
 
 
-# The people whom a table counts, as a view, if nothing but tables is published.
+# The counted people as a view, if only tables are published.
 
 
 def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str], n_records: int | None) -> QITable:
-    """Make the QI table of the totals over what is sensitive."""
+    """Make the QI table of the totals over the sensitive attributes."""
     attributes = [str(name) for name in cells.index.names]
     sensitive = names(sa, "sa")
     for name in sensitive:
@@ -178,7 +178,7 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
         everybody = pd.DataFrame({alone: ["everybody"], f"n of {alone}": [total]})
         return QITable(everybody, qi=alone, sa=sensitive, sa_values=domain, count=f"n of {alone}")
     if n_records is not None:
-        raise TableError("n_records is used only if all attributes are sensitive; omit it")
+        raise TableError("n_records can only be given if all attributes are sensitive; omit it")
     of_people = np.flatnonzero((is_total == is_sensitive).all(axis=1))
     margin = cells.iloc[of_people]
     people = margin.index.to_frame(index=False)[qi].infer_objects()
@@ -190,7 +190,7 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
 
 
 def _grand_total(cells: pd.DataFrame, is_total: np.ndarray, n_records: int | None) -> int:
-    """The number of people."""
+    """Return the number of people."""
     everybody = cells[is_total.all(axis=1)]
     if n_records is not None:
         if len(everybody) and not everybody["low"].iloc[0] <= n_records <= everybody["high"].iloc[0]:
@@ -199,42 +199,42 @@ def _grand_total(cells: pd.DataFrame, is_total: np.ndarray, n_records: int | Non
         return n_records
     if not len(everybody) or everybody["low"].iloc[0] != everybody["high"].iloc[0]:
         raise TableError(
-            "the published table has no grand total that is a number; give the number of people, n_records"
+            "the published table has no grand total that is a number; pass the number of people, n_records"
         )
     return int(everybody["low"].iloc[0])
 
 
 def _check_margin(people: pd.DataFrame, margin: pd.DataFrame, values: list[np.ndarray], sa: tuple[str, ...]) -> None:
-    """Check that the people of every quasi-identifier that the table names are published."""
+    """Check that the totals of all QI values in the table are published."""
     over = f"over {', '.join(map(repr, sa))}"
     if (vague := (margin["low"] != margin["high"]).to_numpy()).any():
         whom = join_names(people[vague].itertuples(index=False, name=None))
         raise TableError(
-            f"the total {over} of {whom} is suppressed or rounded, so that nobody knows how many people have these "
-            f"quasi-identifiers; let all attributes be sensitive, sa={[*people.columns, *sa]}"
+            f"the total {over} of {whom} is suppressed or rounded, so the number of people with these QI values is "
+            f"unknown; make all attributes sensitive, sa={[*people.columns, *sa]}"
         )
     for name, values_of_name in zip(people.columns, values, strict=True):
         if missing := values_of_name[~pd.Index(values_of_name).isin(people[name])].tolist():
             raise TableError(
-                f"the published table has no total {over} of {name}={join_names(missing)}; add the row, or let all "
-                f"attributes be sensitive, sa={[*people.columns, *sa]}"
+                f"the published table has no total {over} of {name}={join_names(missing)}; add the row, or make all "
+                f"attributes sensitive, sa={[*people.columns, *sa]}"
             )
 
 
 def _check_sum(everybody: pd.DataFrame, margin: pd.DataFrame, n_combinations: int) -> None:
-    """Check that nobody is missing: the totals add up to the grand total, or there is one for every combination."""
+    """Check that the totals are complete: they add up to the grand total, or exist for every combination."""
     total = int(margin["low"].sum())
     if len(everybody):
         least, most = everybody["low"].iloc[0], everybody["high"].iloc[0]
         if not least <= total <= most or (least < most and len(margin) < n_combinations):
             raise TableError(
-                f"the published totals over what is sensitive add up to {total} people, and the grand total is "
-                f"{least:.0f} to {most:.0f}; add the totals that are missing"
+                f"the published totals over the sensitive attributes add up to {total} people, but the grand total is "
+                f"{least:.0f} to {most:.0f}; add the missing totals"
             )
     elif len(margin) < n_combinations:
         raise TableError(
-            f"the published table has {len(margin)} totals over what is sensitive, of {n_combinations} combinations "
-            "of quasi-identifiers; add the others, 0 where there is nobody, or the grand total"
+            f"the published table has totals over the sensitive attributes for {len(margin)} of {n_combinations} "
+            "combinations of quasi-identifiers; add the others, possibly 0, or the grand total"
         )
 
 
@@ -244,22 +244,22 @@ class PublishedTable(Source):
     Parameters
     ----------
     table : DataFrame
-        One row per cell, in long form: the column `count`, and one column per attribute, quasi-identifiers and sensitive
-        ones. `total` in a column is the sum over it. Missing cells are unknown.
+        One row per cell, in long form: the column `count`, and one column per quasi-identifier or sensitive attribute.
+        `total` in a column means the sum over it. Missing cells are unknown.
     count : str
-        The column of counts of people: integers, or symbols of suppressed cells. "*" is an unknown cell, such as one that
-        is suppressed to protect another (complementary suppression).
+        The column of counts of people: integers, or symbols of suppressed cells. "*" is an unknown cell, such as one
+        suppressed to protect another (complementary suppression).
     suppressed : str, dict or None
-        The symbol of cells that are too small to be published, "<5" or "<=4"; or a dictionary from symbol to (least, most)
-        people, ``{"c": (0, 4), "*": (1, None)}``.
+        The symbol of cells that are too small to be published, "<5" or "<=4"; or a dictionary from symbols to (least,
+        most) people, ``{"c": (0, 4), "*": (1, None)}``.
     base : int, optional
-        All numbers are rounded to multiples of it.
+        The base to whose multiples all numbers are rounded.
     rounding : {"nearest", "random"}
         With `base`: a count is within base // 2 of the truth, or, if rounded up or down at random, within base - 1.
     zeros_shown : bool
-        Whether a zero is published as such: then "<5" is 1 to 4, and otherwise 0 to 4.
+        Whether zeros are published, so that "<5" means 1 to 4; otherwise it means 0 to 4.
     total : object
-        The label of the total over a column.
+        The label of totals over a column.
 
     Attributes
     ----------
@@ -276,15 +276,16 @@ class PublishedTable(Source):
     Notes
     -----
     The conventions are those of statistical offices (Hundepool et al., Statistical Disclosure Control, 2012,
-    chapters 4 and 5): ``model.audit(table)`` gives the feasibility intervals of the cells. Margins are rounded
-    independently, and need not be the sums of their cells.
+    chapters 4 and 5): ``model.audit(table)`` returns the feasibility intervals of the cells. Margins are rounded
+    independently, and may differ from the sums of their cells.
 
-    Counts refer to the people of the view; for a population (:class:`maxent_cvx.GroupedRelease`), to those in the release.
+    Counts refer to the people of the view; for a population (:class:`maxent_cvx.GroupedRelease`), to the people in the
+    release.
 
     Examples
     --------
     Two regions, three diseases, and all totals. The small cells of the North are suppressed, and so are the adjacent
-    cells, which would reveal them. The intervals that an intruder can compute, and the maximum-entropy answer:
+    cells, which would reveal them. The feasibility intervals for an intruder, and the maximum-entropy answer:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> table = mx.PublishedTable(pd.DataFrame(
@@ -306,7 +307,7 @@ class PublishedTable(Source):
     North    0.145  0.022  0.833
     South    0.570  0.085  0.345
 
-    Totals of the sensitive attribute alone are SA-constraints, P(s), here of people whose gender is known:
+    Totals of the sensitive attribute alone are SA-constraints, P(s), here for people whose gender is known:
 
     >>> hospital = mx.datasets.load_hospital()
     >>> people = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=hospital["Disease"].unique())
@@ -338,13 +339,13 @@ class PublishedTable(Source):
         symbols = symbol_intervals(suppressed, zeros_shown)
         if count not in table.columns and table.index.names != [None]:
             raise TableError(
-                f"the published table has no column {count!r} of counts, but labels in its index; convert a table with one "
-                f"column per value to long form, table.stack().rename({count!r}).reset_index()"
+                f"the published table has no column {count!r} of counts, but labels in its index; if it has one column "
+                f"per value, convert it to long form, table.stack().rename({count!r}).reset_index()"
             )
         by = [column for column in table.columns if column != count]
         check_columns(table, {"an attribute": by, "count": (count,)}, "the published table")
         if not by:
-            raise TableError("the published table has a column of counts only; attributes are needed in other columns")
+            raise TableError("the published table has only a column of counts; add columns of attributes")
         self.attributes, self.total = tuple(by), total
         low, high = cell_intervals(table[count], symbols, base, rounding)
         index = _labels(table[by])
@@ -359,7 +360,7 @@ class PublishedTable(Source):
         }  # fmt: skip
 
     def without(self, record: Mapping[Any, Any] | pd.Series, original: pd.DataFrame) -> PublishedTable:
-        """The table that would have been published without a record, by the same suppression and rounding.
+        """Return the table that would be published without a record, with the same suppression and rounding.
 
         Cells with "*" remain unknown.
 
@@ -368,12 +369,12 @@ class PublishedTable(Source):
         record : mapping or Series
             The record's values of the attributes.
         original : DataFrame
-            The original records, with this one, which tell what suppressed and rounded cells are.
+            The original records, including this one, which determine suppressed and rounded cells.
 
         Raises
         ------
         TableError
-            If numbers are rounded at random, or the table is not of the original records.
+            If numbers are rounded at random, or the table does not match the original records.
 
         Examples
         --------
@@ -389,7 +390,7 @@ class PublishedTable(Source):
         """
         count, base = self._arguments["count"], self._arguments["base"]
         if base is not None and self._arguments["rounding"] != "nearest":
-            raise TableError(f"{self.label} is rounded at random, and cannot be computed again without a record")
+            raise TableError(f"{self.label} is rounded at random, so it cannot be computed without a record")
         values = [record[name] for name in self.attributes]
         is_hers = np.array([
             all(is_total or label == value for is_total, label, value in zip(totals, labels, values, strict=True))
@@ -402,7 +403,7 @@ class PublishedTable(Source):
                 inside &= is_total | np.asarray(original[name] == value)
             n, (low, high) = int(inside.sum()), self.cells.iloc[cell]
             if not low <= n <= high:
-                raise TableError(f"{self.label} is not of the original records: a cell has {n} of them")
+                raise TableError(f"{self.label} does not match the original records, of which a cell has {n}")
             if not math.isinf(high):
                 symbols = [name for name, (least, most) in self._symbols.items() if least <= n - 1 <= most < np.inf]
                 rounded = n - 1 if base is None else base * int((n - 1) / base + 0.5)
@@ -412,7 +413,7 @@ class PublishedTable(Source):
 
     @property
     def label(self) -> str:
-        """What is counted by."""
+        """The attributes of the table."""
         return f"published table by {', '.join(self.attributes)}"
 
     @cached_property
@@ -423,17 +424,17 @@ class PublishedTable(Source):
 
     @cached_property
     def is_total(self) -> np.ndarray:
-        """For every cell and attribute, whether the cell is a sum over it."""
+        """Whether each cell is a sum over each attribute, shape (cells, attributes)."""
         values = [self.cells.index.get_level_values(name) for name in self.attributes]
         return np.column_stack([np.asarray(level == self.total, dtype=bool) for level in values])
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit one row per cell, people; a cell with any number of people emits none."""
+        """Yield one row per cell, in people; none if the cell may have any number of people."""
         low, high = self.cells["low"].to_numpy(), self.cells["high"].to_numpy()
         exact, matrix = low == high, self.matrix(space)
         low = np.where(exact | (low > 0), low, -np.inf)
         high = np.where(exact | (high < space.n_records), high, np.inf)
-        nobody = np.diff(matrix.indptr) == 0  # an impossible combination: 0 has no effect, more contradicts the view
+        nobody = np.diff(matrix.indptr) == 0  # impossible combinations: 0 has no effect, more contradicts the view
         bounded = np.where(nobody, low > 0, np.isfinite(low) | np.isfinite(high))
         scaled = sp.csr_array(matrix * float(space.n_records))
         rows = Rows(scaled, low, high, self.label, self.cells.index, space.view, exact=True)
@@ -454,7 +455,7 @@ class PublishedTable(Source):
         Raises
         ------
         UnknownName
-            As :meth:`rows`.
+            As in :meth:`rows`.
 
         Examples
         --------
@@ -474,22 +475,22 @@ class PublishedTable(Source):
             known = space.axes.of_column(name)[1]
             for code in np.flatnonzero(~values.isin(known)):
                 cells = self.cells[(codes == code) & ~self.is_total[:, i]]
-                # Zeros for a value of a quasi-identifier that nobody has are true.
+                # Zeros for a value that nobody has are true.
                 if len(cells) and (name not in view.qi or cells["low"].any() or not (cells["high"] == 0).any()):
                     error = unknown_name(f"value of {name!r}", values.to_list()[code], known)
                     raise UnknownName(f"the published table by {', '.join(self.attributes)}: {error}")
         return cell_terms(space, self.cells.index, self.is_total)
 
     def to_view(self, sa: str | Iterable[str], n_records: int | None = None) -> QITable:
-        """Make a view of the counted people, if nothing but tables is published.
+        """Make a view of the counted people, if only tables are published.
 
         Parameters
         ----------
         sa : str or list of str
-            The sensitive attributes. The others are quasi-identifiers, which are known for everybody: their totals must be
-            published as numbers. If all are sensitive, only the number of people is known.
+            The sensitive attributes. The others are quasi-identifiers, which are known for everybody, so their totals
+            must be numbers. If all attributes are sensitive, only the number of people is known.
         n_records : int, optional
-            The number of people, if all attributes are sensitive and the grand total is not published as a number.
+            The number of people, if all attributes are sensitive and the grand total is not a number.
 
         Returns
         -------
@@ -522,11 +523,11 @@ class PublishedTable(Source):
 
 
 def _labels(columns: pd.DataFrame) -> pd.Index:
-    """The labels of the cells."""
+    """Return the labels of the cells."""
     try:
         if columns.shape[1] == 1:
             name = columns.columns[0]
             return pd.Index(columns[name].astype(object).array, name=name)
         return pd.MultiIndex.from_frame(columns.astype(object))
-    except TypeError as error:  # a list in a cell, say
+    except TypeError as error:  # such as a list in a cell
         raise TableError(f"the published table must contain single values: {error}") from error

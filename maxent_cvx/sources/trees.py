@@ -1,4 +1,4 @@
-"""Published decision trees: the leaves divide the people, and give the counts of each value."""
+"""Published decision trees, whose leaves partition the people and contain counts of each value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 
-# The fitted tree inside pipelines and searches of scikit-learn, and what stands before it.
+# The fitted tree in pipelines and searches of scikit-learn, and the steps before it.
 
 
 Encoder = Callable[[pd.DataFrame], Any]
@@ -36,17 +36,17 @@ def fitted_tree(estimator: Any, encode: Encoder | None) -> tuple[Any, Any, Encod
             break
         names = getattr(estimator, "feature_names_in_", None) if names is None and not steps else names
     if hasattr(estimator, "param_grid") or hasattr(estimator, "param_distributions"):
-        raise StatementError(f"{short_repr(original)} has no best_estimator_: fit the search, with refit=True")
+        raise StatementError(f"{short_repr(original)} has no best_estimator_; fit the search with refit=True")
     if not (hasattr(estimator, "tree_") and hasattr(estimator, "classes_")) or np.ndim(estimator.classes_) != 1:
         raise StatementError(
-            "a fitted DecisionTreeClassifier of one output is expected, or a pipeline or a search that ends in one, "
+            "tree must be a fitted DecisionTreeClassifier with one output, or a pipeline or a search that ends in one, "
             f"not {short_repr(estimator)}"
         )
     return estimator, names, encode or (_through(steps) if steps else None)
 
 
 def _through(steps: list[Any]) -> Encoder:
-    """Encode by one step after the other."""
+    """Return an encoder that applies one step after the other."""
 
     def encode(people: pd.DataFrame) -> Any:
         for step in steps:
@@ -56,27 +56,27 @@ def _through(steps: list[Any]) -> Encoder:
     return encode
 
 
-# Leaves of a tree with monotonic constraints: the shares of some are clipped, and count nobody.
+# Leaves of a tree with monotonic constraints, some of whose shares are clipped, so that they do not count people.
 
-#: What is wrong with a tree whose leaves do not count people.
+#: The error about a tree whose leaves do not count people.
 WEIGHTED = "the tree's leaves do not count people; fit it without class_weight and sample_weight"
-#: Shares nearer than this are equal: what is left of rounding a sum of a few doubles below 1.
+#: The largest difference of equal shares: the roundoff of a sum of a few doubles below 1.
 SAME = 1e-9
-#: Halvings until an interval of width 1/2 is as short as doubles allow.
+#: The number of halvings that shorten an interval of width 1/2 to double precision.
 HALVINGS = 60
 
 
 def is_monotone(tree: Any) -> bool:
-    """Whether a fitted classifier's tree was grown under monotonic constraints."""
+    """Return whether a fitted classifier's tree was grown with monotonic constraints."""
     constraints = getattr(tree, "monotonic_cst", None)
     return constraints is not None and bool(np.any(np.asarray(constraints) != 0))
 
 
 def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bound how many people of each leaf have each of two classes, from what is published of a monotone tree."""
-    # A node's impurity is that of its people, k and n - k of them, though it does not tell which of the classes is
-    # which. Its shares are clipped to lie between bounds, the middles of the shares of both sides of splits above it
-    # (as scikit-learn has it): shares that are none of these are not clipped, and count people.
+    """Bound the number of people of each leaf with each of two classes in a monotone tree."""
+    # A node's impurity determines the numbers k and n - k of its people, but not which class has which. Its shares are
+    # clipped to bounds, the midpoints of the shares of both sides of splits above it (as in scikit-learn); shares that
+    # are not equal to a bound are not clipped, and count people.
     fitted = tree.tree_
     people = fitted.n_node_samples.astype(float)
     fewer = _fewer(fitted.impurity, people, tree.criterion == "gini")
@@ -91,7 +91,7 @@ def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _fewer(impurity: np.ndarray, people: np.ndarray, gini: bool) -> np.ndarray:
-    """How many people of a node have the class that fewer have, counts."""
+    """Return the number of people of each node with the less frequent class."""
     low, high = np.zeros(len(impurity)), np.full(len(impurity), 0.5)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -104,7 +104,7 @@ def _fewer(impurity: np.ndarray, people: np.ndarray, gini: bool) -> np.ndarray:
 
 
 def _impurity(share: np.ndarray, gini: bool) -> np.ndarray:
-    """The impurity of two classes, one of which has this share; entropy is in bits."""
+    """Return the impurity of two classes, one of which has this share; entropy is in bits."""
     other = 1 - share
     if gini:
         return 2 * share * other
@@ -114,7 +114,7 @@ def _impurity(share: np.ndarray, gini: bool) -> np.ndarray:
 
 
 def _at_a_bound(fitted: Any, shares: np.ndarray, fewer: np.ndarray, constraints: np.ndarray) -> np.ndarray:
-    """Mark the nodes whose share is what a split above it may clip to."""
+    """Mark the nodes whose share equals a bound to which a split above may clip."""
     left, right = fitted.children_left, fitted.children_right
     inner = np.flatnonzero(left >= 0)
     parent = np.full(len(left), -1)
@@ -131,43 +131,43 @@ def _at_a_bound(fitted: Any, shares: np.ndarray, fewer: np.ndarray, constraints:
 
 
 class PublishedTree(Source):
-    """n(leaf, x) as counted in every leaf; or, if only classes are known, n(leaf, x) >= n(leaf, y) for the class x of a leaf.
+    """n(leaf, x) = count of x in every leaf; or, by class only, n(leaf, x) >= n(leaf, y) for the class x of a leaf.
 
     Parameters
     ----------
     tree : fitted scikit-learn DecisionTreeClassifier, or Pipeline, GridSearchCV or the like that ends in one
-        Fitted on the people of the view, each with weight 1. Weights are refused where they can be seen.
+        A tree fitted on the people of the view, each with weight 1. Weights raise an error if they can be detected.
     encode : callable, optional
         A function from a table of QI tuples, one column per attribute, to the features of the tree. Not needed for a
-        pipeline, or if the tree was fitted on the QI themselves, by name or in the view's order.
+        pipeline, or if the tree was fitted on the QI attributes themselves, by name or in the view's order.
     leaves : str
         The published property of a leaf: its "counts", or only its "class".
     integer : bool
-        Use that numbers of people are integers: if only classes are known, a class listed before that of the leaf has
-        fewer people.
+        Whether to use that numbers of people are integers: if only classes are known, a class listed before that of the
+        leaf has fewer people.
 
     Raises
     ------
     StatementError
-        If it is not such a tree; when added to a model, if the people in its leaves are not those of the view, or were
-        weighted.
+        If `tree` is not such a tree; when added to a model, if the people in its leaves are not those of the view, or
+        were weighted.
     UnknownName
         If a class is not a sensitive value of the view.
 
     Notes
     -----
-    Published rules, section VII (future work). The people of a leaf are known from everybody's QI. If classes are equally
+    Published rules, section VII (future work). Everybody's QI determine the people of a leaf. If classes are equally
     frequent, a tree chooses the first.
 
     With `monotonic_cst`, scikit-learn clips the shares of some leaves to keep the order, so that they do not count
-    people. For such a leaf of n people, only the two numbers k and n - k are known, from its impurity, and not which of
-    the two classes has which; each class is therefore between the two. All leaves together have the counts of the root,
-    which is never clipped. The class of such a leaf is not used, since it need not be that of most of its people.
+    people. The impurity of such a leaf of n people determines the two numbers k and n - k, but not which of the two
+    classes has which, so both are bounds for each class. All leaves together have the counts of the root, which is
+    never clipped. The class of such a leaf is not used, since it may not be that of most of its people.
 
     Examples
     --------
-    A tree with one split, fitted on five people: three of those below 40 earn 30, and one of the others. People with
-    different ages in one leaf are interchangeable:
+    A tree with one split, fitted on five people: the three below 40 earn 30, and so does one of the others. People
+    with different ages in one leaf are interchangeable:
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -203,11 +203,11 @@ class PublishedTree(Source):
 
     @property
     def label(self) -> str:
-        """The name of this source, with the number of leaves."""
+        """The name of this source and the number of leaves."""
         return f"decision tree with {self.tree.get_n_leaves()} leaves"
 
     def rows(self, space: Space) -> Iterator[Rows]:
-        """Emit a row for every leaf and value, or every leaf and value that is not its class."""
+        """Yield one row per leaf and value, or, if only classes are known, per leaf and value except its class."""
         view = space.view
         leaf, of_leaf = np.unique(self._apply(view), return_inverse=True)
         members = sp.csr_array((np.ones(len(of_leaf)), (of_leaf, np.arange(len(of_leaf)))))
@@ -222,7 +222,7 @@ class PublishedTree(Source):
             if not sure.all():
                 yield self._root(space)
             return
-        order = self._order(view)  # the place of every value among the classes
+        order = self._order(view)  # the position of every value among the classes
         winner = np.lexsort((np.broadcast_to(order, counts.shape), -counts), axis=1)[:, 0]
         other = (value != winner[every]) & sure[every]
         every, value, first = every[other], value[other], winner[every[other]]
@@ -243,15 +243,15 @@ class PublishedTree(Source):
             leaves = np.asarray(self.tree.apply(encoded))
         except (ValueError, TypeError, KeyError) as error:
             raise StatementError(
-                f"the tree cannot take the {view.noun}'s {', '.join(view.qi)}: {str(error).splitlines()[0]}; pass "
-                "encode=, a function from a table of them to what the tree was fitted on"
+                f"the tree cannot be applied to the {view.noun}'s {', '.join(view.qi)}: {str(error).splitlines()[0]}; "
+                "pass encode=, a function from a table of them to the tree's features"
             ) from error
         if leaves.shape != (len(view.n_q),):
-            raise StatementError(f"encode= gives {len(leaves)} rows for {len(view.n_q)} QI tuples")
+            raise StatementError(f"encode= must return {len(view.n_q)} rows, one per QI tuple, not {len(leaves)}")
         return leaves
 
     def _root(self, space: Space) -> Rows:
-        """Count everybody with each class, as the root of the tree does."""
+        """Count the people with each class, as at the root of the tree."""
         view, fitted = space.view, self.tree.tree_
         counts = np.rint(fitted.value[0, 0, :] / fitted.value[0, 0, :].sum() * fitted.n_node_samples[0])
         s = self._classes(view)
@@ -261,7 +261,7 @@ class PublishedTree(Source):
         return Rows(space.joint(everybody, s), people, people, "tree", names, view)
 
     def _counts(self, leaf: np.ndarray, n_q: np.ndarray, view: View) -> tuple[np.ndarray, np.ndarray]:
-        """The least and most people of every leaf that have every sensitive value, in the view's order."""
+        """Return the least and most people of every leaf with every sensitive value, in the view's order."""
         fitted = self.tree.tree_
         people, weighted = fitted.n_node_samples[leaf], fitted.weighted_n_node_samples[leaf]
         shares = fitted.value[leaf, 0, :]  # counts, before scikit-learn 1.3
@@ -271,24 +271,24 @@ class PublishedTree(Source):
         if off.any() or (not monotone and (np.abs(counts - np.rint(counts)) > 1e-6).any()):
             raise StatementError(WEIGHTED)
         reached = np.isin(np.flatnonzero(fitted.children_left == -1), leaf)
-        other = "the tree was fitted on other people, or encode= encodes them otherwise"
+        other = "the tree was fitted on other people, or with another encoding than encode="
         if (off := people != n_q).any():
             fitted_on, n = people[off][0], int(n_q[off][0])
-            raise StatementError(f"leaf {leaf[off][0]} was fitted on {fitted_on} people, and has {n}: {other}")
+            raise StatementError(f"leaf {leaf[off][0]} was fitted on {fitted_on} people, but has {n}; {other}")
         if not reached.all():
-            raise StatementError(f"{int((~reached).sum())} leaves have no people of the {view.noun}: {other}")
+            raise StatementError(f"{int((~reached).sum())} leaves have no people of the {view.noun}; {other}")
         both = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(counts),) * 2
         every = np.zeros((2, len(leaf), len(view.sensitive_values)))
         every[:, :, self._classes(view)] = both
         return every[0], every[1]
 
     def _classes(self, view: View) -> np.ndarray:
-        """The position of every class among the view's sensitive values."""
+        """Return the position of every class among the view's sensitive values."""
         classes = pd.Series(self.tree.classes_, index=[f"class {c}" for c in self.tree.classes_], dtype=object)
         return find_values(classes, view.sensitive_values, f"value of {view.sa!r}")
 
     def _order(self, view: View) -> np.ndarray:
-        """The place of every sensitive value among the classes; those that are no class come last."""
+        """Return the position of every sensitive value among the classes; values that are not classes come last."""
         order = np.full(len(view.sensitive_values), len(self.tree.classes_))
         order[self._classes(view)] = np.arange(len(self.tree.classes_))
         return order
