@@ -1,4 +1,4 @@
-"""Possible worlds: everything that a group's tuples and values may be, each as likely as its prior says."""
+"""Possible worlds: all assignments of a group's values to its tuples, weighted by their priors."""
 
 from __future__ import annotations
 

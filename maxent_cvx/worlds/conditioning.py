@@ -16,16 +16,16 @@ from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 
 def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Sentence]], bool]) -> Infeasible:
-    """An error: the sentences contradict each other; it names some of them, none of which can be left out."""
+    """Make an error about contradictory sentences, which names an irreducible set of them."""
     clash = list(dict.fromkeys(sentences))
     for candidate in list(clash):
         if not possible(without := [other for other in clash if other is not candidate]):
             clash = without
     written = [str(sentence) for sentence in clash]
-    verdict = "cannot be true" if len(clash) == 1 else "cannot all be true, though any of them can be spared"
+    verdict = "cannot be true" if len(clash) == 1 else "cannot all be true, although every proper subset can,"
     error = Infeasible(
-        f"{join_names(written)} {verdict}: no possible world of the groups in which these people may be has it so; correct "
-        f"{'the sentence' if len(clash) == 1 else 'one of the sentences'}, or leave it out"
+        f"{join_names(written)} {verdict} in a possible world of the groups of these people; correct or remove "
+        f"{'the sentence' if len(clash) == 1 else 'one of the sentences'}"
     )
     error.conflict = pd.DataFrame(index=pd.Index(written, dtype=object, name="statement"))
     return error
@@ -33,23 +33,23 @@ def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Senten
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """A bucket in which several of the named people may be; or all buckets in which only one of them may be."""
+    """A bucket that can contain several of the named people, or all buckets that can contain only one of them."""
 
-    # Values are in classes. A state of a bucket is the number u of named people of each kind in it, and the number c of
-    # them with a value of each class. Its weight is that of all worlds in this state, where people and places of equal
-    # kinds are distinguished.
+    # Values are grouped into classes. A state of a bucket is the number u of named people of each kind in it, and the
+    # number c of them with a value of each class. Its weight is that of all worlds in this state, where people and
+    # places of equal kinds are distinguished.
 
-    people: np.ndarray  # the named people who may be in it
-    kind: np.ndarray  # people of one kind have the same quasi-identifiers
-    capacity: np.ndarray  # number of its records for each kind
-    classes: np.ndarray  # the value of each class; -1 for the class of all values that no sentence mentions
-    left: np.ndarray  # number of its records with a value of each class
-    log_prior: np.ndarray  # (kinds, classes): logarithm of the factor of a person with a value
+    people: np.ndarray  # the named people who can be in it
+    kind: np.ndarray  # the kind of each of them; people of one kind have the same quasi-identifiers
+    capacity: np.ndarray  # the number of its records for each kind
+    classes: np.ndarray  # the value of each class; -1 for the class of all values outside the sentences
+    left: np.ndarray  # the number of its records with a value of each class
+    log_prior: np.ndarray  # (kinds, classes): the logarithm of the factor of a person with a value
     others: np.ndarray  # (values,): the distribution of the values in class -1
     log_rest: Callable[[np.ndarray, np.ndarray], np.ndarray]  # the logarithm of the weight of the other records
 
     def weight(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """The logarithm of the weight of states: the ways to choose the people's records, times the others' weight."""
+        """Return the log weight of states: the choices of the people's records times the others' weight."""
         return falling(self.capacity, u) + self.log_rest(u, c)
 
     def of_values(self, share: np.ndarray) -> np.ndarray:
@@ -61,8 +61,8 @@ class Slot:
 
 
 def falling(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """log(prod n (n - 1) ... (n - k + 1)), the product over the last axis of k: ways to draw without replacement."""
-    # Summed factor by factor: a difference of two log-factorials of thousands would lose digits.
+    """Return log(prod n (n - 1) ... (n - k + 1)), over the last axis of k: ways to draw without replacement."""
+    # Summed factor by factor, since a difference of two log-factorials of thousands would lose digits.
     most = int(k.max(initial=0))
     with np.errstate(divide="ignore"):
         factor = np.log(np.maximum(n[:, None] - np.arange(most), 0.0))
@@ -71,7 +71,7 @@ def falling(n: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def closed_form(left: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """`log_rest` if all worlds are equally likely: (N - k)! / prod (m - c)!, as a share of all worlds."""
+    """Return `log_rest` for equally likely worlds: (N - k)! / prod (m - c)!, as a share of all worlds."""
     size = np.array([left.sum()])
 
     def log_rest(u: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -82,20 +82,20 @@ def closed_form(left: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarr
 
 @dataclass(frozen=True, eq=False)
 class ResidualGroup:
-    """A bucket with a prior, some of whose tuples and places of values are taken by named people."""
+    """A bucket with a prior, in which named people take some tuples and places of values."""
 
-    # u and c are the numbers of taken tuples of each signature and of taken places of each value. Either tuples are
-    # assigned to values, once for all c with the same u, or values to tuples, once for all u with the same c: whichever
-    # takes fewer steps.
+    # u and c are the numbers of taken tuples per signature and of taken places per value. Either tuples are assigned to
+    # values, once for all c with the same u, or values to tuples, once for all u with the same c, whichever takes fewer
+    # steps.
 
     log_prior: np.ndarray  # (signatures, values)
     tuples: np.ndarray  # n, the number of tuples of each signature
     places: np.ndarray  # m, the number of places of each value
-    name: object  # of the bucket
-    limit: float  # the largest number of steps
+    name: object  # the name of the bucket
+    limit: float  # the maximum number of steps
 
     def log_weights(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """The logarithm of the sum over the others' worlds of the product of their priors, up to a constant."""
+        """Return the logarithm of the sum over the others' worlds of the product of their priors, up to a constant."""
         log_weight = np.empty(len(u))
         if self._to_values(u, c):
             for rows, patterns, which in _alike(u):
@@ -105,16 +105,16 @@ class ResidualGroup:
         for rows, patterns, which in _alike(c):
             log_factor = np.stack([self.log_prior[:, self._left(pattern)].T for pattern in patterns])
             log_weight[rows] = _gathered(log_factor, self.tuples, self.tuples - u[rows], which)
-        # Here single places of a value are distinguished, and tuples of a signature are not; convert.
+        # Convert from worlds in which places of a value are distinguished and tuples of a signature are not.
         return log_weight + falling(self.places, c) - falling(self.tuples, u)
 
     def shares(self, u: np.ndarray, c: np.ndarray, share: np.ndarray, log_weight: np.ndarray) -> np.ndarray:
-        """P(t : x) of the others, if named people have taken u, and c with the probabilities `share`."""
+        """Return P(t : x) of the others if named people take u, and c with the probabilities `share`."""
         others, p = self._others(u), np.full(self.log_prior.shape, np.nan)
         if not len(others):
             return p
         if self._to_values(np.broadcast_to(u, (len(c), len(u))), c):
-            # All c at once: an end state of the lattice is the places left by c, weighted by the share of c.
+            # All c at once: the end states of the lattice are the places that c leaves, weighted by the share of c.
             lattice = Lattice(self.places)
             log_ends = np.full(int(np.prod(self.places + 1)), -np.inf)
             log_ends[(self.places - c) @ lattice.stride] = np.log(share) - log_weight
@@ -132,31 +132,31 @@ class ResidualGroup:
         return p
 
     def _others(self, u: np.ndarray) -> np.ndarray:
-        """The signature of each remaining tuple."""
+        """Return the signature of each remaining tuple."""
         return np.repeat(np.arange(len(self.tuples)), self.tuples - u)
 
     def _left(self, c: np.ndarray) -> np.ndarray:
-        """The value of each remaining place."""
+        """Return the value of each remaining place."""
         return np.repeat(np.arange(len(self.places)), self.places - c)
 
     def _to_values(self, u: np.ndarray, c: np.ndarray) -> bool:
-        """Whether it takes fewer steps to assign tuples to values than values to tuples."""
+        """Return whether it takes fewer steps to assign tuples to values than values to tuples."""
         cost = [
             len(np.unique(counts, axis=0)) * float(np.prod(kinds + 1.0)) * len(kinds)
             for counts, kinds in ((u, self.places), (c, self.tuples))
         ]
         if min(cost) > self.limit:
             raise GroupTooLarge(
-                f"{self.name!r}, {int(self.places.sum())} tuples of {len(self.tuples)} signatures with "
-                f"{len(self.places)} values, of which named people may take some in {len(u)} ways, takes "
-                f"{min(cost):.1g} steps (2e7 a second), and {self.limit:.0e} are allowed; allow more with limit=, "
-                "write sentences about fewer people, or sample the worlds of a single group with worlds.sample(...)"
+                f"{self.name!r}, with {int(self.places.sum())} tuples of {len(self.tuples)} signatures, "
+                f"{len(self.places)} values, and {len(u)} states of named people, takes {min(cost):.1g} steps (2e7 per "
+                f"second), but limit is {self.limit:.0e}; increase limit=, write sentences about fewer people, or "
+                "sample the worlds of a single group with worlds.sample(...)"
             )
         return cost[0] <= cost[1]
 
 
 def _alike(counts: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """For each sum of a row: the rows with this sum, the distinct ones, and which of these each row is."""
+    """Yield, for each sum of a row, the rows with this sum, the distinct ones, and each row's position in these."""
     size = counts.sum(axis=1)
     for total in np.unique(size):
         rows = np.flatnonzero(size == total)
@@ -165,7 +165,7 @@ def _alike(counts: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _gathered(log_factor: np.ndarray, kinds: np.ndarray, remaining: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Assign the items of several groups to kinds of places; the weight of one state per row, `remaining` places."""
+    """Assign items of several groups to kinds of places; return the weight of each row's state, `remaining` places."""
     lattice = Lattice(kinds)
     layers = lattice.layers()
     log_weight = np.empty(len(remaining))
@@ -178,29 +178,30 @@ def _gathered(log_factor: np.ndarray, kinds: np.ndarray, remaining: np.ndarray, 
 
 
 def parts(links: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Number the connected components of a table of links: that of every row, and of every column."""
+    """Return the number of the connected component of every row and every column of a table of links."""
     _, label = sp.csgraph.connected_components(_graph(links), directed=False)
     rows, columns = np.split(label, links.shape[:1])
     return rows, columns
 
 
 def _graph(links: sp.csr_array) -> sp.csr_array:
-    """The graph whose nodes are the rows and columns, and whose edges are the entries."""
+    """Return the graph whose nodes are the rows and columns, and whose edges are the entries."""
     row, column = sp.coo_array(links).coords
     n = sum(links.shape)
     return sp.csr_array((np.ones(len(row)), (row, links.shape[0] + column)), shape=(n, n))
 
 
-# The weight of all worlds in which sentences are true, by dynamic programming over the buckets linked by them.
+# The weight of all worlds in which sentences are true, by dynamic programming over the buckets that they link.
 #
-# Bucket after bucket, everybody who may be in it is either put there, with a value, or left for a later one. The past
-# matters only by the people who are still waiting, by the residual of the sentences, and, inside a bucket, by the number
-# of taken places of each kind and class: these are a state. All weights are positive, and are added as logarithms.
+# In each bucket, every person who can be in it is either placed there, with a value, or left for a later bucket. A
+# state consists of the people who are still waiting, the residual of the sentences, and, inside a bucket, the numbers
+# of taken places of each kind and class; nothing else of the past matters. All weights are positive, and added as
+# logarithms.
 
 
-#: A transition of a state takes as long as so many steps of a lattice.
+#: The duration of a transition of a state, in steps of a lattice.
 TRANSITION = 20.0
-#: People who may still be in several buckets at once: a bit of an integer each.
+#: The maximum number of people who can be in several later buckets at the same time, each a bit of an integer.
 MOST_WAITING = 62
 
 
@@ -208,9 +209,9 @@ MOST_WAITING = 62
 class Conditioned:
     """The distribution over the worlds in which the sentences are true."""
 
-    log_total: float  # the logarithm of their total weight; -inf if there are none
-    shares: list[np.ndarray]  # of each slot, P(person is there with a value of the class), (people, classes)
-    taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # of each slot its states u and c, and their probabilities
+    log_total: float  # the logarithm of their total weight; -inf without such worlds
+    shares: list[np.ndarray]  # for each slot, P(person is there with a value of the class), (people, classes)
+    taken: list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # for each slot, its states u and c and their probabilities
 
 
 @dataclass(eq=False)
@@ -220,8 +221,8 @@ class _Step:
     source: np.ndarray
     target: np.ndarray
     log_factor: np.ndarray
-    value: np.ndarray | None  # the class of the person's value, -1 where not put here; None if a bucket is closed
-    who: tuple[int, int]  # the place, and which of its people
+    value: np.ndarray | None  # the class of the person's value, -1 if not placed here; None if a bucket is closed
+    who: tuple[int, int]  # the place, and the position of the person in it
 
 
 @dataclass(eq=False)
@@ -233,7 +234,7 @@ class _States:
     local: np.ndarray
 
     def merged(self) -> tuple[_States, np.ndarray]:
-        """The distinct states, and which of these each state is."""
+        """Return the distinct states, and the position of each state among them."""
         code = np.zeros(len(self.residual), dtype=np.int64)
         for column in (self.residual, self.waiting, self.local):
             kinds, which = np.unique(column, return_inverse=True)
@@ -243,7 +244,7 @@ class _States:
 
 
 class _Inside:
-    """The states of a bucket that were reached, one row each: the taken records of each kind and of each class."""
+    """The reached states of a bucket, one row each: the numbers of taken records of each kind and each class."""
 
     def __init__(self, place: Slot) -> None:
         self.most = np.concatenate([place.capacity, place.left])
@@ -251,7 +252,7 @@ class _Inside:
         self.rows = np.zeros((1, len(self.most)), dtype=np.int64)
 
     def add(self, kind: int, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Put one more person there, by class: the new number of every state, and of its successors, -1 if full."""
+        """Add one person, for each class; return the new number of every state and its successors, -1 if full."""
         n = len(self.rows)
         step = np.zeros((len(classes), len(self.most)), dtype=np.int64)
         step[:, kind] = 1
@@ -267,7 +268,7 @@ class _Inside:
 
 
 class _Sweep:
-    """The forward pass."""
+    """The forward pass over the buckets."""
 
     def __init__(self, places: list[Slot], residuals: Residuals, root: int, limit: float) -> None:
         self.places, self.residuals, self.limit, self.cost = places, residuals, limit, 0.0
@@ -287,7 +288,7 @@ class _Sweep:
         self.closed: list[tuple[np.ndarray, np.ndarray]] = []
 
     def run(self) -> bool:
-        """Go through all places; whether there is a world."""
+        """Process all places; return whether there is a world."""
         for at, place in enumerate(self.places):
             inside = _Inside(place)
             for i in range(len(place.people)):
@@ -296,19 +297,19 @@ class _Sweep:
         return len(self.states.residual) > 0
 
     def _put(self, at: int, i: int, inside: _Inside) -> None:
-        """Put a person into a bucket, with a value of each class, or leave the person for a later bucket."""
+        """Place a person in a bucket, with a value of each class, or leave the person for a later bucket."""
         place = self.places[at]
         person, kind = int(place.people[i]), int(place.kind[i])
         alone = self.first[person] == self.last[person]
         classes = np.flatnonzero(np.isfinite(place.log_prior[kind]) & (place.left > 0))
         self._allow(at, len(self.states.local) * (len(classes) + 1.0) + len(inside.rows) * (len(classes) + 1.0))
         bit = self._bit(person, at, alone)
-        # `stay` renumbers local states, since new rows may have been inserted; `move` is the state with the person here.
+        # `stay` renumbers local states, as rows may have been inserted; `move` is the state with the person here.
         stay, move = inside.add(kind, classes)
         states = self.states
         waits = np.ones(len(states.local), dtype=bool) if alone else (states.waiting & bit) > 0
         placed, c = np.nonzero((move[states.local] >= 0) & waits[:, None])
-        # Many states share a residual: each is evaluated once per value. A false residual ends its worlds at once.
+        # Many states share a residual, which is evaluated once per value. A false residual ends its worlds at once.
         residuals, which = np.unique(states.residual, return_inverse=True)
         residual = self.residuals.table(residuals, person, place.classes[classes])[which.reshape(-1)[placed], c]
         true = residual != FALSE
@@ -332,13 +333,13 @@ class _Sweep:
             self.free.append(self.bit.pop(person))
 
     def _close(self, at: int, inside: _Inside) -> None:
-        """Multiply by the weight of the state of a bucket, and drop this state."""
+        """Multiply by the weight of the local state of a bucket, and drop this state."""
         u, c = inside.rows[:, : inside.kinds], inside.rows[:, inside.kinds :]
         reached = np.unique(self.states.local)
         log_weight = np.full(len(inside.rows), -np.inf)
         log_weight[reached] = self.places[at].weight(u[reached], c[reached])
         self.closed.append((inside.rows, self.states.local))
-        # Outside the bucket only residuals and waiting people matter: all local states become one.
+        # Outside the bucket, only residuals and waiting people matter, so all local states become one.
         possible = np.flatnonzero(np.isfinite(log_weight[self.states.local]))
         states = _States(self.states.residual[possible], self.states.waiting[possible], np.zeros_like(possible))
         self._go(states, possible, log_weight[self.states.local[possible]], None, (at, -1))
@@ -358,33 +359,33 @@ class _Sweep:
         self.before.append(self.log_weight)
 
     def _bit(self, person: int, at: int, alone: bool) -> int:
-        """The bit of a person who may be in several buckets; it is set in all states at the first of them."""
+        """Return the bit of a person who can be in several buckets, which all states set at the first of them."""
         if alone:
             return 0
         if self.first[person] == at:
             if not self.free:
                 raise GroupTooLarge(
-                    f"more than {MOST_WAITING} people linked by the sentences may each be in several buckets at once; "
-                    "write fewer sentences, or describe fewer people"
+                    f"the sentences link more than {MOST_WAITING} people who can be in several buckets; write fewer "
+                    "sentences, or describe fewer people"
                 )
             self.bit[person] = self.free.pop()
             self.states.waiting = self.states.waiting | (1 << self.bit[person])
         return 1 << self.bit[person]
 
     def _allow(self, at: int, transitions: float) -> None:
-        """Check that the steps so far are within the limit."""
+        """Check that the total number of steps is within the limit."""
         self.cost += TRANSITION * transitions
         if self.cost > self.limit:
             raise GroupTooLarge(
                 f"the sentences link {len(self.first)} people in {len(self.places)} buckets too closely for an exact "
                 f"answer: at bucket {at + 1}, with {len(self.states.local)} states, it takes {self.cost:.1g} steps "
-                f"(2e7 a second), and {self.limit:.0e} are allowed; allow more with limit=, write sentences "
-                "about fewer people, or sample the worlds of a single group with worlds.sample(...)"
+                f"(2e7 per second), but limit is {self.limit:.0e}; increase limit=, write sentences about fewer people,"
+                " or sample the worlds of a single group with worlds.sample(...)"
             )
 
 
 def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: float) -> Conditioned:
-    """The distribution over the worlds in which the sentence `root` is true."""
+    """Compute the distribution over the worlds in which the sentence `root` is true."""
     order = _in_line(places, residuals, root)
     sweep = _Sweep([places[i] for i in order], residuals, root, limit)
     shares = [np.zeros((len(place.people), len(place.classes))) for place in sweep.places]
@@ -414,7 +415,7 @@ def conditioned(places: list[Slot], residuals: Residuals, root: int, limit: floa
 
 
 def _in_line(places: list[Slot], residuals: Residuals, root: int) -> np.ndarray:
-    """An order in which places that share a person or a sentence are near each other (reverse Cuthill-McKee)."""
+    """Order places such that those with a common person or sentence are close (reverse Cuthill-McKee)."""
     # The number of states is exponential in the number of sentences and people that are open at the same time.
     sentences = residuals.held[root][2:] or (root,)
     groups = [residuals.people_of[sentence] for sentence in sentences]
@@ -427,7 +428,7 @@ def _in_line(places: list[Slot], residuals: Residuals, root: int) -> np.ndarray:
 
 
 def log_sums(index: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
-    """log(sum(exp(x))) over the entries of each index from 0 to n - 1."""
+    """Return log(sum(exp(x))) over the entries of each index from 0 to n - 1."""
     top = np.full(n, -np.inf)
     np.maximum.at(top, index, x)
     finite = np.where(np.isfinite(top), top, 0.0)
@@ -436,7 +437,7 @@ def log_sums(index: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
 
 
 def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: object, limit: float) -> pd.DataFrame:
-    """P(t : x) given the sentences, see :func:`maxent_cvx.worlds.posterior`."""
+    """Return P(t : x) given the sentences, see :func:`maxent_cvx.worlds.posterior`."""
     single, signature, column = Groups.single(group, values)
     known = PersonKnowledge.of(knowledge, group.index, group.columns, "tuple of the group")
     single.check_worlds()
@@ -466,7 +467,7 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
 def _place(
     named: np.ndarray, signature: np.ndarray, column: np.ndarray, residual_group: ResidualGroup, n_values: int
 ) -> tuple[Slot, np.ndarray]:
-    """The group as a slot for the people in sentences, and the number of them with each signature."""
+    """Return the group as a slot for the people in sentences, and the number of them with each signature."""
     of_kind, kind = np.unique(signature[named], return_inverse=True)
     capacity = np.bincount(kind.reshape(-1), minlength=len(of_kind))
     signatures = np.eye(len(residual_group.tuples), dtype=np.int64)[of_kind]

@@ -1,4 +1,4 @@
-"""Conditions for every bucket and value of a release that promise a bound without enumerating worlds."""
+"""Conditions that guarantee a bound for every bucket and value of a release without enumerating worlds."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ..releases.base import attach
 from ..releases.release import Release
 from .groups import Groups, check_release
 
-# The paper's bounding condition: how much priors may deviate in a group (Probabilistic Inference Protection, IV).
+# The paper's bounding condition on the deviation of priors in a group (Probabilistic Inference Protection, IV).
 
 
-#: The number of tuples of a group is below this.
+#: The upper limit of the number of tuples of a group.
 LARGEST = 1e15
 
 
-#: Relative: a bound that is exceeded by no more than this holds but for rounding.
+#: The relative tolerance of a bound, for roundoff.
 DEVIATION_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class DeltaCondition(ReprMixin):
-    """Delta_max <= Delta_ceil, for a value, or each of an array of values.
+    """Delta_max <= Delta_ceil, for one value or an array of values.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class DeltaCondition(ReprMixin):
     deviation : float or ndarray
         Delta_max, the largest of them (Definition 8).
     ceiling : float or ndarray
-        Delta_ceil; negative if the group has fewer than r tuples, so that the condition cannot hold.
+        Delta_ceil; negative if the group has fewer than r tuples, so that the condition is false.
     holds : bool or ndarray of bool
 
     Examples
@@ -55,7 +55,7 @@ class DeltaCondition(ReprMixin):
     holds: Any
 
     def __bool__(self) -> bool:
-        """Whether the condition holds for every value."""
+        """Return whether the condition is true for every value."""
         return bool(np.all(self.holds))
 
     def __repr__(self) -> str:
@@ -64,14 +64,14 @@ class DeltaCondition(ReprMixin):
 
 
 def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> Any:
-    """Delta_ceil = (N - r) f / (f (r - 1) / (1 - f) + (N - 1)), f being f_max (Definition 8; vectorised).
+    """Return Delta_ceil = (N - r) f / (f (r - 1) / (1 - f) + (N - 1)), f being f_max (Definition 8; vectorised).
 
     Parameters
     ----------
     n : int or array
-        N, the tuples of a group.
+        N, the number of tuples of a group.
     r : float or array
-        At least 1, where P(t : x) <= 1 / r is required.
+        The privacy parameter of P(t : x) <= 1 / r, at least 1.
     f_max : float or array
         The largest prior probability of the value among the group's tuples.
 
@@ -95,10 +95,10 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
 
     Notes
     -----
-    Definition 8 adds that Delta_ceil >= Delta_max. That is the condition, not a fact: in the paper's running example
-    (N = r = 2, priors .1 and .003) they are 0 and .097. Nor does it follow that there is "no privacy breach" in an
+    Definition 8 adds that Delta_ceil >= Delta_max. This is the condition, not a fact: in the paper's running example
+    (N = r = 2, priors .1 and .003), they are 0 and .097. Neither does it follow that there is "no privacy breach" in an
     extremely large group: Delta_ceil tends to f_max from below as N grows, and if all other tuples have a prior of 0,
-    the remaining one has x for certain, in a group of any size.
+    the remaining one certainly has x, in a group of any size.
     """
     size = _floats(n)
     if not (np.isfinite(size) & (size >= 1) & (size == np.round(size))).all():
@@ -108,17 +108,17 @@ def delta_ceiling(n: npt.ArrayLike, r: npt.ArrayLike, f_max: npt.ArrayLike) -> A
         size, r, f = np.broadcast_arrays(size, r, f)
     except ValueError as error:
         raise StatementError(f"n, r and f_max cannot be broadcast: {error}") from error
-    # Multiplied by 1 - f, so that f = 1 needs no limit; at r = 1 everything is safe, and any deviation up to f allowed.
+    # Multiplied by 1 - f, so that f = 1 needs no limit; at r = 1, any deviation up to f is allowed.
     above, below = (size - r) * f * (1 - f), f * (r - 1) + (size - 1) * (1 - f)
     ceiling = np.where(r == 1, f, above / np.where(below > 0, below, 1.0))
     return ceiling.item() if ceiling.ndim == 0 else ceiling
 
 
 def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
-    """Delta_max <= Delta_ceil, which in the two-valued model implies P(t : x) <= 1 / r for every tuple t (Theorem 1).
+    """Test Delta_max <= Delta_ceil, which implies P(t : x) <= 1 / r for all t in the two-valued model (Theorem 1).
 
-    In the two-valued model x occurs once in the group, a world determines who has it, and all others have the factor
-    1 - f. There the condition is sound and tight. It is **not** sound if worlds assign three values or more, each with
+    In the two-valued model, x occurs once in the group, a world determines who has it, and all others have the factor
+    1 - f. There the condition is sound and tight. It is **not** sound if worlds assign three or more values, each with
     its own prior, as in the paper's Eqs. (1) to (3): see :func:`sound_condition`.
 
     Parameters
@@ -160,7 +160,7 @@ def delta_condition(f: npt.ArrayLike, r: float) -> DeltaCondition:
 
 
 def _checked_r(r: npt.ArrayLike) -> np.ndarray:
-    """Read the privacy parameter, at least 1."""
+    """Read the privacy parameter, which must be at least 1."""
     values = _floats(r)
     if not (np.isfinite(values) & (values >= 1)).all():
         raise StatementError(f"r must be a number of at least 1, as in P(t : x) <= 1 / r, not {short_repr(r)}")
@@ -168,15 +168,15 @@ def _checked_r(r: npt.ArrayLike) -> np.ndarray:
 
 
 def one_r(r: object) -> float:
-    """Read one privacy parameter, at least 1."""
+    """Read a single privacy parameter, which must be at least 1."""
     values = _checked_r(r)  # type: ignore[arg-type]
     if values.ndim or values > LARGEST:
-        raise StatementError(f"r must be one number of at most {LARGEST:g}, not {short_repr(r)}")
+        raise StatementError(f"r must be a single number of at most {LARGEST:g}, not {short_repr(r)}")
     return float(values)
 
 
 def _floats(values: npt.ArrayLike) -> np.ndarray:
-    """Read numbers; NaN, which every check refuses, if they are none."""
+    """Read numbers; return NaN, which fails every check, for anything else."""
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError, OverflowError):
@@ -191,22 +191,22 @@ def _probabilities(f: npt.ArrayLike) -> np.ndarray:
     return p
 
 
-# Upper bounds of P(t : x), by comparing worlds that differ in the swap of two values.
+# Upper bounds of P(t : x), from comparisons of worlds that differ in the swap of two values.
 
 
 def odds_ratios(f: np.ndarray) -> np.ndarray:
-    """kappa_x, the largest f_t(x) f_j(y) / (f_t(y) f_j(x)), of groups with equally many signatures and values."""
+    """Return kappa_x = max f_t(x) f_j(y) / (f_t(y) f_j(x)) of groups with equally many signatures and values."""
     ratios, log_f = np.zeros((len(f), f.shape[2])), _log(f)
     for y in range(f.shape[2]):
         with np.errstate(invalid="ignore"):
-            ratio = log_f - log_f[:, :, [y]]  # log f_t(x) / f_t(y); NaN if t can have neither: it is in no such swap
+            ratio = log_f - log_f[:, :, [y]]  # log f_t(x) / f_t(y); NaN, without a swap, if t can have neither
             ratios = np.fmax(ratios, np.fmax.reduce(ratio, axis=1) - np.fmin.reduce(ratio, axis=1))
     with np.errstate(over="ignore"):
         return np.exp(ratios)
 
 
 def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """P(t : x) <= m / (m + S), by swaps, of groups with equally many signatures and values."""
+    """Return the bounds P(t : x) <= m / (m + S), by swaps, of groups with equally many signatures and values."""
     bounds = np.empty(f.shape)
     for t in range(f.shape[1]):
         among = n.copy()
@@ -218,10 +218,10 @@ def upper_bounds(f: np.ndarray, n: np.ndarray, m: np.ndarray) -> np.ndarray:
 
 
 def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """h_j(y) of every x, shape (groups, signatures j, values x, values y); infinite for y = x and where f_j(y) = 0."""
+    """Return h_j(y) for every x, shape (groups, signatures j, values x, values y); inf if y = x or f_j(y) = 0."""
     log_f, log_own = _log(f), _log(own)
     has = (f > 0) & (among[:, :, None] > 0)
-    with np.errstate(invalid="ignore", over="ignore"):  # NaN of an x that t cannot have, which is not looked at
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN for an x that t cannot have, which is not used
         take = np.where(f > 0, log_f - log_own, -np.inf)  # log f_j(x) / f_t(x)
         give = np.where(has, log_own - log_f, -np.inf)  # log f_t(y) / f_j(y)
         swap = np.exp(take[:, :, :, None] + give[:, :, None, :])
@@ -232,7 +232,7 @@ def _swaps(f: np.ndarray, own: np.ndarray, among: np.ndarray) -> np.ndarray:
 
 
 def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, then: int) -> np.ndarray:
-    """S: the share of every swap for its tuple (axis 3 first), or for its place (axis 1)."""
+    """Return S from the share of every swap for its tuple (axis 3 first), or for its place (axis 1)."""
     total = np.zeros(m.shape)
     cost = swap
     for axis in (first, then):
@@ -249,7 +249,7 @@ def _least_sum(swap: np.ndarray, among: np.ndarray, m: np.ndarray, first: int, t
 
 
 def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -> np.ndarray:
-    """The sum over the tuples, without the `spared` largest."""
+    """Return the sum over the tuples, without the `spared` largest."""
     order = np.argsort(-least, axis=1, kind="stable")
     many = np.take_along_axis(np.broadcast_to(among, least.shape), order, axis=1)
     remaining = many - np.clip(spared - (np.cumsum(many, axis=1) - many), 0, many)
@@ -258,12 +258,12 @@ def _without_largest(least: np.ndarray, among: np.ndarray, spared: np.ndarray) -
 
 
 def _log(f: np.ndarray) -> np.ndarray:
-    """The logarithm; -inf of 0."""
+    """Return the logarithm; -inf for 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(f))
 
 
-# A condition that is sound for any number of values, by a swap argument.
+# A sound condition for any number of values, by a swap argument.
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +275,7 @@ class SoundCondition(ReprMixin):
     kappa : Series
         kappa_x by value: the largest factor by which a swap of x with another value changes the weight of a world.
     limit : Series
-        (N - m) / (m (r - 1)) by value with m occurrences: x is safe if kappa_x is at most this.
+        (N - m) / (m (r - 1)) by value with m occurrences; x is safe if kappa_x is not larger.
     bounds : DataFrame
         Upper bounds of P(t : x), shaped like the group; 0 for a value that does not occur.
     holds : bool
@@ -299,7 +299,7 @@ class SoundCondition(ReprMixin):
     holds: bool
 
     def __bool__(self) -> bool:
-        """Whether the condition holds."""
+        """Return whether the condition is true."""
         return self.holds
 
     def __repr__(self) -> str:
@@ -311,10 +311,10 @@ class SoundCondition(ReprMixin):
 
 
 def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -> SoundCondition:
-    """kappa_x <= (N - m) / (m (r - 1)), which implies P(t : x) <= 1 / r for every tuple t of a group of N.
+    """Test kappa_x <= (N - m) / (m (r - 1)), which implies P(t : x) <= 1 / r for every tuple t of a group of N.
 
     x occurs m times, and kappa_x is the largest f_t(x) f_j(y) / (f_t(y) f_j(x)) over tuples t and j and values y other
-    than x. Any number of values, repeated or not, and priors of 0 are allowed. A sharper condition is tested, see the
+    than x. Any number of values, repeated or not, and priors of 0 are allowed. The tested condition is sharper, see the
     notes.
 
     Parameters
@@ -334,7 +334,7 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     Raises
     ------
     Infeasible
-        If the priors rule out every world.
+        If the priors exclude every world.
     TableError, UnknownName, BadProbability
         If `group` is not a table of priors, or `values` are not its values.
     StatementError
@@ -342,18 +342,18 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
 
     Notes
     -----
-    *Proof.* Take a world w in which t has x, and another tuple j, which has w(j) = y other than x. Let them swap: in
-    the world w' t has y and j has x, and P(w') = h_j(y) P(w) with h_j(y) = f_t(y) f_j(x) / (f_t(x) f_j(y)). A world w'
-    in which t has not x is met m times in this way: once for each tuple that has x in it, from which t takes it back:
+    *Proof.* Take a world w in which t has x, and another tuple j, which has w(j) = y other than x. Swap them: in the
+    world w', t has y and j has x, and P(w') = h_j(y) P(w) with h_j(y) = f_t(y) f_j(x) / (f_t(x) f_j(y)). A world w' in
+    which t does not have x results from m such swaps, one for each tuple that has x in it:
 
         sum over w with (t : x) of P(w) sum_j h_j(w(j)) = m (1 - P(t : x)).
 
     If S is a lower bound of the inner sum in every such world of positive weight, then S P(t : x) <= m (1 - P(t : x)),
     and P(t : x) <= m / (m + S). The inner sum has N - m terms, none below 1 / kappa_x: S = (N - m) / kappa_x gives the
-    condition. Sharper, and as simple: each j has at least its least h_j(y) over the y that it can have, and the m - 1
-    tuples that have x as well are at best those with the largest of them; and each place of y adds at least the least
-    over the j of what is left of h_j(y) then. Or places first, and then tuples: S is the larger of both sums, which are
-    values of the dual of an assignment problem. A prior of 0 makes h_j(y) = 0, or, of f_j(y), rules the world out.
+    condition. A sharper bound: each j contributes at least the minimum of h_j(y) over its possible y, where the m - 1
+    other tuples with x have at most the largest of these minima; and each place of y adds at least the minimum over j
+    of the remainder of h_j(y). The order of tuples and places can be reversed: S is the larger of both sums, which are
+    values of the dual of an assignment problem. A prior of 0 makes h_j(y) = 0, or, for f_j(y), excludes the world.
 
     The condition is not necessary. It is tight if all priors are equal, and for two values that occur once among tuples
     of two kinds.
@@ -389,23 +389,23 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
 
 
 def at_most(p: np.ndarray, r: float) -> np.ndarray:
-    """Whether probabilities are at most 1 / r, up to rounding."""
+    """Return whether probabilities are at most 1 / r, up to roundoff."""
     return np.asarray(p * r <= 1 + DEVIATION_ROUNDING)
 
 
-#: Numbers held at once, for some groups.
+#: The maximum number of numbers in memory for a batch of groups.
 AT_ONCE = 1 << 20
 
 
 def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFrame:
-    """Whether the priors in every bucket are similar enough to guarantee P(t : x) <= 1 / r, by both conditions.
+    """Test whether the priors in every bucket guarantee P(t : x) <= 1 / r, by both conditions.
 
     Parameters
     ----------
     release : Release
         Without counterfeits.
     prior : QIDistribution
-        Each attribute set is tested.
+        The prior, whose attribute sets are each tested.
     r : float
         At least 1.
 
@@ -413,7 +413,7 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     -------
     DataFrame
         By attribute set, bucket and sensitive value: the paper's `f_max`, `deviation` (Delta_max), `ceiling`
-        (Delta_ceil) and `delta_holds`, which is also False if the value occurs more than once, and is a guarantee in the
+        (Delta_ceil) and `delta_holds`, which is also False if the value occurs more than once, and a guarantee in the
         two-valued model only; `kappa`, its `limit`, `bound`, the largest upper bound of P(t : x), and `sound_holds`,
         whether this bound is at most 1 / r. See :func:`maxent_cvx.worlds.delta_condition` and
         :func:`maxent_cvx.worlds.sound_condition`.
@@ -421,12 +421,12 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     Raises
     ------
     StatementError
-        If the view is not a release, or has counterfeits; if the prior is not a :class:`maxent_cvx.QIDistribution`; or if r
-        is not a number of at least 1.
+        If the view is not a release, or has counterfeits; if the prior is not a :class:`maxent_cvx.QIDistribution`; or
+        if r is not a number of at least 1.
     UnknownName
         If the prior lacks a signature or a value of the release.
     Infeasible
-        If the prior rules out every world of a bucket.
+        If the prior excludes every world of a bucket.
 
     Examples
     --------
@@ -470,7 +470,7 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
 
 
 def deviations(groups: Groups, r: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Delta_max, Delta_ceil, and whether the one is within the other, one for every value of every group."""
+    """Return Delta_max, Delta_ceil, and whether Delta_max <= Delta_ceil, for every value of every group."""
     most = groups.over_tuples(groups.f)
     deviation = most - groups.over_tuples(groups.f, np.minimum)
     ceiling = delta_ceiling(groups.sizes[groups.group_of_value], r, most)
@@ -478,7 +478,7 @@ def deviations(groups: Groups, r: float) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def swap_bounds(groups: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """Upper bounds of P(t : x), one a pair, and kappa_x, one per value of every group."""
+    """Return upper bounds of P(t : x), one per pair, and kappa_x, one per value of every group."""
     bounds, kappa = np.empty(groups.start[-1]), np.empty(len(groups.values.data))
     for group, u, v in groups.alike():
         size = u.shape[1] * v.shape[1]

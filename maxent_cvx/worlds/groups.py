@@ -1,4 +1,4 @@
-"""Groups of tuples: how many have each signature, how often each value occurs, and permanents."""
+"""Groups of tuples, with the counts of their signatures and values, and permanents."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from .._utils.validation import check_instance, check_label, check_number, is_se
 from ..priors import QIDistribution
 from ..releases.release import Release
 
-# Checks of input: releases with priors, and tables of priors of one group.
+# Checks of input: releases with priors, and tables of priors of a group.
 
 
 def check_release(view: object, prior: object, *, optional: bool = False) -> None:
-    """Check that a view has buckets, and that a prior is one, or None if it is optional."""
+    """Check that a view has buckets, and that a prior is a QIDistribution, or None if it is optional."""
     if not (isinstance(prior, QIDistribution) or (optional and prior is None)):
         raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
     check_instance(view, Release, "the release", "possible worlds are defined for buckets")
 
 
 def check_no_counterfeits(release: Release) -> None:
-    """Check that every value of a release is somebody's."""
+    """Check that a release has no counterfeit values."""
     if release.with_counterfeits.any():
         raise StatementError(
             "the release must not contain counterfeits, as a world assigns every value to a person; remove them"
@@ -50,11 +50,12 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
     """Read one group's priors, and count how often each of its columns occurs among its values."""
     if not isinstance(group, pd.DataFrame):
         raise TableError(
-            f"a group is a DataFrame of prior probabilities, one row per tuple and one column per value, not {short_repr(group)}"
+            "group must be a DataFrame of prior probabilities, one row per tuple and one column per value, not "
+            f"{short_repr(group)}"
         )
     if group.columns.has_duplicates:
         twice = group.columns[group.columns.duplicated()].unique()
-        raise TableError(f"the group has a column twice: {join_names(twice)}")
+        raise TableError(f"the group has duplicate columns: {join_names(twice)}")
     if isinstance(values, str) or not is_several(values):
         raise TableError(f"values must be the list of the group's values, not {short_repr(values)}")
     listed = list(values)
@@ -63,32 +64,33 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
     except (TypeError, pd.errors.InvalidIndexError) as error:
         raise TableError(f"the values cannot be found among the group's columns: {error}") from error
     if (at < 0).any():
-        raise unknown_name("value that the group has priors of", listed[int((at < 0).argmax())], group.columns)
+        raise unknown_name("value with a prior in the group", listed[int((at < 0).argmax())], group.columns)
     if len(listed) != len(group) or not listed:
         raise TableError(
-            f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(listed), 'value')}; the numbers must be equal"
+            f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(listed), 'value')}; their numbers must "
+            "be equal"
         )
     f = _numbers(group, "the group's priors")
     if not ((f >= 0) & (f <= 1)).all():
-        raise BadProbability("the group's priors must be probabilities between 0 and 1")
+        raise BadProbability("the group's priors must be probabilities from 0 to 1")
     return f, np.bincount(at, minlength=len(group.columns))
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Many groups L, and prior probabilities of their values given their tuples' signatures."""
+    """Groups L, and prior probabilities of their values given their tuples' signatures."""
 
-    # A pair is a signature and a value that occur in one group: tuples of one signature are indistinguishable, so that
-    # P(t : x) is one number for each pair. Pairs are sorted by group, then signature, then value.
+    # A pair is a signature and a value in the same group: tuples with the same signature are indistinguishable, so that
+    # P(t : x) is one number per pair. Pairs are sorted by group, then signature, then value.
 
     prior: np.ndarray  # (signatures, values): f = p(s : x), probabilities
     tuples: sp.csc_array  # (signatures, groups): number of tuples with each signature
     values: sp.csc_array  # (values, groups): number of occurrences of each value
-    names: pd.Index  # of the groups
+    names: pd.Index  # names of the groups
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, attributes: tuple[str, ...]) -> Self:
-        """The buckets of a release, with signatures by an attribute set, or without a prior by all attributes."""
+        """Make groups from the buckets of a release, with signatures by an attribute set, or all without a prior."""
         check_no_counterfeits(release)
         if prior is None:
             alike = np.broadcast_to(1.0, (release.n_qb.shape[0], release.n_sb.shape[0]))
@@ -101,7 +103,7 @@ class Groups:
 
     @classmethod
     def of_records(cls, prior: np.ndarray, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> Self:
-        """Groups of records, given by the number of the group, from 0, and the positions of signature and value."""
+        """Make groups of records, given by the number of the group, from 0, and positions of signature and value."""
         n = group.max(initial=-1) + 1
         tuples, values = (
             sp.csc_array(tally(code, group, (size, n), None))
@@ -111,8 +113,8 @@ class Groups:
 
     @classmethod
     def single(cls, group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[Self, np.ndarray, np.ndarray]:
-        """One group from its tuples' priors and its values; the signature of each tuple, and the columns that occur."""
-        # Tuples with equal priors have one signature.
+        """Make one group from its tuples' priors and values; also return signatures of tuples, and used columns."""
+        # Tuples with equal priors have the same signature.
         f, places = checked_priors(group, values)
         distinct, signature = np.unique(f, axis=0, return_inverse=True)
         signature = signature.reshape(-1)
@@ -129,22 +131,22 @@ class Groups:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """N, the tuples of each group."""
+        """N, the number of tuples of each group."""
         return np.asarray(self.tuples.sum(axis=0))
 
     @property
     def steps(self) -> np.ndarray:
-        """How many steps the sum over the worlds of each group takes, the cheaper way."""
+        """The number of steps of the sum over the worlds of each group, in the cheaper way."""
         return np.minimum(_steps(self.values), _steps(self.tuples))
 
     @cached_property
     def width(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number of signatures, and of values, of each group."""
+        """The numbers of signatures and of values of each group."""
         return np.diff(self.tuples.indptr), np.diff(self.values.indptr)
 
     @cached_property
     def start(self) -> np.ndarray:
-        """Where the pairs of each group begin, and where the last end."""
+        """The positions where the pairs of each group begin, and where those of the last group end."""
         return np.concatenate([[0], np.cumsum(self.width[0] * self.width[1])])
 
     @cached_property
@@ -171,7 +173,7 @@ class Groups:
         return np.repeat(np.arange(len(self)), self.width[1])
 
     def over_tuples(self, of_pair: np.ndarray, reduce: np.ufunc = np.maximum) -> np.ndarray:
-        """The largest, or least, number over the tuples of each group, for every entry of `values`."""
+        """Return the largest (or least) number over the tuples of each group, for every entry of `values`."""
         v = self.pairs[2]
         order = np.argsort(v, kind="stable")
         return np.asarray(reduce.reduceat(of_pair[order], np.unique(v[order], return_index=True)[1]))
@@ -179,7 +181,7 @@ class Groups:
     def without_world(self) -> np.ndarray:
         """Mark the groups without a possible world."""
         without = np.zeros(len(self), dtype=bool)
-        # Without a prior of 0 every assignment is a world; with one, a perfect matching decides.
+        # Without a prior of 0, every assignment is a world; otherwise, a world is a perfect matching.
         for bucket in np.unique(self.pairs[0][self.f == 0]):  # usually few
             n, m = (slice(*table.indptr[bucket : bucket + 2]) for table in (self.tuples, self.values))
             possible = self.prior[np.ix_(self.tuples.indices[n], self.values.indices[m])] > 0
@@ -194,7 +196,7 @@ class Groups:
             raise impossible(self.names[without])
 
     def alike(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Put groups with equally many signatures and values together: their numbers, and their entries of both."""
+        """Yield groups with equally many signatures and values together: their numbers, and their entries of both."""
         shapes, which = np.unique(np.column_stack(self.width), axis=0, return_inverse=True)
         for i, (n_u, n_v) in enumerate(shapes):
             groups = np.flatnonzero(which.reshape(-1) == i)
@@ -206,7 +208,7 @@ class Groups:
 
 
 def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:
-    """A table of counts by columns, its entries in order and none of them 0."""
+    """Convert a table of counts to columns with sorted, nonzero entries."""
     table = sp.csc_array(counts)
     table.eliminate_zeros()
     table.sort_indices()
@@ -215,13 +217,13 @@ def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:
 
 # Sums over all ways to assign items to places, by dynamic programming over the number of taken places of each kind.
 #
-# The weight of a way is a product, a factor for every item and the kind of place it gets; the sum over all ways is a
-# permanent whose columns repeat. The places of the first j items matter only by how many places of each kind are taken,
-# so that prod(m + 1) states are enough, where there are N! / prod(m!) ways. All numbers are logarithms, so that no
-# factor is too small; that of 0 is -inf.
+# The weight of a way is the product of one factor per item, for the kind of its place; the sum over all ways is a
+# permanent with repeated columns. The places of the first j items only matter by the number of taken places of each
+# kind, so prod(m + 1) states suffice for N! / prod(m!) ways. All numbers are logarithms, so that no factor underflows;
+# the logarithm of 0 is -inf.
 
 
-#: Numbers held at once, for one layer of states of some groups.
+#: The maximum number of numbers in memory for one layer of states of a batch of groups.
 AT_ONCE = 1 << 16
 
 
@@ -238,32 +240,32 @@ class Lattice:
 
     @cached_property
     def n_states(self) -> int:
-        """prod(m + 1)."""
+        """The number of states, prod(m + 1)."""
         return int(np.prod(self.places + 1))
 
     @cached_property
     def _taken(self) -> np.ndarray:
-        """The taken places of each kind in every state, shape (states, kinds); small integers, which are compared fast."""
+        """The taken places of each kind in every state, shape (states, kinds), as small integers for speed."""
         taken = np.empty((self.n_states, len(self.places)), np.min_scalar_type(int(self.places.max())))
         for kind, (m, stride) in enumerate(zip(self.places, self.stride, strict=True)):
             taken.reshape(-1, m + 1, stride, len(self.places))[..., kind] = np.arange(m + 1)[:, None]
         return taken
 
     def layers(self) -> list[np.ndarray]:
-        """The states with 0, 1, ..., N places taken."""
+        """The states with 0, 1, ..., N taken places."""
         size = self._taken.sum(axis=1, dtype=np.min_scalar_type(int(self.places.sum())))  # 16 bits are sorted fast
         order = np.argsort(size, kind="stable")
         return np.split(order, np.cumsum(np.bincount(size))[:-1])
 
     def neighbours(self, states: np.ndarray, step: int) -> np.ndarray:
-        """The states with one place more (`step` 1) or less (-1) of each kind, shape (kinds, states)."""
-        # A state that does not exist is given the number of states.
+        """Return the states with one place more (`step` 1) or less (-1) of each kind, shape (kinds, states)."""
+        # Nonexistent states get the number of states.
         taken = np.ascontiguousarray(self._taken.take(states, axis=0).T)
         inside = taken < self.places.astype(taken.dtype)[:, None] if step > 0 else taken > 0
         return np.where(inside, states + step * self.stride[:, None], self.n_states)
 
     def moved(self, states: np.ndarray, takes: np.ndarray, step: int) -> np.ndarray:
-        """As :meth:`neighbours` for several places at once, `takes` of each kind, shape (states, ways)."""
+        """Return :meth:`neighbours` for several places at once, `takes` of each kind, shape (states, ways)."""
         after = self._taken[states].astype(np.int64)[:, None] + step * takes
         inside = ((after >= 0) & (after <= self.places)).all(axis=2)
         return np.where(inside, states[:, None] + step * (takes @ self.stride), self.n_states)
@@ -272,14 +274,14 @@ class Lattice:
 def shares(
     log_factor: np.ndarray, places: np.ndarray, log_ends: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The total weight of all ways, and the share of it in which each item has each kind of place."""
+    """Return the total weight of all ways, and the share of it in which each item has each kind of place."""
     n_groups, n_items, n_kinds = log_factor.shape
     lattice = Lattice(places)
     layers = lattice.layers()
     n_states = lattice.n_states
     before = forward_weights(log_factor, lattice, layers)
-    # Forward and backward: the share of an item and a kind is the sum, over all states before the item, of the weight of
-    # the ways there, times the factor, times the weight of the ways on.
+    # Forward and backward: the share of an item and a kind is the sum, over all states before the item, of the weight
+    # of the ways to the state, times the factor, times the weight of the ways from there.
     after = np.full_like(before, -np.inf)
     if log_ends is None:
         after[:, n_states - 1] = 0.0
@@ -298,7 +300,7 @@ def shares(
 
 
 def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
-    """The logarithm of the total weight of all ways to reach each state."""
+    """Return the logarithm of the total weight of all ways to reach each state."""
     n_groups, _, n_kinds = log_factor.shape
     before = np.full((n_groups, lattice.n_states + 1), -np.inf)
     before[:, 0] = 0.0
@@ -310,7 +312,7 @@ def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.nd
 
 
 def log_sum(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """log(sum(exp(x))) over an axis, the terms relative to the largest, and their sum, at least 1."""
+    """Return log(sum(exp(x))) over an axis, the terms relative to the largest, and their sum, at least 1."""
     # If all x are -inf, the first is -inf and the others are 0.
     top = x.max(axis=axis, keepdims=True)
     term = np.exp(x - np.where(np.isfinite(top), top, 0.0))
@@ -320,7 +322,7 @@ def log_sum(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _some(states: np.ndarray, width: int) -> list[np.ndarray]:
-    """Divide a layer into parts, to bound the memory."""
+    """Split a layer into parts to bound the memory."""
     n = 1 + len(states) * width // AT_ONCE
     return [states] if n == 1 else np.array_split(states, n)
 
@@ -328,15 +330,15 @@ def _some(states: np.ndarray, width: int) -> list[np.ndarray]:
 # P(t : x) of many groups, batched by the shape of their dynamic program.
 
 
-#: Steps that a group may take unless more are allowed: some ten seconds, and a gigabyte.
+#: The default limit of the steps of a group: some ten seconds, and a gigabyte.
 STEPS = 2e8
-#: States that are held at once, of as many groups as fit.
+#: The maximum number of states in memory, for as many groups as fit.
 STATES = 1 << 22
 
 
 def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.ndarray:
-    """P(t : x) of every pair of many groups, probabilities."""
-    # Groups that are too large, or have no world, are errors if `strict`, else NaN.
+    """Return P(t : x) of every pair of many groups."""
+    # Groups that are too large or have no world raise an error if `strict`, else they are NaN.
     with np.errstate(divide="ignore"):
         log_prior = np.log(groups.prior)
     share, total = weighed(groups, log_prior, limit, strict=strict)
@@ -348,10 +350,10 @@ def linked(groups: Groups, limit: float = STEPS, *, strict: bool = True) -> np.n
 def weighed(
     groups: Groups, log_prior: np.ndarray, limit: float = STEPS, *, strict: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P(t : x) of every pair, by the logarithm of a prior, and the logarithm of the weight of each group's worlds."""
-    # The weight is the sum of prod_t f_t(x) over the worlds, which assign a value x to each tuple t. Without a world it is
-    # -inf, and P(t : x) is NaN. Groups that are too large are errors if `strict`, else both are NaN.
-    # Either tuples are assigned to the m(x) places of each value, or values to the n(s) tuples of each signature.
+    """Return P(t : x) of every pair, from the logarithm of a prior, and the log weight of each group's worlds."""
+    # The weight is the sum of prod_t f_t(x) over the worlds, which assign a value x to each tuple t. Without a world,
+    # it is -inf, and P(t : x) is NaN. Groups that are too large raise an error if `strict`, else both are NaN. Either
+    # tuples are assigned to the m(x) places of each value, or values to the n(s) tuples of each signature.
     limit = check_number(limit, "limit")
     n_v = groups.width[1]
     cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
@@ -374,7 +376,7 @@ def weighed(
                 (kind - kinds.indptr[group, None])[:, None],
             )
             u, v = (kind_at, item_at) if transposed else (item_at, kind_at)
-            if transposed:  # of the places of a signature each of the m(x) has a share; tuples, not values, are people
+            if transposed:  # each of the m(x) has a share of a signature's places; people are tuples, not values
                 share *= dealt.data[item][:, :, None] / kinds.data[kind][:, None, :]
                 total = total + orders[group]
             weight[group] = total
@@ -383,42 +385,43 @@ def weighed(
 
 
 def impossible(names: pd.Index) -> Infeasible:
-    """An error: the priors rule out every world."""
+    """Make an error about priors that exclude every world."""
     return Infeasible(
-        f"the prior rules out every possible world of {join_names(names)}: in each, somebody has a value of prior "
+        f"the prior excludes every possible world of {join_names(names)}, as somebody in it has a value with prior "
         "probability 0; estimate the prior with smoothing, or correct it"
     )
 
 
 def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
-    """Check that no group takes too long."""
+    """Check that no group takes too many steps."""
     if (large := cost > limit).any():
         worst = int(cost.argmax())
         too_large = pluralize(len(groups), "group is", "groups are")
         raise GroupTooLarge(
             f"{int(large.sum())} of {too_large} too large for exact possible worlds: "
-            f"{join_names(groups.names[[worst]])}, {int(groups.sizes[worst])} tuples of {int(groups.width[0][worst])} "
-            f"signatures with {int(groups.width[1][worst])} values, takes {cost[worst]:.1g} steps (2e7 a second), and "
-            f"{limit:.0e} are allowed; use worlds.sample(...), increase limit=, or publish smaller groups"
+            f"{join_names(groups.names[[worst]])}, with {int(groups.sizes[worst])} tuples of "
+            f"{int(groups.width[0][worst])} signatures and {int(groups.width[1][worst])} values, takes "
+            f"{cost[worst]:.1g} steps (2e7 per second), but limit is {limit:.0e}; use worlds.sample(...), increase "
+            "limit=, or publish smaller groups"
         )
 
 
 def _steps(table: sp.csc_array) -> np.ndarray:
-    """Number of steps for each group if its places are the entries of its column: k prod(m + 1)."""
+    """Return the number of steps for each group if its places are the entries of its column: k prod(m + 1)."""
     with np.errstate(over="ignore"):
         states = np.multiply.reduceat(table.data + 1.0, table.indptr[:-1])
     return np.asarray(states * np.diff(table.indptr))
 
 
 def _log_orders(table: sp.csc_array) -> np.ndarray:
-    """The logarithm of prod(m!) for each column."""
+    """Return the logarithm of prod(m!) for each column."""
     return np.asarray(np.add.reduceat(gammaln(table.data + 1.0), table.indptr[:-1]))
 
 
 def _alike(
     dealt: sp.csc_array, kinds: sp.csc_array, selected: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Put groups together whose kinds have the same numbers of places, in any order."""
+    """Group the groups whose kinds have the same numbers of places, in any order."""
     if not len(selected):
         return
     width = np.diff(kinds.indptr)
@@ -439,22 +442,22 @@ def _alike(
             yield part, items[dealt_at], order[at], places
 
 
-# Tuples that are tied, and their joint priors, read from tables.
+# Tied tuples, and their joint priors, from tables.
 
 
-#: Joint priors by the names of who is tied: of two a DataFrame, one row per value of the first; of more a Series.
+#: Joint priors by the names of tied people: for two, a DataFrame, one row per value of the first; for more, a Series.
 Ties = Mapping[tuple[Hashable, ...], pd.DataFrame | pd.Series]
 
 
 @dataclass(frozen=True, eq=False)
 class TiedGroup:
-    """Tuples that are tied, and the logarithm of their joint prior, with one axis per tuple."""
+    """Tied tuples, and the logarithm of their joint prior, with one axis per tuple."""
 
     members: tuple[int, ...]
     log_prior: np.ndarray
 
     def ways(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Their possible combinations of values, the number of places of each value taken, and the log prior."""
+        """Return possible combinations of values, the numbers of taken places of each value, and log priors."""
         value = np.argwhere(np.isfinite(self.log_prior))
         takes = (value[:, :, None] == np.arange(len(places))).sum(axis=1)
         fits = (takes <= places).all(axis=1)
@@ -464,10 +467,10 @@ class TiedGroup:
 def items_of(
     group: pd.DataFrame, values: Sequence[Hashable], ties: Ties
 ) -> tuple[list[TiedGroup], np.ndarray, np.ndarray]:
-    """The tied tuples and all others, the columns of the values that occur, and the count of each."""
+    """Return the tied tuples and all others, the columns of the occurring values, and their counts."""
     f, every = checked_priors(group, values)
     if not group.index.is_unique:
-        raise TableError("ties name tuples by their labels, and the group's index has one twice; rename the tuples")
+        raise TableError("ties name tuples by label, but the group's index has duplicates; rename the tuples")
     column = np.flatnonzero(every)
     if not isinstance(ties, Mapping):
         raise StatementError(f"ties must be a dictionary {{(name, name): joint prior}}, not {short_repr(ties)}")
@@ -478,7 +481,7 @@ def items_of(
     members_of_items = [member for item in of_several for member in item.members]
     if len(set(members_of_items)) < len(members_of_items):
         twice = group.index[[member for member in members_of_items if members_of_items.count(member) > 1]].unique()
-        raise StatementError(f"{join_names(twice)} is in two ties; use one joint prior for all of them")
+        raise StatementError(f"{join_names(twice)} is in two ties; pass one joint prior for all of them")
     with np.errstate(divide="ignore"):
         alone = [TiedGroup((t,), np.log(f[t, column])) for t in range(len(f)) if t not in members_of_items]
     return [*of_several, *alone], column, every[column]
@@ -501,7 +504,7 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
     """Read a joint prior as logarithms, with one axis per tuple."""
     prior = f"the joint prior of {join_names(who)}"
     if isinstance(table, pd.DataFrame | pd.Series) and any(labels.has_duplicates for labels in table.axes):
-        raise TableError(f"{prior} has a label twice; write each once")
+        raise TableError(f"{prior} has duplicate labels; give each label once")
     if isinstance(table, pd.DataFrame) and len(who) == 2:
         axes, entries = [table.index, table.columns], _numbers(table, prior)
     elif isinstance(table, pd.Series) and table.index.nlevels == len(who):
@@ -509,7 +512,7 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
         every = pd.MultiIndex.from_product(axes)
         entries = _numbers(table.reindex(every), prior).reshape((len(values),) * len(who))
     else:
-        expected = f"{'DataFrame or ' * (len(who) == 2)}Series with a level each"
+        expected = f"{'DataFrame or ' * (len(who) == 2)}Series with one level per tuple"
         raise TableError(f"{prior} must be a {expected}, not {short_repr(table)}")
     for axis, labels in enumerate(axes):
         at = labels.get_indexer(values[column])
@@ -518,8 +521,8 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
         entries = entries.take(at, axis=axis)
     if not ((entries >= 0) & (entries <= 1)).all():
         raise BadProbability(
-            f"{prior} must contain a probability from 0 to 1 for every combination of the group's values; at least one is "
-            "missing or invalid"
+            f"{prior} must contain a probability from 0 to 1 for every combination of the group's values, but at least "
+            "one is missing or invalid"
         )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(entries))

@@ -1,4 +1,4 @@
-"""Linkage: who has which value, by signature or by name, exactly over the possible worlds."""
+"""Linkage: exact probabilities of values by signature or by name, over the possible worlds."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from .sentences import PersonKnowledge, Residuals, Sentence, listed
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """The buckets of a release, with a prior or none."""
+    """The buckets of a release, with or without a prior."""
 
     release: Release
     tuples: sp.csr_array  # (tuples, buckets): number of records with each QI tuple in each bucket
     groups: Groups  # the buckets, with the prior
-    signature: np.ndarray | None  # of each QI tuple the row of the prior; None if all worlds are equally likely
-    limit: float  # the largest number of steps
+    signature: np.ndarray | None  # for each QI tuple, the row of the prior; None if all worlds are equally likely
+    limit: float  # the maximum number of steps
 
     @classmethod
     def of(cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], limit: float) -> Self:
-        """Read a release, with the prior of an attribute set or none."""
+        """Read a release, with the prior of an attribute set or without a prior."""
         groups = Groups.of(release, prior, key)
         if prior is not None:
             groups.check_worlds()
@@ -47,15 +47,15 @@ class Published:
         return self.groups.values
 
     def buckets_of(self, q: int) -> np.ndarray:
-        """The buckets in which a QI tuple has records."""
+        """Return the buckets in which a QI tuple has records."""
         return self.tuples.indices[slice(*self.tuples.indptr[q : q + 2])]
 
     def touched(self, q: np.ndarray) -> np.ndarray:
-        """The buckets in which at least one of some QI tuples has records."""
+        """Return the buckets in which at least one of some QI tuples has records."""
         return np.unique(self.tuples[np.unique(q)].indices)
 
     def believed(self, q: np.ndarray) -> Believed:
-        """P(t : x) of some QI tuples in their buckets, without sentences."""
+        """Compute P(t : x) of some QI tuples in their buckets, without sentences."""
         if self.signature is None:
             return Believed(self, np.empty(0, dtype=np.int64), None)
         buckets = self.touched(q)
@@ -72,7 +72,7 @@ class Published:
         return Believed(self, buckets, sp.csr_array((share, (row, groups.values.indices[v])), shape=shape))
 
     def place(self, bucket: int, people: np.ndarray, q: np.ndarray, mentioned: Sequence[int]) -> Slot:
-        """The slot of a bucket in which several people may be, given their QI tuples and the values in sentences."""
+        """Make the slot of a bucket for several people, given their QI tuples and the values in sentences."""
         of_kind, kind = np.unique(q, return_inverse=True)
         capacity = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
         at = slice(*self.values.indptr[bucket : bucket + 2])
@@ -81,7 +81,7 @@ class Published:
         if self.signature is not None:
             log_prior, log_rest = self._with_prior(bucket, self.signature[of_kind], classes, n_values)
             return Slot(people, kind.reshape(-1), capacity, classes, n_values, log_prior, others, log_rest)
-        # Values that no sentence mentions are interchangeable: one class, split by their shares afterwards.
+        # Values that no sentence mentions are interchangeable: they form one class, later split by their shares.
         named = np.isin(classes, mentioned)
         if n_others := int(n_values[~named].sum()):
             others[classes[~named]] = n_values[~named] / n_others
@@ -93,7 +93,7 @@ class Published:
     def _with_prior(
         self, bucket: int, signature: np.ndarray, classes: np.ndarray, n_values: np.ndarray
     ) -> tuple[np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
-        """Logarithms of the priors of people with some signatures in a bucket, and the weight of its other records."""
+        """Return log priors of people with some signatures in a bucket, and the weight of its other records."""
         groups = self.groups
         at = slice(*groups.tuples.indptr[bucket : bucket + 2])
         signatures, n = groups.tuples.indices[at], groups.tuples.data[at].astype(np.int64)
@@ -115,7 +115,7 @@ class Believed:
     share: sp.csr_array | None  # (buckets x signatures, values); None if P(t : x) is the share of x in the bucket
 
     def expected(self, q: np.ndarray, tuples: sp.csr_array) -> np.ndarray:
-        """Expected number of records of some QI tuples with each value; `tuples` counts their records by bucket."""
+        """Return expected numbers of records with each value for some QI tuples; `tuples` counts records by bucket."""
         published = self.published
         if self.share is None or published.signature is None:
             return np.asarray((tuples / published.groups.sizes @ published.values.T).toarray())
@@ -127,7 +127,7 @@ class Believed:
         )
 
     def alone(self, person: int, q: int, buckets: np.ndarray, mentioned: Sequence[int]) -> Slot:
-        """The slot of all buckets in which one person may be, and nobody else who is linked by sentences."""
+        """Make the slot of all buckets that can contain one person, but no other person linked by sentences."""
         tuples = self.published.tuples[[q]].multiply(np.isin(np.arange(self.published.tuples.shape[1]), buckets))
         weight = self.expected(np.array([q]), sp.csr_array(tuples))[0]
         named = np.array([value for value in mentioned if weight[value] > 0], dtype=np.int64)
@@ -151,9 +151,9 @@ def known_people(
     knowledge: object,
     limit: float,
 ) -> pd.DataFrame:
-    """P(s | person) given the sentences, see :func:`maxent_cvx.worlds.linkage`."""
+    """Return P(s | person) given the sentences, see :func:`maxent_cvx.worlds.linkage`."""
     published = Published.of(release, prior, key, check_number(limit, "limit"))
-    known = PersonKnowledge.of(knowledge, people.names, release.sensitive_values, "person who is described")
+    known = PersonKnowledge.of(knowledge, people.names, release.sensitive_values, "described person")
     of_tuple, which = np.unique(people.q, return_inverse=True)
     linked = _Linked(published, published.believed(of_tuple), people.q, known, Residuals())
     expected = linked.believed.expected(of_tuple, published.tuples[of_tuple])
@@ -169,7 +169,7 @@ def known_people(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """People who are linked by sentences or buckets, by position, and the sentences about them."""
+    """People linked by sentences or buckets, by position, and the sentences about them."""
 
     people: np.ndarray
     sentences: list[Sentence]
@@ -186,7 +186,7 @@ class _Linked:
     residuals: Residuals
 
     def parts(self) -> list[_Part]:
-        """The people in sentences, in independent parts, which neither a sentence nor a bucket links."""
+        """Partition the people in sentences into parts that neither a sentence nor a bucket links."""
         about = [
             (n, person) for n, sentence in enumerate(self.known.sentences) for person in self.known.about(sentence)
         ]
@@ -206,24 +206,24 @@ class _Linked:
         ]
 
     def conditioned(self, part: _Part, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
-        """The logarithm of the weight of the worlds in which sentences are true, and P(s | person) in them."""
+        """Return the log weight of the worlds in which sentences are true, and P(s | person) in them."""
         true = self.residuals.every(self.residuals.of(sentence, self.known.positions) for sentence in sentences)
         places = list(self._places(part))
         worlds: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
         share = np.zeros((len(part.people), self.published.values.shape[0]))
-        for place, of_class in zip(places, worlds.shares, strict=False):  # no shares, if there are no such worlds
+        for place, of_class in zip(places, worlds.shares, strict=False):  # no shares if there are no such worlds
             np.add.at(share, np.searchsorted(part.people, place.people), place.of_values(of_class))
         return worlds.log_total, share
 
     def possible(self, part: _Part, sentences: list[Sentence]) -> bool:
-        """Whether there is a world in which the sentences are true."""
+        """Return whether there is a world in which the sentences are true."""
         return bool(np.isfinite(self.conditioned(part, sentences)[0]))
 
     def with_bystanders(self, every: list[_Part], share: np.ndarray) -> None:
-        """Update P(s | person) of people without sentences who may be in a bucket with people of a part."""
+        """Update P(s | person) of people without sentences who can be in a bucket with people of a part."""
         mentioned = np.isin(np.arange(len(self.q)), [person for part in every for person in part.people])
         touched = [self.published.touched(self.q[part.people]) for part in every]
-        # A person without sentences is affected if a linked person may take a place in one of the person's buckets.
+        # A person without sentences is affected if a linked person can be in one of the person's buckets.
         for q in np.unique(self.q[~mentioned]).tolist():  # people with the same QI tuple have the same answer
             buckets = self.published.buckets_of(q)
             beside = [part for part, of_part in zip(every, touched, strict=True) if np.isin(buckets, of_part).any()]
@@ -236,10 +236,10 @@ class _Linked:
             share[like] = of_people[np.searchsorted(people, like[0])]
 
     def _places(self, part: _Part) -> Iterator[Slot]:
-        """The slots of a part: each bucket in which several may be, and of each person all other buckets together."""
+        """Yield the slots of a part: each bucket for several people, and each person's other buckets together."""
         q = self.q[part.people]
         mentioned = sorted({value for person, value in self.known.positions.values() if person in part.people})
-        # A bucket in which only one linked person may be only adds to this person's own distribution.
+        # A bucket that can contain only one linked person only adds to the distribution of this person.
         where = sp.csc_array(self.published.tuples[q])
         number_here = np.diff(where.indptr)
         for bucket in np.flatnonzero(number_here > 1).tolist():
@@ -260,44 +260,45 @@ def linkage(
     knowledge: Iterable[Sentence | str] = (),
     limit: float = STEPS,
 ) -> pd.Series | pd.DataFrame:
-    """P(t : x) for every tuple and value of a release, or P(x | person) given sentences about people; exact.
+    """Compute exact P(t : x) of every tuple and value of a release, or P(x | person) given sentences about people.
 
     A world assigns records to people, and the values of each bucket to its records. Its weight is the product of its
-    records' priors, and 0 if a sentence is false in it; without a prior all worlds are equally likely. The sums are
-    computed by dynamic programming over the buckets of the people linked by sentences: only these, and the values in the
-    sentences, matter.
+    records' priors, and 0 if a sentence is false in it; without a prior, all worlds are equally likely. The sums are
+    computed by dynamic programming over the buckets of the people linked by sentences; only these buckets, and the
+    values in the sentences, matter.
 
     Parameters
     ----------
     release : Release
         Without counterfeits.
     prior : QIDistribution, optional
-        Beliefs of the adversary, P(s | signature).
+        The adversary's beliefs, P(s | signature).
     attributes : str or list of str, optional
-        The attribute set of the prior; may be left out if the prior has one only.
+        The attribute set of the prior; not needed if the prior has only one.
     people : dict of dict, or DataFrame, optional
-        All QI values of named people, as for :class:`maxent_cvx.MaxEnt`. A person may be any record with these values,
+        All QI values of named people, as for :class:`maxent_cvx.MaxEnt`. A person can be any record with these values,
         in any bucket; two people are never the same record.
     knowledge : list of Sentence or str, optional
-        Knowledge about them: ``"Ann=HIV or Bob=HIV"``, see :func:`read_sentence`, or objects, see :func:`has`.
+        Knowledge about the people: ``"Ann=HIV or Bob=HIV"``, see :func:`read_sentence`, or objects, see :func:`has`.
     limit : float
-        The number of steps allowed per bucket, and per set of linked people; see :func:`posterior`.
+        The maximum number of steps per bucket, and per set of linked people; see :func:`posterior`.
 
     Returns
     -------
     Series, or DataFrame
-        Probabilities. Without `people` a Series by bucket, signature (one level per attribute) and sensitive value. With
-        `people` a DataFrame, one row per person and one column per sensitive value.
+        Probabilities. Without `people`, a Series by bucket, signature (one level per attribute) and sensitive value;
+        with `people`, a DataFrame, one row per person and one column per sensitive value.
 
     Raises
     ------
     StatementError
-        If the view is not a release, or has counterfeits; if the prior is not a :class:`maxent_cvx.QIDistribution`; if a
-        description of people is invalid, or matches nobody; or if a sentence cannot be parsed.
+        If the view is not a release, or has counterfeits; if the prior is not a :class:`maxent_cvx.QIDistribution`; if
+        a description of people is invalid, or matches nobody; or if a sentence cannot be parsed.
     UnknownName
         If the prior lacks a signature or a value of the release; or a sentence contains an unknown person or value.
     Infeasible
-        If the prior rules out every world of a bucket, or sentences contradict each other; an irreducible set is named.
+        If the prior excludes every world of a bucket, or sentences contradict each other; the message names an
+        irreducible set.
     GroupTooLarge
         If more steps are needed than the limit allows.
 
@@ -336,7 +337,7 @@ def linkage(
     if people is not None:
         return known_people(release, prior, key, People.of(people, release), sentences, limit)
     if sentences:
-        raise StatementError("knowledge refers to named people; describe them, people={name: {attribute: value}}")
+        raise StatementError("knowledge about people needs descriptions; pass people={name: {attribute: value}}")
     groups = Groups.of(release, prior, key)
     group, u, v = groups.pairs
     share = groups.values.data[v] / groups.sizes[group] if prior is None else linked(groups, limit)
@@ -347,22 +348,22 @@ def linkage(
 
 
 def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEPS) -> pd.DataFrame:
-    """The largest P(t : x) over the tuples t of each bucket, per value x: the release is r-robust if all are <= 1/r.
+    """Compute the largest P(t : x) over the tuples t of each bucket, by value x; r-robust means that all are <= 1/r.
 
     Parameters
     ----------
     release : Release
         Without counterfeits.
     prior : QIDistribution
-        Every attribute set is one adversary.
+        The prior, whose attribute sets are one adversary each.
     limit : float
         See :func:`posterior`.
 
     Returns
     -------
     DataFrame
-        By bucket and sensitive value: `largest`, a probability; `r`, 1 / largest; and the `attributes` and `signature` of
-        the tuples that attain it. The release is r-robust for ``table["r"].min()``, over the values that are sensitive.
+        By bucket and sensitive value: `largest`, a probability; `r`, 1 / largest; and the `attributes` and `signature`
+        of the tuples that attain it. The release is r-robust for ``table["r"].min()`` over the sensitive values.
 
     Raises
     ------
@@ -371,7 +372,7 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
     UnknownName
         If the prior lacks a signature or a value of the release.
     Infeasible
-        If the prior rules out every world of a bucket.
+        If the prior excludes every world of a bucket.
     GroupTooLarge
         If more steps are needed than the limit allows.
 
@@ -401,7 +402,7 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
         groups = Groups.of(release, prior, key)
         _, u, v = groups.pairs
         p = linked(groups, limit)
-        order = np.lexsort((-p, v))  # of every value of every bucket, the tuples with the largest first
+        order = np.lexsort((-p, v))  # for every value of every bucket, the tuples with the largest P come first
         first = order[np.unique(v[order], return_index=True)[1]]
         largest.append(p[first])
         at.append(groups.tuples.indices[u[first]])

@@ -15,7 +15,7 @@ from .sentences import Sentence, listed
 
 
 def tied_posterior(group: pd.DataFrame, values: Sequence[Hashable], ties: Ties, limit: float) -> pd.DataFrame:
-    """P(t : x), see :func:`maxent_cvx.worlds.posterior`."""
+    """Return P(t : x), see :func:`maxent_cvx.worlds.posterior`."""
     items, column, places = items_of(group, values, ties)
     p = np.zeros(group.shape)
     for item, share in zip(items, _dealt(items, places, limit), strict=True):
@@ -32,7 +32,7 @@ def joint(
     ties: Ties | None = None,
     limit: float = STEPS,
 ) -> pd.DataFrame | pd.Series:
-    """P(t : x, t' : y): the joint probability of the values of some tuples of a group, over its possible worlds.
+    """Compute P(t : x, t' : y), the joint probability of values of some tuples of a group over its possible worlds.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def joint(
     values : sequence
         As in :func:`maxent_cvx.worlds.posterior`.
     who : sequence
-        Two tuples or more, by their labels in the index of `group`.
+        Two or more tuples, by their labels in the index of `group`.
     ties : dict, optional
     limit : float
         As in :func:`maxent_cvx.worlds.posterior`.
@@ -48,8 +48,8 @@ def joint(
     Returns
     -------
     DataFrame, or Series
-        Probabilities of the values that occur. For two tuples, one row per value of the first and one column per value of
-        the second; for more, a Series with one level per tuple.
+        Probabilities of the occurring values. For two tuples, one row per value of the first and one column per value
+        of the second; for more, a Series with one level per tuple.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def joint(
     StatementError
         If `who` are not at least two different tuples, or a tuple is in two ties.
     Infeasible
-        If the priors rule out every world.
+        If the priors exclude every world.
     GroupTooLarge
         If more steps are needed than `limit` allows.
 
@@ -81,8 +81,8 @@ def joint(
     combinations = float(len(column)) ** sum(len(item.members) for item in together)
     if combinations > check_number(limit, "limit"):
         raise GroupTooLarge(
-            f"{len(column)} values of {join_names(who)} have {combinations:.1g} combinations, and {limit:.0e} are "
-            "allowed; ask about fewer people, or increase limit="
+            f"{len(column)} values of {join_names(who)} have {combinations:.1g} combinations, but limit is "
+            f"{limit:.0e}; pass fewer people, or increase limit="
         )
     log_prior = together[0].log_prior
     for item in together[1:]:
@@ -99,15 +99,15 @@ def joint(
 
 
 def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.ndarray]:
-    """The probability of each combination of values of the tuples of each item."""
+    """Return the probability of each combination of values of the tuples of each item."""
     ways = [item.ways(places) for item in items]
     lattice = Lattice(places)
     ends = np.cumsum([0, *(len(item.members) for item in items)])
     cost = float(np.prod(places + 1.0)) * max(len(value) for value, _, _ in ways)
     if cost > check_number(limit, "limit"):
         raise GroupTooLarge(
-            f"the group is too large for exact possible worlds with ties: it takes {cost:.1g} steps, and {limit:.0e} "
-            "are allowed; tie fewer people, allow more with limit=, or publish smaller groups"
+            f"the group is too large for exact possible worlds with ties: it takes {cost:.1g} steps, but limit is "
+            f"{limit:.0e}; tie fewer people, increase limit=, or publish smaller groups"
         )
     if not all(len(value) for value, _, _ in ways):
         raise impossible(pd.Index(["the group"]))
@@ -138,30 +138,30 @@ def posterior(
     knowledge: Iterable[Sentence | str] = (),
     limit: float = STEPS,
 ) -> pd.DataFrame:
-    """P(t : x) = sum of P(w | L) over the worlds w in which t has x, where P(w | L) ~ prod_j f_j(w(j)).
+    """Compute P(t : x) = sum of P(w | L) over the worlds w in which t has x, where P(w | L) ~ prod_j f_j(w(j)).
 
     A world assigns the values of a group to its tuples. The sums are exact, by dynamic programming over the number of
-    uses of each distinct value, or of each distinct prior, whichever takes fewer steps. It takes k prod(m + 1) steps for
-    k kinds with multiplicities m: about a second for 20 tuples with 20 values, a tenth of a second for 200 with 3 values.
+    uses of each distinct value, or of each distinct prior, whichever takes fewer steps. It takes k prod(m + 1) steps
+    for k kinds with multiplicities m: about 1 s for 20 tuples with 20 values, and 0.1 s for 200 tuples with 3 values.
 
     Parameters
     ----------
     group : DataFrame
-        f_t(x), prior probabilities: one row per tuple, one column per sensitive value. Rows need not sum to 1: only
+        f_t(x), prior probabilities: one row per tuple, one column per sensitive value. Rows need not sum to 1, as only
         odds between the values of the group matter.
     values : sequence
         The values of the group, as many as there are tuples, in any order; they may repeat.
     ties : dict, optional
         Joint priors of dependent people, such as members of a family: ``{("Ann", "Bob"): table}``, with their labels in
-        the index of `group`; their rows in `group` are then not used. The table is a DataFrame, one row per value of the
-        first and one column per value of the second; for more than two people a Series with one level per person. Every
-        further member of the largest family multiplies the number of steps by about k.
+        the index of `group`, whose rows are then not used. The table is a DataFrame, one row per value of the first and
+        one column per value of the second; for more than two people, a Series with one level per person. Each
+        additional member of the largest family multiplies the number of steps by about k.
     knowledge : list of Sentence or str, optional
         Knowledge about the tuples, by their labels in the index of `group`: ``"Ann=HIV or Bob=HIV"``, see
-        :func:`read_sentence`, or objects, see :func:`has`. Worlds in which a sentence is false have no weight. Cannot
+        :func:`read_sentence`, or objects, see :func:`has`. Worlds in which a sentence is false have weight 0. It cannot
         be combined with `ties`.
     limit : float
-        The number of steps allowed.
+        The maximum number of steps.
 
     Returns
     -------
@@ -171,13 +171,13 @@ def posterior(
     Raises
     ------
     Infeasible
-        If the priors rule out every world, or sentences contradict each other; the message names them.
+        If the priors exclude every world, or sentences contradict each other; the message names them.
     GroupTooLarge
         If more steps are needed than `limit` allows; see :func:`maxent_cvx.worlds.sample`.
     TableError, UnknownName, BadProbability
         If `group`, or a table in `ties`, is not a table of priors, or `values` or a sentence do not match it.
     StatementError
-        If `ties` is not a dictionary, or a person is in two ties; if a sentence cannot be parsed, or is combined with ties.
+        If `ties` is not a dictionary, or a person is in two ties; if a sentence cannot be parsed, or there are ties.
 
     Examples
     --------
@@ -192,15 +192,15 @@ def posterior(
 
     Notes
     -----
-    Probabilistic Inference Protection, Eqs. (1) to (3). Computed in logarithms, so that no prior is too small. With
-    sentences, the people in them are enumerated first, merging states with the same remaining sentences and values.
+    Probabilistic Inference Protection, Eqs. (1) to (3). Sums are computed with logarithms, so that no prior underflows.
+    With sentences, their people are enumerated first, merging states with the same remaining sentences and values.
     """
     sentences = listed(knowledge)
     if isinstance(ties, Mapping) and not ties:
         ties = None
     if sentences and ties is not None:
         raise StatementError(
-            "ties and knowledge cannot be combined; write 0 into the joint prior of ties for what the sentences exclude"
+            "ties and knowledge cannot be combined; set the combinations that sentences exclude to 0 in the joint prior"
         )
     if sentences:
         return known_posterior(group, values, sentences, limit)

@@ -1,4 +1,4 @@
-"""Possible worlds by importance sampling, for groups that are too large to sum over (with standard errors)."""
+"""Importance sampling of possible worlds, with standard errors, for groups that are too large for exact sums."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from .._utils.validation import check_int
 from .groups import Groups
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
-#: The largest number of residuals after one person for which the lookahead is complete.
+#: The maximum number of residuals after one person for a complete lookahead.
 MOST_LEFT = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Lookahead:
-    """The residual of the sentences before and after each person's value, and how likely it is to be true."""
+    """The residual of the sentences before and after each person's value, and its probability of being true."""
 
-    # If people's values were independent, drawing each in proportion to its own probability times `hope` would draw from
-    # all combinations of values with true sentences. If there are too many residuals, `left` is empty, and only values
-    # that make a sentence false at once are avoided.
+    # If people's values were independent, draws in proportion to their own probability times `hope` would be draws from
+    # all combinations of values with true sentences. With too many residuals, `left` is empty, and only values that
+    # make a sentence false at once are avoided.
 
     residuals: Residuals
-    root: int  # the number of all sentences together
-    people: np.ndarray  # the people in sentences, in the order in which they get values
+    root: int  # the residual number of the conjunction of all sentences
+    people: np.ndarray  # the people in sentences, in the order of their draws
     values: np.ndarray  # the values of the group
-    left: list[np.ndarray]  # of each person: the possible residuals before, sorted
+    left: list[np.ndarray]  # for each person, the possible residuals before the draw, sorted
     after: list[np.ndarray]  # (left, values): the residual after the person gets a value
     hope: list[np.ndarray]  # (left, values): the probability that this residual becomes true, up to a factor
 
     @classmethod
     def of(cls, known: PersonKnowledge, people: np.ndarray, values: np.ndarray, chance: np.ndarray) -> Self:
-        """Look ahead, from the last person to the first."""
+        """Compute the tables, from the last person to the first."""
         residuals = Residuals()
         root = residuals.every(residuals.of(sentence, known.positions) for sentence in known.sentences)
         residuals_left: list[np.ndarray] = [np.array([root])]
@@ -56,7 +56,7 @@ class Lookahead:
         return cls(residuals, root, people, values, residuals_left[:-1], after, hope[::-1])
 
     def step(self, j: int, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The row of each world's residual in the tables, for the j-th person, of residuals after a value and of hope."""
+        """Return the row of each world's residual in the j-th person's tables, residuals after a value, and hope."""
         if self.left:
             return np.searchsorted(self.left[j], residual), self.after[j], self.hope[j]
         distinct, which = np.unique(residual, return_inverse=True)
@@ -64,11 +64,11 @@ class Lookahead:
         return which.reshape(-1), after, (after != FALSE).astype(float)
 
 
-#: Effective samples: with fewer, standard errors are unreliable.
+#: The minimum number of effective samples for reliable standard errors.
 FEWEST = 100
-#: When balancing the proposal stops: at this deviation, or after so many rounds. It need not be exact.
+#: The deviation and the number of rounds at which balancing the proposal stops; it need not be exact.
 BALANCED, ROUNDS = 1e-6, 300
-#: In place of an expected number of 0 of later tuples with a value: a tuple that can have the value now must have it.
+#: The substitute for an expected number 0 of later tuples with a value, which a tuple that can have it then must get.
 NOBODY = 1e-200
 
 
@@ -79,12 +79,12 @@ class SampledPosterior(ReprMixin):
     Attributes
     ----------
     posterior, standard_error : DataFrame
-        Shaped like the group. Standard errors are at least 1 / effective unless the value is certain, since a value that
-        occurs in no sampled world may still have a small probability.
+        Shaped like the group. Standard errors are at least 1 / effective unless the value is certain, since a value
+        that does not occur in any sampled world may still have a small probability.
     effective : float
-        Effective number of independent worlds.
+        The effective number of independent worlds.
     n : int
-        Number of sampled worlds.
+        The number of sampled worlds.
 
     Examples
     --------
@@ -126,8 +126,8 @@ def sample(
 ) -> SampledPosterior:
     """Estimate P(t : x) from n random worlds w with weights P(w) / q(w).
 
-    Worlds are drawn from q tuple by tuple, the most certain ones first, with probabilities that anticipate which values
-    the other tuples need. That is nearly the posterior, so that weights are nearly equal, also for thousands of tuples.
+    Worlds are drawn from q tuple by tuple, the most certain ones first, with probabilities that anticipate the values
+    of the other tuples. q is close to the posterior, so that weights are nearly equal, even for thousands of tuples.
     The time is proportional to n, the number of tuples and the number of distinct values.
 
     Parameters
@@ -135,12 +135,12 @@ def sample(
     group, values
         As in :func:`maxent_cvx.worlds.posterior`.
     n : int
-        Number of worlds, at least 100.
+        The number of worlds, at least 100.
     seed : int
-        Random seed.
+        The random seed.
     knowledge : list of Sentence or str, optional
         As in :func:`maxent_cvx.worlds.posterior`. The people in the sentences are drawn first, with probabilities that
-        anticipate how likely the sentences are to be true.
+        anticipate the probability that the sentences become true.
 
     Returns
     -------
@@ -149,21 +149,22 @@ def sample(
     Raises
     ------
     Infeasible
-        If the priors rule out every world (this is proved; contradictory sentences are not detected).
+        If the priors exclude every world (contradictory sentences are not detected).
     Inaccurate
-        If the effective number of samples is too small, as it is for contradictory sentences.
+        If the effective number of samples is too small, as for contradictory sentences.
     TableError, UnknownName, BadProbability
-        If `group` is not a table of priors, `values` do not match it, or a sentence contains an unknown person or value.
+        If `group` is not a table of priors, `values` do not match it, or a sentence contains an unknown person or
+        value.
     StatementError
-        If `n` is below 100, the seed is not an integer, or a sentence cannot be read.
+        If `n` is below 100, the seed is not an integer, or a sentence is invalid.
 
     Notes
     -----
     Self-normalised sequential importance sampling. The priors are scaled (Sinkhorn) to A, so that every tuple has one
     value and every value its number of tuples in expectation. Tuple j gets x with probability ~ A_j(x) c(x) / sum of
-    A_i(x) over later tuples i, where c(x) is the remaining number of x: exact if the A of later tuples were proportional.
-    Tuples with equal priors are averaged. With sentences, x is also weighted by the probability that the sentences
-    would be true afterwards if values were independent with A.
+    A_i(x) over later tuples i, where c(x) is the remaining number of x, which is exact if the A of later tuples are
+    proportional. Tuples with equal priors are averaged. With sentences, x is also weighted by the probability that the
+    sentences would be true afterwards if values were independent with A.
 
     Examples
     --------
@@ -188,7 +189,7 @@ def sample(
     dealt, log_weight = _draw(scaled[order], places, lookahead, n, np.random.default_rng(seed))
     weight, effective = counted(log_weight, "worlds.posterior(..., limit=...)")
     alike = signature.copy()
-    alike[known.people] = len(single.prior) + np.arange(len(known.people))  # each person in a sentence is different
+    alike[known.people] = len(single.prior) + np.arange(len(known.people))  # people in sentences are not averaged
     alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
     tables = []
     for of_alike in estimates(dealt, alike[order], len(places), weight, effective):
@@ -199,7 +200,7 @@ def sample(
 
 
 def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Scale rows to sum to 1, and columns to the number of places; worlds keep their relative weights."""
+    """Scale rows to sum to 1, and columns to the number of places, which preserves relative weights of worlds."""
     scaled = f.copy()
     for _ in range(ROUNDS):
         scaled = scaled * (places / (tuples @ scaled))
@@ -213,13 +214,13 @@ def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarr
 def _draw(
     scaled: np.ndarray, places: np.ndarray, lookahead: Lookahead, n: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw n worlds: the value of each tuple, in order, shape (tuples, n), and log P(w) / q(w)."""
+    """Draw n worlds; return the value of each tuple, in order, shape (tuples, n), and log P(w) / q(w)."""
     later = np.concatenate([np.cumsum(scaled[:0:-1], axis=0)[::-1], np.ones((1, scaled.shape[1]))])
     supply = np.tile(places.astype(float), (n, 1))
     dealt = np.empty((len(scaled), n), dtype=np.int32)
     log_weight, world = np.zeros(n), np.arange(n)
     residual = np.full(n, lookahead.root)
-    for j, (weights, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on what was dealt before
+    for j, (weights, need) in enumerate(zip(scaled, later, strict=True)):  # each depends on the earlier draws
         foresight = supply / np.maximum(need, NOBODY)  # supply of each value per expected later demand
         odds = weights * foresight
         if named := j < len(lookahead.people):
@@ -235,20 +236,20 @@ def _draw(
                 log_weight -= np.log(hope[which, value])
                 residual = after[which, value]
         dealt[j] = value
-        supply[world, value] = np.maximum(supply[world, value] - 1, 0)  # below 0 in worlds that count nothing
+        supply[world, value] = np.maximum(supply[world, value] - 1, 0)  # negative in worlds of weight 0
     log_weight[residual != TRUE] = -np.inf
-    return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN: none of the remaining values was possible
+    return dealt, np.where(np.isnan(log_weight), -np.inf, log_weight)  # NaN if none of the remaining values is possible
 
 
 def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
-    """The weights of the sampled worlds, with the sum 1, and the effective number of worlds, which must suffice."""
+    """Return the normalised weights of sampled worlds and the effective number of worlds, which must suffice."""
     n = len(log_weight)
     weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight.max()) else np.zeros(n)
     effective = float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
     if effective < FEWEST:
         raise Inaccurate(
-            f"{n} sampled worlds count as {effective:.0f}, but {FEWEST} are needed for reliable standard errors; "
-            f"increase n=, or use the exact {exact}"
+            f"{n} sampled worlds are equivalent to {effective:.0f} independent ones, but reliable standard errors need "
+            f"{FEWEST}; increase n=, or use the exact {exact}"
         )
     return weight / weight.sum(), effective
 
@@ -256,12 +257,12 @@ def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
 def estimates(
     dealt: np.ndarray, signature: np.ndarray, kinds: int, weight: np.ndarray, effective: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means of each signature's share of each value, and their standard errors."""
+    """Return weighted means of each signature's share of each value, and their standard errors."""
     n = len(weight)
     shape = (signature.max() + 1, kinds)
     mean, error = np.empty(shape), np.empty(shape)
     world = np.arange(n) * kinds
-    for s in range(shape[0]):  # one at a time: all together would be worlds x signatures x values
+    for s in range(shape[0]):  # one at a time, to avoid an array of worlds x signatures x values
         values = dealt[signature == s]
         share = np.bincount((world + values).ravel(), minlength=n * kinds).reshape(n, kinds) / len(values)
         mean[s] = weight @ share

@@ -1,4 +1,4 @@
-"""Sentences over atoms "person has value": objects, text, and what is left of them once values are known."""
+"""Sentences over atoms "person has value": objects, texts, and residuals given known values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .._utils.errors import StatementError, short_repr
 from .._utils.formatting import PLAIN, ReprMixin, constant
 from .._utils.validation import check_instance, check_int, check_label, check_list, check_str
 
-#: Words that join sentences; a name or a value with one of them is written in quotes.
+#: Words that join sentences; names and values that contain one are written in quotes.
 RESERVED = ("and", "or", "not")
-#: One word of a name or a value; no arrow begins inside.
+#: One word of a name or a value, without the beginning of an arrow.
 PLAIN_WORD = rf"(?:(?!->){PLAIN.removesuffix('+')})+"
-#: The beginning of "exactly k of" and others; a name that begins like this is written in quotes.
+#: The beginning of an amount such as "exactly k of"; a name that begins like this is written in quotes.
 AMOUNT_BEGUN = r"(?:exactly|at least|at most) \d+ of(?: |$)"
 #: The deepest nesting of sentences, which are read, written and evaluated recursively.
 DEEPEST = 100
@@ -31,8 +31,8 @@ IMPLIES, SYNTAX_OR, SYNTAX_AND, SYNTAX_NOT, ALONE = range(5)
 class Sentence(ReprMixin):
     """A statement that is true or false in a world: an atom "person has value", or a combination of sentences.
 
-    Made by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and combined by ``&``, ``|``,
-    ``~`` and ``a.implies(b)``. ``read_sentence(str(sentence))`` gives the same sentence if all names and values are
+    Created by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and combined by ``&``, ``|``,
+    ``~`` and ``a.implies(b)``. ``read_sentence(str(sentence))`` returns the same sentence if all names and values are
     strings, numbers or bools. Equality compares the text, not the meaning.
 
     Examples
@@ -45,18 +45,18 @@ class Sentence(ReprMixin):
     True
     """
 
-    #: Number of levels of sentences.
+    #: The number of levels of nested sentences.
     _depth: int = 1
-    #: Precedence of its connective.
+    #: The precedence of the connective.
     _binds: int = ALONE
 
     @property
     def parts(self) -> tuple[Sentence, ...]:
-        """The sentences of which it consists; empty for an atom."""
+        """The sentences that it contains; empty for an atom."""
         return ()
 
     def implies(self, other: Sentence) -> Sentence:
-        """The implication: if this sentence is true, so is the other.
+        """Return the implication: if this sentence is true, so is the other.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Sentence(ReprMixin):
 
     def __bool__(self) -> bool:
         raise StatementError(
-            f"whether {str(self)!r} is true depends on the world; write & for `and`, | for `or`, ~ for `not`"
+            f"the truth value of {str(self)!r} depends on the world; write & for `and`, | for `or`, ~ for `not`"
         )
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class Has(Sentence):
 
 @dataclass(frozen=True, repr=False)
 class Counted(Sentence):
-    """From `low` to `high` of some sentences are true: all of them (and), any (or), none of one (not), exactly k."""
+    """From `low` to `high` of some sentences are true: all of them (and), any (or), not one (not), exactly k."""
 
     low: int
     high: int
@@ -119,12 +119,12 @@ class Counted(Sentence):
 
     @property
     def parts(self) -> tuple[Sentence, ...]:
-        """What is counted."""
+        """The counted sentences."""
         return self.counted
 
     @property
     def _binds(self) -> int:  # type: ignore[override]
-        """That of "and", "or" or "not"; other counts have parentheses of their own."""
+        """The precedence of "and", "or" or "not"; other counts have their own parentheses."""
         n = len(self.counted)
         as_pair = {(n, n): SYNTAX_AND, (1, n): SYNTAX_OR} if n > 1 else {(0, 0): SYNTAX_NOT}
         return as_pair.get((self.low, self.high), ALONE)
@@ -143,7 +143,7 @@ class Counted(Sentence):
 
 @dataclass(frozen=True, repr=False)
 class Implication(Sentence):
-    """If one is true, so is the other."""
+    """If the premise is true, so is the conclusion."""
 
     premise: Sentence
     conclusion: Sentence
@@ -163,12 +163,12 @@ class Implication(Sentence):
 
 
 def has(person: Hashable, value: Hashable) -> Sentence:
-    """The atom "person has value".
+    """Return the atom "person has value".
 
     Parameters
     ----------
     person, value : hashable
-        A name, and a sensitive value; a tuple of values if there are several sensitive attributes.
+        A name and a sensitive value, which is a tuple if there are several sensitive attributes.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def has(person: Hashable, value: Hashable) -> Sentence:
 
 
 def atoms(sentence: Sentence) -> Iterator[Has]:
-    """Every atom in a sentence, from left to right."""
+    """Yield every atom in a sentence, from left to right."""
     if isinstance(sentence, Has):
         yield sentence
     for part in sentence.parts:
@@ -204,22 +204,22 @@ def _check_depth(sentence: Sentence) -> None:
 
 
 def _sentence(other: object) -> Sentence:
-    """Check the other side of an operator."""
-    return check_instance(other, Sentence, "the other side", "write worlds.read_sentence(text) for a text")
+    """Check the other operand of an operator."""
+    return check_instance(other, Sentence, "the other operand", "write worlds.read_sentence(text) for a text")
 
 
 def _joined(connective: int, *sides: Sentence) -> tuple[Sentence, ...]:
-    """The parts of a new sentence; sides with the same connective are merged into it."""
+    """Return the parts of a new sentence, merged with those of operands with the same connective."""
     return tuple(part for side in sides for part in (side.parts if side._binds == connective else (side,)))
 
 
 def _inside(part: Sentence, least: int) -> str:
-    """Write a part, in parentheses if its precedence is below `least`."""
+    """Format a part, in parentheses if its precedence is below `least`."""
     return str(part) if part._binds >= least else f"({part})"
 
 
 def _is_label(value: Any) -> bool:
-    """Whether something can be the label of a row or a column, or a tuple of labels."""
+    """Return whether a value can be the label of a row or a column, or a tuple of labels."""
     if isinstance(value, tuple):
         return bool(value) and all(map(_is_label, value))
     missing = pd.api.types.is_scalar(value) and pd.isna(value)
@@ -227,7 +227,7 @@ def _is_label(value: Any) -> bool:
 
 
 def _written(label: Any) -> str:
-    """Write a name or a value so that it is read as the same: in quotes where it needs them."""
+    """Format a name or a value, in quotes if necessary to read it back unchanged."""
     if not isinstance(label, str):
         return str(label)
     words = re.fullmatch(rf"{PLAIN_WORD}(?: {PLAIN_WORD})*", label)
@@ -249,14 +249,14 @@ def _written(label: Any) -> str:
 #     atom         =  person "=" value
 #     person, value  =  words | "text in quotes" | 'text in quotes'
 #
-# Words are anything without ``, | ( ) = : # ->`` and quotes, spaces inside included; and, or, not stand for themselves
-# only in quotes. A person or value that reads as a number, True or False is one unless it is quoted. ``not`` binds more
-# than ``and``, that more than ``or``, and all more than ``->``.
+# Words contain anything but ``, | ( ) = : # ->`` and quotes, including inner spaces; and, or, not are connectives
+# unless they are quoted. An unquoted person or value that looks like a number, True or False is one. ``not`` binds more
+# tightly than ``and``, ``and`` than ``or``, and all of them than ``->``.
 
 
-#: Digits of the number of an amount; no list of sentences is as long as a larger one.
+#: The maximum number of digits of an amount; no list of sentences is longer.
 MOST_DIGITS = 18
-#: What comes after a word that joins sentences: no more of the same word.
+#: The end of a word that joins sentences.
 ENDS = r"(?=[\s(),=\"']|->|\Z)"
 WORD = rf"(?!(?:{'|'.join(RESERVED)}){ENDS}){PLAIN_WORD}"
 WORDS = re.compile(rf"{WORD}(?:[ \t]+{WORD})*")
@@ -297,7 +297,7 @@ def read_sentence(text: str) -> Sentence:
 
 
 def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
-    """Read a list of sentences, texts or objects; one alone is a list."""
+    """Read a list of sentences, texts or objects; a single one is a list."""
     if isinstance(sentences, str | Sentence):
         sentences = [sentences]
     items = check_list(sentences, what, "sentences, such as 'Ann=HIV or Bob=HIV'")
@@ -309,7 +309,7 @@ def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
 
 
 class Reader:
-    """Reads one sentence, by recursive descent over one text."""
+    """Reader of one sentence, by recursive descent over one text."""
 
     def __init__(self, text: str) -> None:
         self.text = check_str(text, "sentence").rstrip()
@@ -369,7 +369,7 @@ class Reader:
         self.need(CLOSE, "',' or ')'")
         k = int(digits) if len(digits) <= MOST_DIGITS else len(parts) + 1
         if k > len(parts):
-            raise self.error(f"a number up to {len(parts)}, of so many sentences, is expected", begun)
+            raise self.error(f"a number up to {len(parts)}, the number of sentences, is expected", begun)
         low, high = {"exactly": (k, k), "least": (k, len(parts)), "most": (0, k)}[how.split()[-1]]
         return Counted(low, high, parts)
 
@@ -401,25 +401,25 @@ class Reader:
         return text
 
     def next(self) -> int:
-        """The position of the next character that is not a space."""
+        """Return the position of the next character that is not a space."""
         return len(self.text) - len(self.text[self.at :].lstrip())
 
     def error(self, what: str, at: int | None = None) -> StatementError:
-        """An error at a character, by default the next one."""
+        """Make an error that points at a character, by default the next one."""
         at = self.next() if at is None else at
         rest = short_repr(self.text[at:]) if at < len(self.text) else "the end"
         return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {short_repr(self.text)}")
 
 
 def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
-    """Exactly k of the sentences are true.
+    """Return the sentence that exactly k of some sentences are true.
 
     Parameters
     ----------
     k : int
         From 0 to the number of sentences.
     sentences : list of Sentence or str
-        A sentence that is listed twice counts twice.
+        The sentences; duplicates count twice.
 
     Raises
     ------
@@ -438,7 +438,7 @@ def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
 
 
 def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
-    """At least k of the sentences are true; parameters as for :func:`exactly`.
+    """Return the sentence that at least k of some sentences are true; parameters as for :func:`exactly`.
 
     Examples
     --------
@@ -451,7 +451,7 @@ def at_least(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
 
 
 def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
-    """At most k of the sentences are true; parameters as for :func:`exactly`.
+    """Return the sentence that at most k of some sentences are true; parameters as for :func:`exactly`.
 
     Examples
     --------
@@ -464,7 +464,7 @@ def at_most(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
 
 
 def _several(sentences: object) -> tuple[Sentence, ...]:
-    """Read the sentences to be counted."""
+    """Read the sentences to count."""
     parts = tuple(listed(check_list(sentences, "sentences", "sentences"), "sentences"))
     if not parts:
         raise StatementError("sentences must not be empty")
@@ -476,7 +476,7 @@ class PersonKnowledge:
     """Sentences, and the positions of the people and values in their atoms."""
 
     sentences: list[Sentence]
-    positions: dict[Has, tuple[int, int]]  # of every atom the positions of person and value
+    positions: dict[Has, tuple[int, int]]  # for every atom, the positions of person and value
 
     @classmethod
     def of(cls, knowledge: object, people: pd.Index, values: pd.Index, who: str) -> Self:
@@ -492,41 +492,41 @@ class PersonKnowledge:
         return np.array(sorted({person for person, _ in self.positions.values()}), dtype=np.int64)
 
     def about(self, sentence: Sentence) -> set[int]:
-        """The people in a sentence."""
+        """Return the people in a sentence."""
         return {self.positions[atom][0] for atom in atoms(sentence)}
 
 
 def _at(known: pd.Index, label: object, what: str) -> int:
-    """The position of a label, which must be unique."""
+    """Return the position of a label, which must be unique."""
     at = known.get_loc(check_label(label, what, known))
     if not isinstance(at, int | np.integer):
         whole = f"; write a tuple of {', '.join(map(str, known.names))}" * (known.nlevels > 1)
-        raise StatementError(f"{short_repr(label)} is more than one {what}: a sentence is about one{whole}")
+        raise StatementError(f"{short_repr(label)} matches more than one {what}, but an atom needs one{whole}")
     return int(at)
 
 
-# Residuals: what remains of sentences when the values of some people are known.
+# Residuals: sentences simplified by the known values of some people.
 #
-# Every sentence is a count, "from low to high of these are true". Residuals that are written in the same way after the
-# known atoms are removed get the same number. The values of known people matter only by the residual, so that a dynamic
-# program keeps one number in place of these values.
+# Every sentence is a count, "from low to high of these are true". Residuals with the same form after the known atoms
+# are removed get the same number. The values of known people only matter by the residual, so that a dynamic program
+# stores one number instead of these values.
 
 
 FALSE, TRUE = 0, 1
 
 
 class Residuals:
-    """All residuals that were met, by number: FALSE, TRUE, atoms, and counts."""
+    """All encountered residuals by number: FALSE, TRUE, atoms, and counts."""
 
     def __init__(self) -> None:
-        #: (person, value) of an atom, (low, high, numbers of the parts) of a count.
+        #: (person, value) for an atom, (low, high, numbers of the parts) for a count.
         self.held: list[tuple[int, ...]] = [(FALSE,), (TRUE,)]
         self.number: dict[tuple[object, ...], int] = {}
         self.people_of: list[frozenset[int]] = [frozenset(), frozenset()]
         self._after: dict[tuple[int, int, int], int] = {}
 
     def of(self, sentence: Sentence, atom: dict[Has, tuple[int, int]]) -> int:
-        """The number of a sentence, given the positions of person and value of its atoms."""
+        """Return the number of a sentence, given the positions of person and value of its atoms."""
         if isinstance(sentence, Has):
             return self._numbered(atom[sentence], frozenset(atom[sentence][:1]))
         parts = [self.of(part, atom) for part in sentence.parts]
@@ -536,21 +536,21 @@ class Residuals:
         return self.count(sentence.low, sentence.high, parts)
 
     def every(self, parts: Iterable[int]) -> int:
-        """All are true."""
+        """Return the number of the residual that all parts are true."""
         parts = list(parts)
         return self.count(len(parts), len(parts), parts)
 
     def any(self, parts: Iterable[int]) -> int:
-        """At least one is true."""
+        """Return the number of the residual that at least one part is true."""
         parts = list(parts)
         return self.count(1, len(parts), parts)
 
     def negation(self, part: int) -> int:
-        """It is not true."""
+        """Return the number of the residual that a part is not true."""
         return self.count(0, 0, [part])
 
     def count(self, low: int, high: int, parts: Iterable[int]) -> int:
-        """From low to high of the parts are true."""
+        """Return the number of the residual that from low to high of the parts are true."""
         known = Counter(parts)
         low, high = low - known[TRUE], high - known[TRUE]
         undecided = sorted(part for part in known.elements() if part not in (FALSE, TRUE))
@@ -567,7 +567,7 @@ class Residuals:
         return self._numbered((low, high, *undecided), self._people(undecided))
 
     def after(self, residual: int, person: int, value: int) -> int:
-        """The residual if a person has a value, -1 for any that no sentence mentions."""
+        """Return the residual if a person has a value, -1 for any value outside the sentences."""
         if person not in self.people_of[residual]:
             return residual
         key = (residual, person, value)
@@ -581,12 +581,12 @@ class Residuals:
         return residual_after
 
     def table(self, residuals: np.ndarray, person: int, values: np.ndarray) -> np.ndarray:
-        """The same for each residual and each value, shape (residuals, values)."""
+        """Return :meth:`after` for each residual and each value, shape (residuals, values)."""
         after = [[self.after(part, person, value) for value in values.tolist()] for part in residuals.tolist()]
         return np.array(after, dtype=np.int64).reshape(len(residuals), len(values))
 
     def _flat(self, parts: list[int], *, every: bool) -> int:
-        """All (or any) of the parts; parts of the same kind are merged into it, and each counts once."""
+        """Return all (or any) of the parts, merged with parts of the same kind, without duplicates."""
         opened: set[int] = set()
         for part in parts:
             formula = self.held[part]
@@ -601,10 +601,10 @@ class Residuals:
         return self._numbered((n if every else 1, n, *sorted(opened)), self._people(opened))
 
     def _negated(self, part: int, *, new: bool = True) -> int:
-        """The number of the negation; if not `new`, -1 if it has no number yet."""
+        """Return the number of the negation; if not `new`, -1 if it has no number yet."""
         formula = self.held[part]
         low, high, n = formula[0], formula[1], len(formula) - 2
-        if n == 1:  # not not
+        if n == 1:  # double negation
             return formula[2]
         if n > 1 and (low == 0 or high == n):
             bounds = (high + 1, n) if low == 0 else (0, low - 1)
@@ -614,7 +614,7 @@ class Residuals:
         return self._numbered((0, 0, part), self.people_of[part]) if new else self.number.get((0, 0, part), -1)
 
     def _numbered(self, formula: tuple[int, ...], people: frozenset[int]) -> int:
-        """The number of a formula, a new one if needed."""
+        """Return the number of a formula, a new one if needed."""
         if (number := self.number.get(formula)) is None:
             number = self.number[formula] = len(self.held)
             self.held.append(formula)
@@ -622,5 +622,5 @@ class Residuals:
         return number
 
     def _people(self, parts: Iterable[int]) -> frozenset[int]:
-        """The people in the parts."""
+        """Return the people in the parts."""
         return reduce(frozenset.union, (self.people_of[part] for part in parts), frozenset())

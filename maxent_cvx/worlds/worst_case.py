@@ -23,36 +23,36 @@ from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from .groups import check_no_counterfeits
 
-# MINIMIZE1 of Martin et al. (2007): the least probability that all of some atoms about one bucket are false.
+# MINIMIZE1 of Martin et al. (2007): the least probability that several atoms about one bucket are all false.
 
 
-#: The number of people already in the chain, the largest c of the next, the atoms left, and whether the target is left.
+#: The number of people in the chain, the largest c of the next one, the remaining atoms, and whether the target
+#: remains.
 State = tuple[int, int, int, bool]
 
 
 class Chains:
     """Chains of people, each of whom has none of the c most frequent values of their bucket; c never increases."""
 
-    # The i-th person of a chain, from 0, does so with probability (n - i - S_c) / (n - i) if those before do: n is the
-    # size of the bucket, and S_c how many of it have one of the c values. Some chain is the least that m atoms can do,
-    # sum c = m.
-    # *Proof.* Let v be at least as frequent as w, and replace w by v in every set of values avoided that holds w and
-    # not v. Fix who has other values than these two. Of the rest B avoid both, X only v, Y only w, and N neither; the
-    # worlds are those with B = 0, X on w and Y on v: C(N, n_v - Y) of them before, and C(N, n_v) after, which is no
-    # more, since n_v is at least as far from N / 2: n_v - n_w + X + Y >= |n_v - n_w + X - Y|. In the end every set is
-    # one of most frequent values; such sets contain one another, and the product is that of the largest first.
-    # The *target* avoids a value s besides, before which r others stand, all more frequent. By the same argument, its s
-    # not being replaced (Y then counts the target before and after), its set is s and the most frequent others. If
-    # somebody else avoids c values without s, c <= r, and the target no more than c, give the target what it lacks of
-    # them, and take that from the other: since P(the target has s, the other avoids both sets) = P(the other has s, the
-    # target avoids both) <= P(the other has s, the target avoids its own), the probability does not rise. So sets
-    # contain one another again: those with s in them come before the target, and those that are smaller than its own
-    # after it.
-    # *Two chains in one bucket leave no more than the product of what each leaves.* Put the people of both, with the
-    # target if one has it, in one row by the sizes of their sets: nobody's factor grows, since it falls in i. If
-    # somebody with c values and without s stands just before the target, who has s and a <= c others, let them exchange
-    # these values, and their places: x (y - n_s) becomes (x - n_s) y, for x = n - i - S_c <= y = n - i - 1 - S_a, which
-    # is no more. In the end the row is a chain.
+    # Given the people before, the i-th person of a chain, from 0, has none of the c values with probability
+    # (n - i - S_c) / (n - i), where n is the size of the bucket, and S_c its number of people with one of the c values.
+    # The least probability for m atoms is that of a chain with sum c = m.
+    # *Proof.* Let v be at least as frequent as w, and replace w by v in every set of avoided values that contains w but
+    # not v. Fix all people with other values than these two. Of the rest, B avoid both, X only v, Y only w, and N
+    # neither; the worlds are those with B = 0, X on w and Y on v: C(N, n_v - Y) of them before, and C(N, n_v) after,
+    # which is not larger, since n_v is at least as far from N / 2: n_v - n_w + X + Y >= |n_v - n_w + X - Y|. Finally,
+    # every set consists of the most frequent values; such sets are nested, and their product starts with the largest.
+    # The *target* also avoids a value s, which r values precede, all more frequent. By the same argument, without
+    # replacing its s (Y then counts the target before and after), its set is s and the most frequent others. If another
+    # person avoids c values without s, c <= r, and the target at most c, move the values that the target lacks from the
+    # other to the target: since P(the target has s, the other avoids both sets) = P(the other has s, the target avoids
+    # both) <= P(the other has s, the target avoids its own), the probability does not increase. So sets are nested
+    # again: sets with s come before the target, and sets that are smaller than its own after it.
+    # *The probability of two chains in one bucket, merged, is at most the product of their probabilities.* Order the
+    # people of both, with the target if one has it, by the sizes of their sets: no factor increases, since it decreases
+    # in i. If a person with c values without s is just before the target, who has s and a <= c others, exchange these
+    # values and their positions: x (y - n_s) becomes (x - n_s) y, for x = n - i - S_c <= y = n - i - 1 - S_a, which is
+    # not larger. Finally, the order is a chain.
 
     def __init__(
         self, size: np.ndarray, prefix: np.ndarray, target: tuple[int, np.ndarray] | None = None, exact: bool = False
@@ -63,18 +63,18 @@ class Chains:
         self._one = np.full(len(size), Fraction(1), dtype=object) if exact else np.ones(len(size))
 
     def least(self) -> np.ndarray:
-        """The least probability for at most m atoms, shape (buckets, m), m from 0; from 1 if there is a target."""
+        """Return the least probability for at most m atoms, shape (buckets, m), m from 0, or from 1 with a target."""
         has = self.target is not None
         columns = [self._reached((0, m, m, has)) for m in range(int(has), self.most + 1)]
         return np.asarray(np.minimum.accumulate(np.column_stack(columns), axis=1))
 
     def links(self, bucket: int, m: int) -> list[tuple[bool, int]]:
-        """A chain of at most m atoms with the least probability: for each person whether it is the target, and c."""
-        # People after whom the probability is 0 are left out, except the target. Only for Fractions, which can be
+        """Return a chain of at most m atoms with the least probability: for each person, whether the target, and c."""
+        # People after a probability of 0 are left out, except the target. This requires Fractions, which can be
         # compared for equality.
         needs = self.target is not None
         least = self.least()[bucket]
-        m = int(np.flatnonzero(least == least[m - needs])[0]) + needs  # no more atoms than are needed
+        m = int(np.flatnonzero(least == least[m - needs])[0]) + needs  # no more atoms than needed
         chain: list[tuple[bool, int]] = []
         i, cap, possible = 0, m, True
         while m:
@@ -90,13 +90,13 @@ class Chains:
         return chain
 
     def _reached(self, state: State) -> np.ndarray:
-        """The same for a state from which a chain is known to exist."""
+        """Return :meth:`_least` for a state from which a chain exists."""
         least = self._least(state)
         assert least is not None
         return least
 
     def _least(self, state: State) -> np.ndarray | None:
-        """The least probability of the rest of a chain; None if there is no such chain."""
+        """Return the least probability of the rest of a chain; None if there is no such chain."""
         i, cap, m, needs = state
         if not m and not needs:
             return self._one
@@ -110,7 +110,7 @@ class Chains:
         return self._found[state]
 
     def _ways(self, state: State) -> list[tuple[bool, np.ndarray]]:
-        """The probabilities if the next person avoids exactly `cap` values, and whether that person is the target."""
+        """Return the probabilities if the next person avoids exactly `cap` values, and whether this is the target."""
         i, cap, m, needs = state
         ways = []
         for joins in (True, False):
@@ -124,15 +124,15 @@ class Chains:
 
     @property
     def rank(self) -> int:
-        """Number of values that are more frequent than the target's."""
+        """The number of values before the target's value in the order of frequency."""
         return 0 if self.target is None else self.target[0]
 
     def _next(self, c: int, joined: bool) -> int:
-        """The largest c of the person after one of c, who is the target if `joined`."""
+        """Return the largest c of the person after one with c, who is the target if `joined`."""
         return c - 1 if joined and c <= self.rank else c
 
     def _avoids(self, i: int, c: int, joins: bool) -> np.ndarray:
-        """The probability that person i has none of c values: the most frequent, or for the target s and others."""
+        """Return the probability that person i has none of c values: the most frequent, or, for the target, also s."""
         avoided = self.prefix[:, c]
         if joins and self.target is not None and c <= self.rank:
             avoided = self.prefix[:, c - 1] + self.target[1]
@@ -152,14 +152,14 @@ def quotient(numerator: np.ndarray, denominator: np.ndarray, exact: bool = False
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The values of each bucket by decreasing count; of equally frequent values the sensitive ones come first."""
+    """The values of each bucket by decreasing count; among equally frequent values, sensitive ones come first."""
 
-    # All worlds that assign a bucket's values to its people are equally likely, so that only the counts matter.
+    # All assignments of a bucket's values to its people are equally likely, so that only the counts matter.
 
-    start: np.ndarray  # (buckets + 1,): where the entries of each bucket begin, and where the last end
-    value: np.ndarray  # the value of each entry, by number
-    count: np.ndarray  # the number of people of the bucket who have it
-    sensitive: np.ndarray  # marks the values that must not be inferred
+    start: np.ndarray  # (buckets + 1,): the first entry of each bucket, and the end of the last
+    value: np.ndarray  # the number of the value of each entry
+    count: np.ndarray  # the number of people of the bucket with the value
+    sensitive: np.ndarray  # whether the value is sensitive
 
     @classmethod
     def of(cls, n_sb: sp.sparray, sensitive: np.ndarray) -> Self:
@@ -170,7 +170,7 @@ class Frequencies:
         return cls(table.indptr.astype(np.int64), table.indices[order].astype(np.int64), table.data[order], sensitive)
 
     def some(self, buckets: np.ndarray) -> Frequencies:
-        """The same for some of the buckets."""
+        """Select some of the buckets."""
         width = self.distinct[buckets]
         entries = ranges(self.start[buckets], width)
         start = np.concatenate([[0], np.cumsum(width)])
@@ -187,12 +187,12 @@ class Frequencies:
 
     @cached_property
     def size(self) -> np.ndarray:
-        """Number of people of each bucket."""
+        """The number of people of each bucket."""
         return np.add.reduceat(self.count, self.start[:-1])
 
     @cached_property
     def distinct(self) -> np.ndarray:
-        """Number of different values of each bucket."""
+        """The number of distinct values of each bucket."""
         return np.diff(self.start)
 
     @cached_property
@@ -210,11 +210,11 @@ class Frequencies:
         """The entry of each bucket's most frequent sensitive value; -1 if it has none."""
         entries = np.flatnonzero(self.sensitive[self.value])
         first = np.full(len(self), -1)
-        first[self.bucket[entries[::-1]]] = entries[::-1]  # the last entry that is written is the first in order
+        first[self.bucket[entries[::-1]]] = entries[::-1]  # written in reverse, so that the first entry remains
         return first
 
     def prefix(self, width: int) -> np.ndarray:
-        """Number of people with one of the c most frequent values of their bucket, (buckets, c), c from 0 to `width`."""
+        """Return numbers of people with one of a bucket's c most frequent values, (buckets, c), 0 <= c <= `width`."""
         top = np.zeros((len(self), width + 1), dtype=np.int64)
         inside = self.rank < width
         top[self.bucket[inside], self.rank[inside] + 1] = self.count[inside]
@@ -224,14 +224,14 @@ class Frequencies:
 def sensitive_values(release: object, sensitive: object) -> np.ndarray:
     """Mark the sensitive values of a release of buckets, by default all values."""
     remedies: dict[type, str] = {
-        ReleaseSeries: "give one of its releases, made without pseudonyms",
+        ReleaseSeries: "pass one of its releases, made without pseudonyms",
         PartitionedRelease: "join its parts, Release.from_partitions(release)",
     }
     release = check_instance(release, Release, "the release", remedies.get(type(release), ""))
     if release.persons is not None:
         raise StatementError(
-            "the release has pseudonyms, which link its people to other releases, and so to more than a bucket; make "
-            "it without id= to ask what this release alone lets be known"
+            "the release has pseudonyms, which link its people to other releases and thus to further buckets; make it "
+            "without id= to measure this release alone"
         )
     check_no_counterfeits(release)
     values = release.sensitive_values.to_flat_index()
@@ -251,27 +251,27 @@ def sensitive_values(release: object, sensitive: object) -> np.ndarray:
     return marked
 
 
-# MINIMIZE2 of Martin et al. (2007): the same for several buckets together.
+# MINIMIZE2 of Martin et al. (2007): MINIMIZE1 for several buckets together.
 
 
 @dataclass(frozen=True, eq=False)
 class Least:
-    """The least probability that all of at most m atoms about the people of some buckets are false."""
+    """The least probability that at most m atoms about the people of some buckets are all false."""
 
-    # Buckets are independent, so that the probabilities of different buckets are multiplied.
+    # Buckets are independent, so that their probabilities are multiplied.
 
     without: np.ndarray  # (k + 1,): the least P(all m atoms are false), m from 0
     odds: np.ndarray | None  # (k + 1,): the least P(all m + 1 atoms are false, one of the target) / P(target); or None
 
     def __and__(self, other: Least) -> Least:
-        """The same for the buckets of both."""
+        """Combine the buckets of both."""
         pairs = [(self.odds, other.without), (other.odds, self.without)]
         possible = [_shared(odds, without) for odds, without in pairs if odds is not None]
         return Least(_shared(self.without, other.without), np.minimum.reduce(possible) if possible else None)
 
 
 def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The least product over all ways to share m atoms between both: a convolution of minimum and product."""
+    """Return the least product over all ways to share m atoms: a convolution of minimum and product."""
     product = first * second[0]
     for m in range(1, len(second)):
         product[m:] = np.minimum(product[m:], first[:-m] * second[m])
@@ -279,13 +279,13 @@ def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list[Least]:
-    """The least probabilities of each bucket by itself, up to k + 1 atoms; equal buckets share one object."""
+    """Compute the least probabilities of each bucket alone, up to k + 1 atoms; equal buckets share one object."""
     prefix = frequencies.prefix(k + 1)
     has = frequencies.target >= 0
     at = frequencies.target[has]
     rank, with_s = np.full(len(frequencies), -1), np.zeros(len(frequencies), dtype=np.int64)
     rank[has], with_s[has] = np.minimum(frequencies.rank[at], k + 1), frequencies.count[at]
-    # Buckets with the same frequencies have the same answer; of many buckets only few are different.
+    # Buckets with the same frequencies have the same answer; only few of many buckets differ.
     key = np.column_stack([frequencies.size, rank, with_s, prefix])
     _, first, kind = np.unique(key, axis=0, return_index=True, return_inverse=True)
     size, prefix, rank, with_s = frequencies.size[first], prefix[first], rank[first], with_s[first]
@@ -301,7 +301,7 @@ def least_of_each(frequencies: Frequencies, k: int, exact: bool = False) -> list
 
 
 def least_of_counts(counts: np.ndarray, k: int) -> list[Least]:
-    """The same for groups whose values are all sensitive, from their counts, shape (groups, values)."""
+    """Compute :func:`least_of_each` for groups with only sensitive values, from counts, shape (groups, values)."""
     decreasing = -np.sort(-counts, axis=1)[:, : k + 1]
     prefix = np.zeros((len(counts), k + 2), dtype=np.int64)
     prefix[:, 1 : decreasing.shape[1] + 1] = decreasing
@@ -313,7 +313,7 @@ def least_of_counts(counts: np.ndarray, k: int) -> list[Least]:
 # The worst conjunction of k basic implications about the people of a release (Martin et al., 2007).
 
 
-#: The largest number of implications: time grows with its fourth power, to minutes.
+#: The maximum number of implications: the time grows with its fourth power, up to minutes.
 LARGEST = 100
 
 
@@ -328,7 +328,7 @@ class Atom:
 
 @dataclass(frozen=True)
 class Formula:
-    """A target, and the implications "premise -> target" that are known."""
+    """A target, and the known implications "premise -> target"."""
 
     odds: Fraction  # P(not the target | the implications) / P(the target | the implications)
     target: Atom
@@ -341,31 +341,31 @@ class Formula:
 
 
 def as_double(p: Fraction) -> float:
-    """The double nearest to a probability; only 1 becomes 1.0."""
+    """Return the double nearest to a probability; only 1 becomes 1.0."""
     return float(p) if p == 1 else min(float(p), math.nextafter(1.0, 0.0))
 
 
 def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
-    """For each k the formula of at most k implications with the largest P(somebody has a sensitive value)."""
-    # The few buckets that it can contain are found with doubles, the formula itself with Fractions.
-    certain = int(frequencies.distinct[frequencies.target >= 0].min()) - 1  # so many exclude all other values
+    """Return, for each k, the formula of at most k implications with the largest P(person has sensitive value)."""
+    # The few candidate buckets are found with doubles, the formula itself with Fractions.
+    certain = int(frequencies.distinct[frequencies.target >= 0].min()) - 1  # implications to exclude all other values
     most = min(max(k), certain)
     if most > LARGEST:
         raise GroupTooLarge(
-            f"k={max(k)}: the worst of more than {LARGEST} implications is not worked out where it takes {certain} of "
-            "them to make somebody's value certain; ask for a smaller k"
+            f"k must be at most {LARGEST} if fewer than {certain} implications do not make any value certain, not "
+            f"{max(k)}; use a smaller k"
         )
     chosen = _candidates(least_of_each(frequencies, most))
     each = least_of_each(frequencies.some(chosen), most, exact=True)
     no_bucket = Least(np.full(most + 1, Fraction(1), dtype=object), None)
-    together = list(itertools.accumulate(each, operator.and_, initial=no_bucket))  # of no bucket, the first, two, ...
+    together = list(itertools.accumulate(each, operator.and_, initial=no_bucket))  # for 0, 1, 2, ... buckets
     return [_formula(frequencies, chosen, each, together, min(number, most)) for number in k]
 
 
 def _candidates(each: list[Least]) -> np.ndarray:
-    """Buckets that suffice for a worst formula: for every m those with the least probability, and the least odds."""
-    # Any other bucket with m atoms can be exchanged for the one with the least; and if that one has m' atoms already,
-    # m + m' atoms in it have no larger probability than the product, see :class:`Chains`.
+    """Return buckets that suffice for a worst formula: for every m, those of least probability and least odds."""
+    # Any other bucket with m atoms can be replaced by the least one; if that has m' atoms already, the probability of
+    # m + m' atoms in it is not larger than the product, see :class:`Chains`.
     kinds: dict[int, int] = {}
     for bucket, least in enumerate(each):
         kinds.setdefault(id(least), bucket)
@@ -377,7 +377,7 @@ def _candidates(each: list[Least]) -> np.ndarray:
 
 
 def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], together: list[Least], k: int) -> Formula:
-    """Share k + 1 atoms between buckets, and those of each bucket between its people."""
+    """Distribute k + 1 atoms among buckets, and those of each bucket among its people."""
     target, premises = None, []
     for i, joins, atoms in _shares(each, together, k):
         people = _people(frequencies, int(chosen[i]), atoms, joins)
@@ -389,7 +389,7 @@ def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], to
 
 
 def _shares(each: list[Least], together: list[Least], k: int) -> Iterator[tuple[int, bool, int]]:
-    """Share k + 1 atoms between buckets, from the last: the bucket, whether it has the target, and its atoms."""
+    """Distribute k + 1 atoms among buckets, from the last: the bucket, whether it has the target, and its atoms."""
     m, needs = k + 1, True
     for i in range(len(each) - 1, -1, -1):
         whole = _odds(together[i + 1], m) if needs else together[i + 1].without[m]
@@ -400,13 +400,13 @@ def _shares(each: list[Least], together: list[Least], k: int) -> Iterator[tuple[
 
 
 def _odds(some: Least, m: int) -> Fraction:
-    """The least odds of m atoms."""
+    """Return the least odds of m atoms."""
     assert some.odds is not None
     return some.odds[m - 1]
 
 
 def _ways(here: Least, before: Least, m: int, needs: bool) -> Iterator[tuple[bool, int, Fraction]]:
-    """All ways to share m atoms between a bucket and those before it: has it the target, its atoms, the probability."""
+    """Yield all ways to share m atoms between a bucket and earlier ones: has the target, its atoms, probability."""
     for atoms in range(m, -1, -1):
         if not needs:
             yield False, atoms, here.without[atoms] * before.without[m - atoms]
@@ -418,7 +418,7 @@ def _ways(here: Least, before: Least, m: int, needs: bool) -> Iterator[tuple[boo
 
 
 def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[Atom]:
-    """The atoms of a bucket, the target's first if it is in this bucket."""
+    """Return the atoms of a bucket, the target's first if it is in this bucket."""
     here = frequencies.some(np.array([bucket]))
     target = here.target[0]
     rank = int(min(here.rank[target], m)) if joins else 0
@@ -426,7 +426,7 @@ def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[
     links = sorted(chains.links(0, m), key=lambda link: not link[0])  # the target is person 1
     people = []
     for person, (is_target, c) in enumerate(links, start=1):
-        n_values = c - 1 if is_target and c <= rank else c  # besides the target's own value
+        n_values = c - 1 if is_target and c <= rank else c  # without the target's own value
         values = list(range(min(n_values, here.distinct[0])))
         if is_target:
             values = [target, *(at for at in values if at != target)]
@@ -434,18 +434,18 @@ def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[
     return people
 
 
-# (c, k)-safety: no k basic implications give anybody's value a probability of c or more (Martin et al., 2007).
+# (c, k)-safety: with k basic implications, every probability of a person's value is below c (Martin et al., 2007).
 
 
-#: Relative error, for each atom, by which odds in doubles may be too large: some roundings of 1e-16, with a margin.
+#: The relative error per atom by which odds in doubles may be too large: some roundings of 1e-16, with a margin.
 ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
 class Safety:
-    """Whether P(somebody has a value | k basic implications) < c, for everybody and all of them."""
+    """The condition P(person has value | k basic implications) < c, for all people, values and implications."""
 
-    c: float  # a probability above 0; 1 is safe from certainty
+    c: float  # a probability above 0; 1 only excludes certainty
     k: int
 
     @classmethod
@@ -454,46 +454,45 @@ class Safety:
         if safe is None:
             return None
         if not isinstance(safe, tuple) or len(safe) != 2:
-            raise TableError(f"safe={short_repr(safe)}: a pair (c, k) is expected, such as (0.5, 2)")
+            raise TableError(f"safe must be a pair (c, k) such as (0.5, 2), not {short_repr(safe)}")
         c = check_float(safe[0], "c of safe=(c, k)", 0.0, 1.0, TableError)
         if not c:
-            raise TableError("safe=(0, k): nothing has a probability below 0; choose a larger c")
+            raise TableError("c of safe=(c, k) must be above 0")
         return cls(c, check_int(safe[1], "k of safe=(c, k)", 0, error=TableError))
 
     def disclosure(self, frequencies: Frequencies) -> float:
-        """The largest probability given k implications, as a double; 0 if no value is sensitive."""
+        """Return the largest probability given k implications, as a double; 0 if no value is sensitive."""
         if (frequencies.target < 0).all():
             return 0.0
         (worst,) = worst_formulas(frequencies, [self.k])
         return as_double(worst.disclosure)
 
     def holds(self, least: Least) -> bool:
-        """Whether it holds for buckets with these least odds; False in doubt."""
+        """Return whether it is true for buckets with these least odds; False in doubt."""
         return least.odds is None or bool(least.odds[self.k] * self.c > (1 - self.c) * (1 + (self.k + 1) * ROUNDING))
 
 
 @dataclass(frozen=True)
 class Breach:
-    """The knowledge with which a target is most likely."""
+    """The knowledge that maximises the probability of a target."""
 
     odds: Fraction  # P(not the target | the knowledge) / P(the target | the knowledge)
     target: Atom
-    without: tuple[Atom, ...]  # values that the target is known not to have
+    without: tuple[Atom, ...]  # known negated values of the target
     others: tuple[Atom, ...]  # known values of others
-    family: tuple[Atom, ...]  # each would imply the target
+    family: tuple[Atom, ...]  # atoms that each imply the target
 
 
 def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
     """Find the target, the value and the knowledge with the largest probability."""
-    # Known are l values that the target has not, the values of k others, and of m people that, if they have the
-    # target's value, the target has it.
-    # *Proof that three ways suffice.* The odds are (n - n_s - L - k_0) / n_s of the target's bucket, with L of its
-    # people having one of the l values, times the probability that nobody of the family has s; the values of others
-    # that help are those that are neither s nor among the l. The j-th member of the family in a bucket in which k_b
-    # others are known contributes (n - n_s - k_b - j) / (n - k_b - j), which falls in j and in k_b, and its logarithm
-    # is concave. So is the sum of the logarithms in the numbers that are moved from one bucket to another, which is
-    # least at an end: all the family is in one bucket, and all others who are known are in the target's bucket or in
-    # that of the family.
+    # The knowledge consists of l values that the target does not have, the values of k others, and m people (the
+    # family) whose having the target's value implies that the target has it. *Proof that three ways suffice.* The odds
+    # are (n - n_s - L - k_0) / n_s of the target's bucket, where L of its people have one of the l values, times the
+    # probability that nobody in the family has s; useful values of others are neither s nor among the l. The j-th
+    # member of the family in a bucket with k_b known others contributes (n - n_s - k_b - j) / (n - k_b - j), which
+    # decreases in j and in k_b, and its logarithm is concave. So is the sum of the logarithms in the numbers moved from
+    # one bucket to another, whose minimum is at an end: the whole family is in one bucket, and all known others are in
+    # the target's bucket or in that of the family.
     l, most = min(l, int(frequencies.distinct.max())), int(frequencies.size.max())
     k, m = min(k, most), min(m, most)
     at = np.flatnonzero(frequencies.sensitive[frequencies.value])
@@ -505,10 +504,10 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
     ways = [np.maximum(remaining - k, 0) / n_s * _without_s(n, n_s, k + 1, m)]
     partners = [np.arange(len(at))]
     values = np.unique(frequencies.value[at], return_inverse=True)[1]
-    for known in (0, k) if m else ():  # in the bucket of the family; in the target's own the first way does more
+    for known in (0, k) if m else ():  # in the family's bucket; if it is the target's, the first way is better
         p = _without_s(n, n_s, known, m)
         order = np.lexsort((p, values))
-        least = order[np.searchsorted(values[order], np.arange(values.max() + 1))]  # of every value the least p
+        least = order[np.searchsorted(values[order], np.arange(values.max() + 1))]  # the least p of every value
         partners.append(least[values])
         fewest = np.maximum(remaining - (k - known), 0) / n_s * p[partners[-1]]
         ways.append(np.where(partners[-1] == partners[0], np.inf, fewest))
@@ -521,7 +520,7 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
 
 
 def _without_s(n: np.ndarray, n_s: np.ndarray, known: int, m: int) -> np.ndarray:
-    """The probability that m of n people do not have the value if `known` others have other values."""
+    """Return the probability that m of n people do not have the value if `known` others have other values."""
     p = np.ones(len(n))
     for i in range(known, known + m):
         p *= np.maximum(n - n_s - i, 0) / np.maximum(n - i, 1)
@@ -531,7 +530,7 @@ def _without_s(n: np.ndarray, n_s: np.ndarray, known: int, m: int) -> np.ndarray
 
 
 def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:
-    """The same for one bucket, exactly."""
+    """Return :func:`_without_s` for one bucket, exactly."""
     ways = math.perm(max(n - n_s - known, 0), m)
     return Fraction(ways, math.perm(max(n - known, 0), m)) if ways else Fraction(0)
 
@@ -539,7 +538,7 @@ def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:
 def _worded(
     frequencies: Frequencies, odds: Fraction, pair: tuple[int, int], numbers: tuple[int, int, int], elsewhere: bool
 ) -> Breach:
-    """Write the knowledge as atoms; if `elsewhere`, the known others are in the family's bucket."""
+    """Convert the knowledge to atoms; if `elsewhere`, the known others are in the family's bucket."""
     l, k, m = numbers
     (b, home), s = frequencies.bucket[list(pair)].tolist(), int(frequencies.value[pair[0]])
     target = Atom(b, 1, s)
@@ -547,7 +546,7 @@ def _worded(
     without = tuple(Atom(b, 1, int(value)) for value in values[:l])
     where = home if elsewhere else b
     values, counts = _others(frequencies, where, s) if elsewhere else (values[l:], counts[l:])
-    people = {b: 1, home: int(b == home)}  # people named so far
+    people = {b: 1, home: int(b == home)}  # numbers of people named so far
     known = np.repeat(values, counts)[: min(k, frequencies.size[where] - people[where])]
     others = tuple(Atom(where, people[where] + i, int(value)) for i, value in enumerate(known, start=1))
     people[where] += len(others)
@@ -557,7 +556,7 @@ def _worded(
 
 
 def _others(frequencies: Frequencies, bucket: int, s: int) -> tuple[np.ndarray, np.ndarray]:
-    """The other values of a bucket, the most frequent first, and their counts."""
+    """Return the other values of a bucket, the most frequent first, and their counts."""
     entries = slice(*frequencies.start[bucket : bucket + 2])
     value, count = frequencies.value[entries], frequencies.count[entries]
     return value[value != s], count[value != s]
