@@ -1,4 +1,4 @@
-"""The data of the papers, ready to use."""
+"""The data sets of the papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of the papers, ready to use."""
+"""Loaders of the data sets of the papers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from .._utils.errors import TableError, join_names
 from .._utils.validation import check_bool, read_file_text
 
-#: The eight quasi-identifiers of Adult that go with "education" as the sensitive attribute.
+#: The eight quasi-identifiers of Adult if "education" is the sensitive attribute.
 ADULT_QI = (
     "workclass", "marital-status", "occupation", "relationship", "race", "sex", "native-country", "salary",
 )  # fmt: skip
@@ -23,7 +23,7 @@ UCI_COLUMNS = (
 
 
 def load_hospital() -> pd.DataFrame:
-    """Ten patients, in three buckets: Name, Gender, Degree, Disease, Bucket (Privacy-MaxEnt, Fig. 1).
+    """Load ten patients in three buckets: Name, Gender, Degree, Disease, Bucket (Privacy-MaxEnt, Fig. 1).
 
     Returns
     -------
@@ -44,7 +44,7 @@ def load_hospital() -> pd.DataFrame:
 
 
 def load_patients() -> list[pd.DataFrame]:
-    """Two releases of patients, 13 and 12: Pseudonym, Gender, Zip, Disease, Bucket (Re-publishing, Fig. 1).
+    """Load two releases of 13 and 12 patients: Pseudonym, Gender, Zip, Disease, Bucket (Re-publishing, Fig. 1).
 
     Returns
     -------
@@ -55,7 +55,7 @@ def load_patients() -> list[pd.DataFrame]:
     --------
     >>> import maxent_cvx as mx
     >>> first, second = mx.datasets.load_patients()
-    >>> len(first), len(second), int(first["Pseudonym"].isin(second["Pseudonym"]).sum())        # who is in both
+    >>> len(first), len(second), int(first["Pseudonym"].isin(second["Pseudonym"]).sum())        # number in both
     (13, 12, 10)
     >>> print(first.head(2))
        Pseudonym Gender    Zip    Disease  Bucket
@@ -67,25 +67,25 @@ def load_patients() -> list[pd.DataFrame]:
 
 
 def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -> pd.DataFrame:
-    """UCI Adult: people of the 1994 US census, one row each.
+    """Load UCI Adult, people of the 1994 US census, one row per person.
 
     Parameters
     ----------
     complete : bool
-        Leave out rows with missing values. False needs `path`: the package contains complete rows only.
+        Whether to omit rows with missing values. False needs `path`, as the package only contains complete rows.
     path : path, optional
-        UCI's adult.data or adult.test, to read all its columns instead.
+        UCI's adult.data or adult.test, to read all columns of the file instead.
 
     Returns
     -------
     DataFrame
-        UCI's column names, the class column as "salary". From the package: 30,162 rows, in UCI's order,
-        without fnlwgt, capital-gain and capital-loss.
+        UCI's columns, with the class column as "salary". From the package, 30,162 rows in UCI's order, without fnlwgt,
+        capital-gain and capital-loss.
 
     Raises
     ------
     TableError
-        If `complete` is False without a file, or the file is not UCI's.
+        If `complete` is False without `path`, or the file is not UCI's.
     StatementError
         If `complete` is neither True nor False.
 
@@ -107,7 +107,7 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     if path is None:
         if not complete:
             raise TableError(
-                "the package carries Adult's complete rows only; pass path='adult.data' (from UCI) for all"
+                "the package only contains the complete rows of Adult; pass path='adult.data' (from UCI) for all rows"
             )
         return pd.read_csv(str(files(__package__) / "adult.csv.gz"))
     text = read_file_text(path, "path")
@@ -116,9 +116,9 @@ def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise TableError(f"{str(path)!r} is not UCI's Adult: {' '.join(str(error).split())}") from error
     if adult.shape[1] != len(UCI_COLUMNS):
-        raise TableError(f"{str(path)!r} has {adult.shape[1]} columns, UCI's Adult has {len(UCI_COLUMNS)}")
+        raise TableError(f"{str(path)!r} must have the {len(UCI_COLUMNS)} columns of UCI's Adult, not {adult.shape[1]}")
     adult.columns = pd.Index(UCI_COLUMNS)
     adult["salary"] = adult["salary"].astype(str).str.rstrip(".")  # adult.test ends its labels with a full stop
     if strangers := sorted(set(adult["salary"]) - {"<=50K", ">50K"}):
-        raise TableError(f"{str(path)!r} has {join_names(strangers)} as its class, UCI's Adult has '<=50K' and '>50K'")
+        raise TableError(f"the classes of {str(path)!r} must be '<=50K' and '>50K', not {join_names(strangers)}")
     return adult.dropna(ignore_index=True) if complete else adult

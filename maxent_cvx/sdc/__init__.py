@@ -1,7 +1,7 @@
-"""Statistical disclosure control: techniques that publish a table, or answers, and what an intruder infers from it.
+"""Statistical disclosure control: techniques that publish a table or answers, and an intruder's inferences from them.
 
-Every technique has ``publish(table, confidential)`` and ``infer(published, known, population)``, the intruder's
-probabilities of the confidential values of a person of whom some attributes are known; judge them with
+Every technique has ``publish(table, confidential)`` and ``infer(published, known, population)``, which returns the
+intruder's probabilities of a person's confidential values given some attributes; measure them with
 :func:`maxent_cvx.measures.equivocation`. :func:`experiment` compares techniques.
 """
 

@@ -1,4 +1,4 @@
-"""Experiments: techniques x strengths x what the intruder knows x repetitions."""
+"""Experiments: techniques x strengths x intruders' knowledge x repetitions."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from ..measures.equivocation import areas, in_units, widths_asked
 from .techniques import Technique, check_confidential, domain_of, numeric_domain
 
 DRAWS = ("people", "values")
-#: What is told of every intruder.
+#: The columns about every intruder.
 COLUMNS = ["technique", "strength", "repetition", "size", "attributes", "target", "people", "truth"]
-#: How far the probabilities of a technique may be from a sum of 1.
+#: The tolerance of the sum of a technique's probabilities, which is 1.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Intruders:
-    """Who they ask about, what they know, and how they are judged; see :func:`maxent_cvx.sdc.experiment`."""
+    """The intruders' targets, knowledge and measures; see :func:`maxent_cvx.sdc.experiment`."""
 
     table: pd.DataFrame
     confidential: str
-    attributes: Sequence[str]  # what may be known
-    sizes: Sequence[int]  # how many of these are known
-    targets: int  # people of each size
+    attributes: Sequence[str]  # attributes that intruders may know
+    sizes: Sequence[int]  # numbers of known attributes
+    targets: int  # number of people per size
     draw: str
     eps: Sequence[float]
 
     def read(self, name: str, make: Callable[..., Technique], strength: Any, seeds: Sequence[int]) -> pd.DataFrame:
-        """Publish the table, and tell what each intruder infers from it: a row an intruder."""
+        """Publish the table, and return each intruder's inference from it, one row per intruder."""
         rng = np.random.default_rng(seeds)  # the same for every technique and strength
         seed = int(rng.integers(2**31))
         order = [self.attributes[i] for i in rng.permutation(len(self.attributes))]
         technique = make(strength, seed=seed)
         if not isinstance(technique, Technique):
-            raise StatementError(f"{name} returns {short_repr(technique)}, which lacks publish or infer")
-        published = technique.publish(self.table.copy(), self.confidential)  # whatever it does to its table
+            raise StatementError(f"{name} must return an object with publish and infer, not {short_repr(technique)}")
+        published = technique.publish(self.table.copy(), self.confidential)  # a copy, as it may modify its table
         population = self.table.drop(columns=self.confidential)
         domain, truth = domain_of(self.table[self.confidential]), self.table[self.confidential]
         rows, inferred, seen = [], [], {}
@@ -69,7 +69,7 @@ class Intruders:
         return pd.concat([pd.DataFrame(rows, columns=COLUMNS), judged], axis=1)
 
     def _targets(self, attributes: list[str], size: int, seeds: Sequence[int]) -> list[int]:
-        """Places of people in the table: the same for each size, or anew from the combinations that somebody has."""
+        """Return positions of people in the table: the same for each size, or drawn by existing combinations."""
         chances = np.random.default_rng([*seeds, 0 if self.draw == "people" else size]).random((self.targets, 2))
         if self.draw == "people" or not attributes:
             return [int(place) for place in chances[:, 0] * len(self.table)]
@@ -81,24 +81,24 @@ class Intruders:
 
 
 def _plain(value: object) -> object:
-    """A value as it is known; in a list if it could be read as more than one."""
+    """Return a known value, in a list if it could be read as several values."""
     return [value] if isinstance(value, tuple | pd.Interval) else value
 
 
 def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:
-    """The probabilities that a technique gives, over the domain."""
+    """Check the probabilities of a technique, and return them over the domain."""
     if not isinstance(p, pd.Series) or not p.index.isin(domain).all() or p.index.has_duplicates:
-        description = short_repr(p) if not isinstance(p, pd.Series) else "one with other values, or a value twice"
-        raise TableError(f"{name}.infer must give a Series of probabilities by value of the domain, not {description}")
-    share = as_numbers(p.reindex(domain).fillna(0.0), f"what {name}.infer gives").astype(float)
+        description = short_repr(p) if not isinstance(p, pd.Series) else "one with other or duplicate values"
+        raise TableError(f"{name}.infer must return a Series of probabilities by domain value, not {description}")
+    share = as_numbers(p.reindex(domain).fillna(0.0), f"the result of {name}.infer").astype(float)
     if not (share >= 0).all():
-        raise TableError(f"{name}.infer gives {share.min():.12g}, which is not a probability")
+        raise TableError(f"{name}.infer must return probabilities, not {share.min():.12g}")
     if abs(share.sum() - 1) > ROUNDING:
-        raise TableError(f"{name}.infer gives numbers that sum to {share.sum():.12g}; probabilities are expected")
+        raise TableError(f"{name}.infer must return probabilities that sum to 1, not to {share.sum():.12g}")
     return share
 
 
-#: More repetitions, or targets of each, than this would take years.
+#: The maximum number of repetitions, and of targets per repetition; more would take years.
 MOST_RUNS = 10**6
 
 
@@ -118,55 +118,56 @@ def experiment(
     client: Any = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Publish a table with several techniques, and measure what intruders with increasing knowledge infer.
+    """Publish a table with several techniques, and measure the inferences of intruders with increasing knowledge.
 
     Parameters
     ----------
     table : DataFrame
         One row per person; all columns are published.
     confidential : str
-        The confidential attribute, a number.
+        The confidential attribute, which is numeric.
     techniques : dict
-        Techniques and their strengths: ``{mx.sdc.Sampling: [0.05, 0.5], mx.sdc.RangeQueries: [2, 8]}``. A key is
-        called as ``key(strength, seed=seed)``, and named by its ``__name__``; it may be a user-defined class or function.
+        Techniques and their strengths: ``{mx.sdc.Sampling: [0.05, 0.5], mx.sdc.RangeQueries: [2, 8]}``. Each key is
+        called as ``key(strength, seed=seed)``, and named by its ``__name__``; it can be a user-defined class or
+        function.
     known : list of str, optional
-        The attributes that intruders may know; by default all others.
+        The attributes that intruders may know; by default, all others.
     sizes : list of int, optional
-        The numbers of known attributes; by default from none to all.
+        The numbers of known attributes; by default, 0 to all.
     targets : int
-        Number of people per repetition about whom intruders know attributes.
+        The number of people per repetition about whom intruders know attributes.
     draw : {"people", "values"}
-        Draw people, equally likely; or, as in the paper, combinations of values that occur, equally likely, and then one
-        of the people with the combination.
+        Draw people with equal probability; or, as in the paper, existing combinations of values with equal probability,
+        and then a person with the combination.
     repetitions : int
-        Number of repetitions. In each, the table is published again, and the order in which attributes become known is
-        drawn. Repetitions and targets are the same for all techniques and strengths.
+        The number of repetitions. Each publishes the table again, and draws the order in which attributes become known.
+        Repetitions and targets are the same for all techniques and strengths.
     at : list of float, optional
-        Values of eps at which H(eps) is computed.
+        The values of eps at which H(eps) is computed.
     seed : int
-        Random seed of the whole experiment.
+        The random seed of the whole experiment.
     n_jobs : int, optional
-        Number of processes, as in joblib. None means one, unless set by ``joblib.parallel_config``, whose backends
+        The number of processes, as in joblib. None means one, unless set by ``joblib.parallel_config``, whose backends
         ("dask", "ray") are supported.
     client : distributed.Client, optional
         A Dask cluster, instead of `n_jobs`. The result is the same.
     progress : bool, optional
-        Show a progress bar; by default on a terminal or in a notebook.
+        Whether to show a progress bar; by default, on a terminal or in a notebook.
 
     Returns
     -------
     DataFrame
         One row per intruder: `technique`, `strength`, `repetition`, `size` (the number of known attributes), the known
         `attributes`, the `target` (the position of a person in the table), the number of `people` who match the
-        knowledge, ``|Mo|``, the probability of the `truth`; `initial`, `area`, `eps_max` and
-        `disclosure_risk` of :func:`maxent_cvx.measures.equivocation`; and "H(eps)". Average with ``.groupby``.
+        knowledge, ``|Mo|``, the probability of the `truth`; `initial`, `area`, `eps_max` and `disclosure_risk` of
+        :func:`maxent_cvx.measures.equivocation`; and "H(eps)". Average with ``.groupby``.
 
     Raises
     ------
     StatementError, TableError, UnknownName
-        If an argument is invalid, or `n_jobs` and `client` are both given; or as raised by a technique.
+        If an argument is invalid, or `n_jobs` and `client` are both given; or from a technique.
     SolverError
-        If the cluster does not answer.
+        If the cluster does not respond.
     BadProbability
         If an eps is negative, or not a number.
 
@@ -205,20 +206,20 @@ def experiment(
 
 
 def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[str] | None) -> list[str]:
-    """The attributes that intruders may know."""
+    """Return the attributes that intruders may know."""
     others = [name for name in table.columns if name != confidential]
     if known is None:
         return others
     attributes = list(names(known, "known"))
     if strangers := [name for name in attributes if name not in others]:
-        raise StatementError(f"known contains {strangers[0]!r}, which is not an attribute other than {confidential!r}")
+        raise StatementError(f"known must contain attributes other than {confidential!r}, not {strangers[0]!r}")
     if len(set(attributes)) < len(attributes):
-        raise StatementError(f"known must contain each attribute once, got {attributes}")
+        raise StatementError(f"known must not contain duplicates, got {attributes}")
     return attributes
 
 
 def _sizes(sizes: object, most: int) -> list[int]:
-    """How many attributes are known."""
+    """Return the numbers of known attributes."""
     numbers = sorted({check_int(size, "sizes", 0, most) for size in as_list(sizes)})
     if not numbers:
         raise StatementError("sizes must contain at least one number of known attributes, got []")
@@ -226,19 +227,17 @@ def _sizes(sizes: object, most: int) -> list[int]:
 
 
 def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list[Any]]]:
-    """Read the techniques, their names and strengths."""
+    """Return the names, techniques and strengths."""
     if not isinstance(techniques, Mapping) or not techniques:
         raise StatementError(f"techniques must be a dictionary {{technique: strengths}}, not {short_repr(techniques)}")
     named = []
     for make, strengths in techniques.items():
         if not callable(make):
             raise StatementError(
-                f"a technique is a class, or a function of (strength, seed=...), not {short_repr(make)}"
+                f"a technique must be a class, or a function of (strength, seed=...), not {short_repr(make)}"
             )
         if not is_several(strengths) or isinstance(strengths, str) or not (listed := list(strengths)):
-            raise StatementError(
-                f"the strengths of a technique are a list of at least one, not {short_repr(strengths)}"
-            )
+            raise StatementError(f"the strengths of a technique must be a nonempty list, not {short_repr(strengths)}")
         name = getattr(make, "__name__", "")
         if isinstance(make, partial):
             settings = ", ".join(f"{key}={short_repr(value)}" for key, value in make.keywords.items())
@@ -247,10 +246,10 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
             inspect.signature(make).bind(listed[0], seed=0)
         except TypeError as error:
             raise StatementError(f"{name} cannot be called as {name}(strength, seed=0): {error}") from error
-        except ValueError:  # built in, and does not tell
+        except ValueError:  # a built-in function without signature
             pass
         named.append((name, make, listed))
     called = [name for name, _, _ in named]
     if len(set(called)) < len(called) or "" in called or "<lambda>" in called:
-        raise StatementError(f"techniques are called {called}: each needs a name of its own; use def, or a class")
+        raise StatementError(f"techniques must have distinct names, not {called}; use def, or a class")
     return named

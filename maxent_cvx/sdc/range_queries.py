@@ -1,4 +1,4 @@
-"""Range queries: sums that are answered when they are of enough records, and what follows from them."""
+"""Range queries: sums over enough records, and their implications."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .techniques import DomainTechnique, Known, Published, check_confidential, draws, numeric_domain
 
-#: Tolerance for the rounding of sums, relative to the largest of them.
+#: The tolerance for the roundoff of sums, relative to the largest one.
 ROUNDING = 1e-9
-NO_RECORDS = "no records between {:g} and {:g} have these sums; pass the sums that were published"
+NO_RECORDS = "no records between {:g} and {:g} have these sums; pass the published sums"
 
 
 def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the records in each block b_0, ..., b_k, given the sums of b_0 + b_1, b_1 + b_2, ...
+    """Bound the records in each block b_0, ..., b_k, given the sums of b_0 + b_1, b_1 + b_2, ...
 
-    The sum t of b_0 determines all others: that of b_j is c_j + (-1)^j t with c_0 = 0, c_(j+1) = S_j - c_j. As every sum
-    is between l low and l high, t is bounded, and so is the sum of every block. A record is at most the sum of its block
-    minus the lowest possible values of the others. These bounds are attained.
+    The sum t of b_0 determines all others: the sum of b_j is c_j + (-1)^j t with c_0 = 0, c_(j+1) = S_j - c_j. As every
+    sum is between l low and l high, t is bounded, and so is the sum of every block. A record is at most the sum of its
+    block minus the lowest possible values of the others. These bounds are attained.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ def half_overlapping_bounds(sums: np.ndarray, half: int, low: float, high: float
 
 
 def block_sums(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """C and (-1)^j of the sums c_j + (-1)^j t of all blocks: c_j = S_(j-1) - S_(j-2) + ..., an alternating sum."""
+    """Return c_j = S_(j-1) - S_(j-2) + ... and (-1)^j of the sums c_j + (-1)^j t of all blocks."""
     sign = (-1.0) ** np.arange(len(sums) + 1)
     return np.concatenate([[0.0], -sign[1:] * np.cumsum(sign[:-1] * sums)]), sign
 
 
 def _checked(sums: Any, low: float, high: float) -> tuple[np.ndarray, float, float]:
-    """Read sums, and the ends of the domain."""
+    """Read the sums and the ends of the domain."""
     low, high = check_number(low, "low"), check_number(high, "high")
     if low > high:
         raise TableError(f"low={low:g} is above high={high:g}; swap the two")
@@ -103,7 +103,7 @@ def _checked(sums: Any, low: float, high: float) -> tuple[np.ndarray, float, flo
 
 
 def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of every record, min and max r_i over all low <= r <= high with A r = sums, by linear programming.
+    """Bound every record by linear programming: min and max r_i over all low <= r <= high with A r = sums.
 
     Parameters
     ----------
@@ -142,11 +142,11 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
         matrix = sp.csc_array(system)
         matrix = matrix if np.iscomplexobj(matrix.data) else matrix.astype(float)
     except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"system must be a table of numbers, queries by records: {error}") from error
+        raise TableError(f"system must be a matrix of numbers, queries by records: {error}") from error
     if np.iscomplexobj(matrix.data) or not np.isfinite(matrix.data).all():
-        raise TableError("system must contain finite real numbers, how often each record is in each query")
+        raise TableError("system must contain finite numbers, the multiplicity of each record in each query")
     if matrix.ndim != 2 or answers.shape != matrix.shape[:1]:
-        raise TableError(f"system has the shape {matrix.shape} and sums {answers.shape}; one sum per query is expected")
+        raise TableError(f"sums must have one number for each of {matrix.shape[0]} queries, not shape {answers.shape}")
     matrix.sum_duplicates()
     columns: dict[bytes, int] = {}
     kind = np.empty(matrix.shape[1], dtype=np.int64)
@@ -154,7 +154,7 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
         column = matrix.indices[start:end].tobytes() + matrix.data[start:end].tobytes()
         kind[i] = columns.setdefault(column, len(columns))
     first = np.unique(kind, return_index=True)[1]
-    span = high - low or 1.0  # records are low + span x, and x from 0 to 1
+    span = high - low or 1.0  # records are low + span x, with x from 0 to 1
     target = (answers - low * np.asarray(matrix.sum(axis=1))) / span
     bounds = np.empty((2, len(first)))
     program = LinearProgram(sp.csr_array(matrix), target, target, upper=float(high > low))
@@ -171,20 +171,20 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     return bounds[0][kind], bounds[1][kind]
 
 
-#: Numbers in a table of blocks and values that is looked at together.
+#: The maximum number of entries of a table of blocks and values in memory.
 TABLE = 2**20
-#: Steps of Newton's method, or bisections in its place; means of values from 0 to 1, and nats, that are the same.
+#: Steps of Newton's method or bisection; the tolerance of means of values from 0 to 1, and of nats.
 STEPS, SAME, GAP = 200, 1e-14, 1e-12
-#: How far an answer may be missed, of the range of the values and the size of the block.
+#: The tolerance of an answer, relative to the range of the values and the size of the block.
 ACCURACY = 1e-9
 
 
 def most_entropic(
     values: np.ndarray, allowed: np.ndarray, offset: np.ndarray, sign: np.ndarray, half: int
 ) -> np.ndarray:
-    """Max over t of sum_b l H_b(m_b); H_b: largest entropy over allowed values with mean (c_b + (-1)^b t) / l."""
-    # The largest entropy with a mean has p(d) ~ exp(lambda d), and H_b'(m) = -lambda; so the objective is concave in t,
-    # its derivative is -sum_b (-1)^b lambda_b, and Newton's method finds where that is 0, inside a bracket.
+    """Maximise sum_b l H_b(m_b) over t; H_b: largest entropy over allowed values with mean (c_b + (-1)^b t) / l."""
+    # The distribution of largest entropy with a mean is p(d) ~ exp(lambda d), and H_b'(m) = -lambda. So the objective
+    # is concave in t, and Newton's method, inside a bracket, finds the zero of its derivative -sum_b (-1)^b lambda_b.
     start, span = values[0], (values[-1] - values[0]) or 1.0
     z = (values - start) / span
     center, rate = (offset / half - start) / span, sign / (half * span)
@@ -193,7 +193,7 @@ def most_entropic(
     ends = np.sort((np.array([lowest, highest]) - center) / rate, axis=0)
     low, high = ends[0].max(), ends[1].min()
     if low > high + ACCURACY * half * span:
-        raise Infeasible("no records within the bounds have these sums; pass the sums that were published")
+        raise Infeasible("no records within the bounds have these sums; pass the published sums")
     tilt, t, slope = np.zeros(len(offset)), (low + high) / 2, 0.0
     for _ in range(STEPS):
         mean = np.clip(center + rate * t, lowest, highest)
@@ -218,8 +218,8 @@ def most_entropic(
 def _tilted(
     z: np.ndarray, allowed: np.ndarray, mean: np.ndarray, lowest: np.ndarray, highest: np.ndarray, tilt: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The lambda, the probabilities ~ exp(lambda z) of allowed values, and the variance, for each block's mean."""
-    # At an end of what is allowed all have that value; the variance is 0 then.
+    """Return lambda, the probabilities ~ exp(lambda z) of allowed values, and the variance, for each block's mean."""
+    # If the mean is the least or the largest allowed value, all records have this value, and the variance is 0.
     p, variance = np.zeros(allowed.shape), np.zeros(len(mean))
     tilt = tilt.copy()
     at_end = (mean - lowest <= SAME) | (highest - mean <= SAME)
@@ -236,7 +236,7 @@ def _tilted(
 def _newton(
     z: np.ndarray, allowed: np.ndarray, mean: np.ndarray, tilt: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Newton's method on the mean, which rises with lambda, inside brackets that grow."""
+    """Apply Newton's method to the mean, which increases with lambda, inside growing brackets."""
     below, above = np.full(len(mean), -np.inf), np.full(len(mean), np.inf)
     exponent = np.where(allowed, 0.0, -np.inf)
     for _ in range(STEPS):
@@ -263,7 +263,7 @@ class WindowSums(Source):
     Parameters
     ----------
     sums : ndarray, shape (windows,)
-        S_j, in the unit of the values. The QI tuples of the view are the blocks in order, one more than the windows.
+        S_j, in the unit of the values. The QI tuples of the view are the blocks in order, one more than windows.
 
     Notes
     -----
@@ -299,7 +299,7 @@ class WithinBounds(Source):
     Parameters
     ----------
     low, high : ndarray, shape (blocks,)
-        L and U of the records of every block, in the unit of the values.
+        L and U for the records of every block, in the unit of the values.
 
     Examples
     --------
@@ -329,28 +329,28 @@ class WithinBounds(Source):
 
 
 def _numbers(space: Space) -> np.ndarray:
-    """The sensitive values."""
+    """Return the sensitive values."""
     return space.view.sensitive_values.to_numpy(dtype=float)
 
 
-#: Probabilities in a table of blocks and values.
+#: The maximum number of probabilities of a table of blocks and values.
 MOST_ENTRIES = 10**8
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What is added up, as integer numbers of steps."""
+    """The values and sums as integer numbers of steps."""
 
-    values: np.ndarray  # the domain, from 0 on
-    sums: np.ndarray  # of each query, above so many of the least value
+    values: np.ndarray  # the domain, starting at 0
+    sums: np.ndarray  # the sum of each query, minus that of as many least values
     least: float  # the least value
     one: float  # a step, in the unit of the values
-    slack: float  # what rounding may make of a bound, and less than to another value
+    slack: float  # the tolerance for the roundoff of a bound, less than the distance to another value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangeSums(Published):
-    """The answers: one row per query, `first` and `last` of the records it sums in `order`, and the `sum`.
+    """The answers: one row per query, with the `first` and `last` of its records in `order`, and the `sum`.
 
     Attributes
     ----------
@@ -368,7 +368,7 @@ class RangeSums(Published):
     >>> answers = mx.sdc.RangeQueries(size=2).publish(people, confidential="Salary")
     >>> answers.table["sum"].to_list()
     [130, 160, 190]
-    >>> print(answers.bounds.sort_index())                    # the first two: 80 at most, and the others 80 at least
+    >>> print(answers.bounds.sort_index())                    # at most 80 for the first two, at least 80 for the others
         low   high
     0  80.0  110.0
     1  50.0   80.0
@@ -381,13 +381,13 @@ class RangeSums(Published):
 
     @cached_property
     def block(self) -> np.ndarray:
-        """The block of Q/2 records that each is in, in `order`; -1 of those in no query."""
+        """The block of Q/2 records of each record, in `order`; -1 for records outside all queries."""
         number = np.arange(len(self.order)) // (self.size // 2)
         return np.where(number <= len(self.table), number, -1)
 
     @cached_property
     def bounds(self) -> pd.DataFrame:
-        """The least and the largest value `low`, `high` that each record can have, by label."""
+        """The least and the largest possible value, `low` and `high`, of each record, by label."""
         inside, span = self.block >= 0, self._steps.values[-1]
         low, high = half_overlapping_bounds(self._steps.sums, self.size // 2, 0.0, span)
         least, most = np.where(inside, low[self.block], 0.0), np.where(inside, high[self.block], span)
@@ -405,8 +405,8 @@ class RangeSums(Published):
         """
         if (entries := (len(self.table) + 1) * len(self.domain)) > MOST_ENTRIES:
             raise GroupTooLarge(
-                f"{len(self.table) + 1} blocks of {len(self.domain)} values are {entries:.1e} probabilities, and "
-                f"{MOST_ENTRIES:.0e} are allowed; round the values, or ask for longer sums"
+                f"{len(self.table) + 1} blocks of {len(self.domain)} values have {entries:.1e} probabilities, but at "
+                f"most {MOST_ENTRIES:.0e} are supported; round the values, or use sums of more records"
             )
         steps = self._steps
         low, high = half_overlapping_bounds(steps.sums, self.size // 2, 0.0, steps.values[-1])
@@ -417,10 +417,10 @@ class RangeSums(Published):
 
     @property
     def model(self) -> MaxEnt:
-        """The model whose posterior is :attr:`maxent`, for more knowledge, bounds, or another solver.
+        """The model with the posterior :attr:`maxent`, for more knowledge, bounds, or another solver.
 
-        Its QI tuples are the blocks, and its sources "range sums" and "bounds". General solvers find the same answer as
-        :attr:`maxent`, with more time and memory.
+        Its QI tuples are the blocks, and its sources are "range sums" and "bounds". General solvers find the same
+        solution as :attr:`maxent`, with more time and memory.
 
         Examples
         --------
@@ -443,12 +443,12 @@ class RangeSums(Published):
 
     @property
     def slack(self) -> float:
-        """Tolerance of rounded bounds, in the unit of the values: smaller than the distance to another value."""
+        """The tolerance of rounded bounds, in the unit of the values, less than the distance to another value."""
         return self._steps.slack * self._steps.one
 
     @cached_property
     def _steps(self) -> Steps:
-        """Values and sums in integer steps above the least value, in which sums of what was typed are exact."""
+        """Convert values and sums to integer steps above the least value, in which sums are exact."""
         _, units, unit = in_units(self.domain, f"the values of {self.confidential!r}")
         step = int(np.gcd.reduce(units)) or 1
         values, step_size = (units // step).astype(float), float(unit.width(np.array([step]))[0])
@@ -459,7 +459,7 @@ class RangeSums(Published):
 
 
 DISTRIBUTIONS = ("uniform", "maxent")
-#: Sums up to here are exact in floating point.
+#: The largest sum that is exact in floating point.
 EXACT = 2**53
 
 
@@ -470,28 +470,28 @@ class RangeQueries(DomainTechnique):
     Parameters
     ----------
     size : int
-        Q = 2l, even: each query sums Q records of the shuffled table, and shares half of them with the previous query. The
+        Q = 2l, even: each query sums Q records of the shuffled table, half of which are also in the previous query. The
         floor(2 n / Q) - 1 queries are linearly independent.
     seed : int
-        Random seed of the shuffling.
+        The random seed of the shuffling.
     distribution : {"uniform", "maxent"}
-        The inference from the equations: bounds L and U of every record, with all values of the domain in between equally
-        likely, as in the paper; or the distribution of maximum entropy over these values that satisfies the equations in
-        expectation.
+        The inference from the equations: bounds L and U of every record, with all values of the domain in between
+        equally likely, as in the paper; or the distribution of maximum entropy over these values that satisfies the
+        equations in expectation.
 
     Raises
     ------
     StatementError
         If an argument is out of range.
     TableError, Inaccurate, GroupTooLarge
-        From `infer`: if the labels of the population are not those of the records; if, because of rounding, a record has
-        no value between its bounds; with ``distribution="maxent"``, if there are too many blocks and values.
+        From `infer`: if the labels of the population are not those of the records; if there is no value between the
+        bounds of a record because of roundoff; with ``distribution="maxent"``, if there are too many blocks and values.
 
     Notes
     -----
-    CAE, section 5 and its algorithm 2. That algorithm uses the probability 1 / (U - L + 1), which is correct if the
-    domain consists of consecutive integers. Users know which records their queries sum, so the population is a DataFrame
-    with the labels of the table; a QITable, which has no labels, is enough if everybody matches. The maximum-entropy
+    CAE, section 5, algorithm 2. That algorithm uses the probability 1 / (U - L + 1), which is correct if the domain
+    consists of consecutive integers. Users know the records of their queries, so the population is a DataFrame with the
+    labels of the table; a QITable, which has no labels, suffices if everybody matches. The maximum-entropy
     distribution is computed by Newton's method in one dimension, as all sums of half windows follow from the first.
 
     Examples
@@ -514,7 +514,7 @@ class RangeQueries(DomainTechnique):
 
     def __post_init__(self) -> None:
         if check_int(self.size, "size", 2) % 2:
-            raise StatementError(f"size must be even, as half of the records of a query overlap, got {self.size}")
+            raise StatementError(f"size must be even, as queries overlap by half of their records, got {self.size}")
         check_int(self.seed, "seed", 0)
         check_in(self.distribution, "distribution", DISTRIBUTIONS)
 
@@ -542,10 +542,10 @@ class RangeQueries(DomainTechnique):
         check_confidential(table, confidential)
         domain = numeric_domain(table[confidential])
         if table.index.has_duplicates:
-            raise TableError("two records have the same label, but queries refer to records by label; reset the index")
+            raise TableError("queries refer to records by label, so labels must be unique; reset the index")
         if (largest := float(np.abs(domain.to_numpy(dtype=float)).max())) * self.size > EXACT:
             raise TableError(
-                f"column {confidential!r} has values up to {largest:g}, whose sums are not exact; round them"
+                f"the sums of column {confidential!r}, with values up to {largest:g}, are not exact; round the values"
             )
         half, blocks = self.size // 2, 2 * len(table) // self.size
         if blocks < 2:
@@ -561,21 +561,21 @@ class RangeQueries(DomainTechnique):
         return RangeSums(answers, confidential, domain, table.index[order], self.size)
 
     def _shares(self, published: RangeSums, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
-        """The mean over the records that match."""
+        """Return the mean over the matching records."""
         if isinstance(population, QITable) and not person.matching.all():
-            raise TableError("queries refer to records by label, and a QITable has no labels; pass a DataFrame")
+            raise TableError("queries refer to records by label, but a QITable has no labels; pass a DataFrame")
         everybody = population.index if isinstance(population, pd.DataFrame) else published.order
         matching = everybody[person.matching] if isinstance(population, pd.DataFrame) else everybody
         at = published.order.get_indexer(matching)
         if (at < 0).any() or len(everybody) != len(published.order) or everybody.has_duplicates:
             raise TableError(
-                f"the population of {len(everybody)} is not labelled as the {len(published.order)} records were; pass "
-                "the other attributes of the same table, with its index"
+                f"the labels of the population of {len(everybody)} differ from those of the {len(published.order)} "
+                "records; pass the other attributes of the same table, with its index"
             )
         return self._uniform(published, at) if self.distribution == "uniform" else self._maxent(published, at)
 
     def _uniform(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
-        """Every value between a record's bounds, equally likely."""
+        """Return equal probabilities of all values between a record's bounds."""
         domain = answers.domain.to_numpy(dtype=float)
         low, high = answers.bounds.to_numpy()[at].T
         first = np.searchsorted(domain, low - answers.slack)
@@ -589,7 +589,7 @@ class RangeQueries(DomainTechnique):
         return np.bincount(ranges(first, end - first), share, len(domain))
 
     def _maxent(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
-        """The mean over records of what maximum entropy says of their blocks; of those in none, anything."""
+        """Return the mean over records of the maximum-entropy distributions of their blocks; uniform outside blocks."""
         block, p = answers.block[at], answers.maxent.to_numpy()
         records = np.bincount(block[block >= 0], minlength=len(p))
         return (records @ p + (block < 0).sum() / len(answers.domain)) / len(at)

@@ -1,4 +1,4 @@
-"""Techniques of statistical disclosure control: what is published, and what an intruder infers from it."""
+"""Techniques of statistical disclosure control: published data, and an intruder's inferences from them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_confidential(table: pd.DataFrame, confidential: str) -> None:
     check_dataframe(table, "the table")
     if table.columns.has_duplicates:
         raise TableError(
-            f"the table has two columns {join_names(table.columns[table.columns.duplicated()])}; rename one"
+            f"the table has duplicate columns {join_names(table.columns[table.columns.duplicated()])}; rename them"
         )
     check_columns(table, {"confidential": (confidential,)}, "the table")
     check_columns(table, {"attributes": tuple(table.columns)}, "the table")
@@ -46,13 +46,13 @@ def check_confidential(table: pd.DataFrame, confidential: str) -> None:
 
 
 def check_type(column: pd.Series) -> None:
-    """Refuse float16, for which pandas has no index."""
+    """Raise an error for float16, for which pandas has no index."""
     if column.dtype == np.float16:
         raise TableError(f"column {column.name!r} has dtype float16, which is not supported; use .astype('float32')")
 
 
 def domain_of(column: pd.Series) -> pd.Index:
-    """The domain of an attribute, in order: the categories of a Categorical, else the values that occur, sorted."""
+    """Return the ordered domain of an attribute: the categories of a Categorical, else the sorted values."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return pd.Index(column.cat.categories, name=column.name)
     try:
@@ -62,23 +62,23 @@ def domain_of(column: pd.Series) -> pd.Index:
 
 
 def numeric_domain(column: pd.Series) -> pd.Index:
-    """The domain of an attribute whose values are numbers, increasing."""
+    """Return the sorted domain of a numeric attribute."""
     domain = domain_of(column)
     return domain.take(np.argsort(as_numbers(domain, f"the values of {column.name!r}"), kind="stable"))
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Supplementary knowledge of an intruder, and Mo, the records of the population that match it."""
+    """The supplementary knowledge of an intruder, and Mo, the matching records of the population."""
 
-    values: Mapping[str, pd.Index]  # for every attribute that is known, the values that it may have
-    frame: pd.DataFrame  # the attributes of everybody, or of everybody who is distinguishable
-    weight: np.ndarray  # how many records each row stands for
-    matching: np.ndarray  # which rows match
+    values: Mapping[str, pd.Index]  # for every known attribute, its possible values
+    frame: pd.DataFrame  # the attributes of all people, or of all distinguishable people
+    weight: np.ndarray  # number of records per row
+    matching: np.ndarray  # whether each row matches
 
     @classmethod
     def of(cls, known: Mapping[str, object] | None, population: object, confidential: str) -> Known:
-        """Read what is known, against the population; somebody must be like that."""
+        """Read knowledge, which must match somebody in the population."""
         known = {} if known is None else check_mapping(known, "known", "{attribute: value}")
         if isinstance(population, QITable):
             frame, weight = population.quasi_identifiers.to_frame(index=False), population.n_q
@@ -86,10 +86,11 @@ class Known:
             frame, weight = population, np.ones(len(population), dtype=np.int64)
         else:
             raise TableError(
-                f"population must be a DataFrame of everybody's other attributes, or a QITable, not {short_repr(population)}"
+                "population must be a DataFrame of everybody's other attributes, or a QITable, not "
+                f"{short_repr(population)}"
             )
         if not len(frame):
-            raise TableError("the population must not be empty; it contains everybody's other attributes")
+            raise TableError("population must contain everybody's other attributes, but is empty")
         values = {}
         matching = np.ones(len(frame), dtype=bool)
         for name, chosen in known.items():
@@ -110,11 +111,11 @@ class Known:
 
     @property
     def people(self) -> int:
-        """|Mo|, how many people are like that."""
+        """The number |Mo| of matching people."""
         return int(self.weight[self.matching].sum())
 
     def matches(self, table: pd.DataFrame, what: str) -> np.ndarray:
-        """Which records of another table, of people of the population, are like that."""
+        """Mark the matching records of another table of people of the population."""
         matching = np.ones(len(table), dtype=bool)
         for name, values in self.values.items():
             if name not in table.columns:
@@ -123,7 +124,7 @@ class Known:
             if strange.any():
                 raise TableError(
                     f"value {join_names(pd.unique(table[name][strange]))} of {name!r} is in {what} but not in the "
-                    "population; pass the population from which it was made"
+                    "population; pass the population of the published data"
                 )
             matching &= table[name].isin(values).to_numpy()
         return matching
@@ -136,11 +137,11 @@ class Published(ReprMixin):
     Attributes
     ----------
     table : DataFrame
-        Records, or answers.
+        The records or answers.
     confidential : str
         The confidential attribute C.
     domain : Index
-        Its domain D, in order, named by it: the categories of a Categorical, else the values that occur.
+        The ordered domain D of C, with its name: the categories of a Categorical, else the sorted values.
 
     Examples
     --------
@@ -167,42 +168,42 @@ class Published(ReprMixin):
 
 
 class DomainTechnique:
-    """Checks `published` and `known` once for all techniques, and labels the probabilities of :meth:`_shares`."""
+    """Base class that checks `published` and `known`, and labels the probabilities of :meth:`_shares`."""
 
-    #: What `publish` returns and `infer` reads.
+    #: The class of the result of `publish`, the argument of `infer`.
     _published_as: ClassVar[type[Published]]
 
     def infer(
         self, published: Published, known: Mapping[str, object] | None, population: pd.DataFrame | QITable
     ) -> pd.Series:
-        """P(value | published, known), probabilities, by value; see :class:`maxent_cvx.sdc.Technique`."""
+        """Return P(value | published, known) by value; see :class:`maxent_cvx.sdc.Technique`."""
         if not isinstance(published, self._published_as):
             name = type(self).__name__
-            raise StatementError(f"{name}.infer expects the result of {name}.publish, not {short_repr(published)}")
+            raise StatementError(f"{name}.infer needs the result of {name}.publish, not {short_repr(published)}")
         person = Known.of(known, population, published.confidential)
         return pd.Series(self._shares(published, person, population), index=published.domain, name="probability")
 
     def _shares(self, published: Any, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
-        """The probability of every value of the domain."""
+        """Return the probability of every value of the domain."""
         raise NotImplementedError
 
 
-# Centred binomial noise on the places of a domain, as a channel from true to published places.
+# Centred binomial noise on the positions in a domain, as a channel from true to published positions.
 
 
-#: Largest number of probabilities of a channel in memory.
+#: The maximum number of probabilities of a channel in memory.
 MOST_ENTRIES = 10**8
 
 
 def noise_limit(percent: float, places: int) -> int:
-    """M = percent % of (places - 1), rounded to the nearest even number; in the middle of two, to the larger.
+    """Return M = percent % of (places - 1), rounded to the nearest even number, ties to the larger one.
 
     Parameters
     ----------
     percent : float
-        From 0 to 100.
+        The percentage, from 0 to 100.
     places : int
-        ``|D|``, the values of the domain, at least 1.
+        ``|D|``, the number of values of the domain, at least 1.
 
     Returns
     -------
@@ -228,7 +229,7 @@ def noise_limit(percent: float, places: int) -> int:
         raise BadProbability(f"percent must be between 0 and 100, got {percent!r}")
     check_int(places, "places", 1)
     half = Fraction(f"{float(percent):.15g}") / 100 * (places - 1) / 2
-    return 2 * int(half + Fraction(1, 2))  # cuts off: half is not negative
+    return 2 * int(half + Fraction(1, 2))  # rounds down, as half is not negative
 
 
 @dataclass(frozen=True)
@@ -263,30 +264,30 @@ class Channel:
     def __post_init__(self) -> None:
         check_int(self.places, "places", 1)
         if check_int(self.limit, "limit", 0) % 2:
-            raise StatementError(f"limit must be even, half of it up and half down, got {self.limit}")
+            raise StatementError(f"limit must be even, since half of it is up and half down, got {self.limit}")
 
     @cached_property
     def _noise(self) -> np.ndarray:
-        """P(B = 0), ..., P(B = M)."""
+        """Return P(B = 0), ..., P(B = M)."""
         from scipy.stats import binom  # takes a third of a second to load
 
         return np.asarray(binom.pmf(np.arange(self.limit + 1), self.limit, 0.5))
 
     @cached_property
     def _tail(self) -> np.ndarray:
-        """P(B >= 0), ..., P(B >= M), and 0; by symmetry also P(B <= M), ..., P(B <= 0)."""
+        """Return P(B >= 0), ..., P(B >= M), and 0; by symmetry also P(B <= M), ..., P(B <= 0)."""
         from scipy.stats import binom  # takes a third of a second to load
 
         return np.append(binom.sf(np.arange(self.limit + 1) - 1, self.limit, 0.5), 0.0)
 
     def draw(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Published places of true places x, both from 0."""
+        """Draw the published positions of true positions x, both from 0."""
         moved = x + rng.binomial(self.limit, 0.5, len(x)) - self.limit // 2
         return moved.clip(0, self.places - 1)
 
     def probability(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """T(x, y), entry by entry, for arrays of true and published places of one shape."""
-        move = y - x + self.limit // 2  # what B is; where y is an end, at most or at least that
+        """Return T(x, y) elementwise for arrays of true and published positions of the same shape."""
+        move = y - x + self.limit // 2  # the value of B; if y is an end, its upper or lower bound
         inside = (move >= 0) & (move <= self.limit)
         p = np.where(inside, self._noise[move.clip(0, self.limit)], 0.0)
         p = np.where(y == self.places - 1, self._tail[move.clip(0, self.limit + 1)], p)
@@ -305,8 +306,8 @@ class Channel:
         reach = min(self.limit // 2, self.places - 1)
         if (entries := self.places * (2 * reach + 1)) > MOST_ENTRIES:
             raise GroupTooLarge(
-                f"noise of {self.limit} on {self.places} values means {entries:.1e} probabilities, and "
-                f"{MOST_ENTRIES:.0e} are allowed; round the values"
+                f"noise of {self.limit} on {self.places} values has {entries:.1e} probabilities, but at most "
+                f"{MOST_ENTRIES:.0e} are supported; round the values"
             )
         move = np.arange(-reach, reach + 1)
         x = np.repeat(np.arange(self.places), len(move))
@@ -316,23 +317,23 @@ class Channel:
         return sp.csr_array((self.probability(x, y), (x, y)), shape=(self.places, self.places))
 
 
-# Whose records noisy ones can be, if their true values are drawn from a population.
+# Linkage of noisy records to people, if their true values are drawn from a population.
 
 
-#: Pairs of a true and a published tuple that are held at once, and probabilities of the attributes that are joined.
+#: The maximum number of pairs of a true and a published tuple in memory, and of probabilities of joined attributes.
 AT_ONCE, JOINT = 2**22, 2**21
 
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """P(x | y_r) summed over the records r of each kind: how many are expected to be of people like that."""
+    """The sum of P(x | y_r) over the records r of each kind: their expected number for people with x."""
 
     of_row: np.ndarray  # (rows,): the distinct tuple x of every row of the population
-    share: np.ndarray  # (rows,): pi, of each row
-    records: np.ndarray  # (tuples, kinds): by distinct tuple, and kind of record
+    share: np.ndarray  # (rows,): pi of each row
+    records: np.ndarray  # (tuples, kinds): by distinct tuple and kind of record
 
     def among(self, matching: np.ndarray) -> np.ndarray:
-        """Records that are expected to be of the rows that match, by kind."""
+        """Return the expected number of records of matching rows, by kind."""
         every = np.bincount(self.of_row, self.share)
         return np.asarray((np.bincount(self.of_row, self.share * matching) / every) @ self.records)
 
@@ -345,7 +346,7 @@ def linked(
     kind: np.ndarray,
     kinds: int,
 ) -> Linked:
-    """P(x | y) ~ pi(x) prod_a T_a(x_a, y_a), for every row x of a population and every published record y."""
+    """Compute P(x | y) ~ pi(x) prod_a T_a(x_a, y_a) for all rows x of a population and published records y."""
     if not channels:
         records = np.bincount(kind, minlength=kinds)[None].astype(float)
         return Linked(np.zeros(len(share), dtype=np.int64), share, records)
@@ -357,12 +358,12 @@ def linked(
         every += np.bincount(to, p, n_y)
     if strangers := int((every[of_record] <= 0).sum()):
         raise TableError(
-            f"{strangers} published records can be of nobody in the population; pass the one whose records were "
-            "published"
+            f"{strangers} published records cannot belong to anybody in the population; pass the population of the "
+            "published data"
         )
     of_kind = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
     records = np.zeros((len(pi), kinds))
-    for at, to, p in _pairs(x, y, pi, channels):  # again: together they would not fit into memory
+    for at, to, p in _pairs(x, y, pi, channels):  # computed again, as all together would not fit into memory
         first = int(at[0]) if len(at) else 0
         joint = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
         records[first : first + joint.shape[0]] += (joint.tocsr() @ of_kind).toarray()
@@ -372,13 +373,13 @@ def linked(
 def _pairs(
     x: Sequence[np.ndarray], y: Sequence[np.ndarray], pi: np.ndarray, channels: Sequence[Channel]
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Pairs of a true and a published tuple that are possible, and pi(x) T(x, y), many at once, by true tuple."""
+    """Yield possible pairs of a true and a published tuple, and pi(x) T(x, y), in batches, by true tuple."""
     order = np.argsort([(channel.limit + 1) / channel.places for channel in channels], kind="stable")
     transition, at_x, at_y, n_joined = _joined(
         [channels[a] for a in order], [x[a] for a in order], [y[a] for a in order]
     )
     selection = sp.csr_array((np.ones(len(at_y)), (at_y, np.arange(len(at_y)))), shape=(transition.shape[0], len(at_y)))
-    reached = sp.csr_array(transition @ selection)  # from a true place to published tuples
+    reached = sp.csr_array(transition @ selection)  # from true positions to published tuples
     ends = np.concatenate([[0], np.cumsum(np.diff(reached.indptr)[at_x])])
     start = 0
     while start < len(pi):
@@ -396,7 +397,7 @@ def _pairs(
 def _joined(
     channels: Sequence[Channel], x: Sequence[np.ndarray], y: Sequence[np.ndarray]
 ) -> tuple[sp.csr_array, np.ndarray, np.ndarray, int]:
-    """Some attributes taken as one: T, the places of true and published tuples, and how many attributes these are."""
+    """Join some attributes into one: return T, positions of true and published tuples, and the number of attributes."""
     matrix, at_x, at_y, n_joined = channels[0].matrix, x[0], y[0], 1
     for channel, more_x, more_y in zip(channels[1:], x[1:], y[1:], strict=True):
         if matrix.nnz * channel.places * (channel.limit + 1) > JOINT:
@@ -408,7 +409,7 @@ def _joined(
 
 
 def _distinct(places: Sequence[np.ndarray], channels: Sequence[Channel]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Number the distinct tuples; their places."""
+    """Number the distinct tuples, and return their positions."""
     key = group_codes(places, [channel.places for channel in channels])
     first = np.unique(key, return_index=True)[1]
     return key, [place[first] for place in places]
@@ -421,11 +422,11 @@ class NoisyTable(Published):
     Attributes
     ----------
     table, confidential, domain : DataFrame, str, Index
-        As of every :class:`~maxent_cvx.sdc.Published`.
+        As in :class:`~maxent_cvx.sdc.Published`.
     domains : dict of str to Index
-        The domain of every attribute, in the order along which noise moves.
+        The domain of every attribute, in the order of the noise.
     channels : dict of str to Channel
-        The noise of every attribute, which is public.
+        The public noise of every attribute.
 
     Examples
     --------
@@ -443,72 +444,72 @@ class NoisyTable(Published):
     _last: list[tuple[bytes, Linked]] = field(init=False, default_factory=list)
 
     def places(self, frame: pd.DataFrame, name: str) -> np.ndarray:
-        """The places in its domain, from 0, of the values of an attribute in a table of records."""
+        """Return the positions in its domain, from 0, of the values of an attribute in a table of records."""
         check_labels(frame[name], f"a cell of column {name!r} of the population")
         at = self.domains[name].get_indexer(pd.Index(frame[name]))
         if (at < 0).any():
             raise TableError(
-                f"{join_names(pd.unique(frame[name][at < 0]))} of {name!r} is in the population, and not in the published "
-                "domain; pass the population whose records were published"
+                f"{join_names(pd.unique(frame[name][at < 0]))} of {name!r} is in the population, but not in the "
+                "published domain; pass the population of the published data"
             )
         return at
 
     def of_people_like(self, person: Known) -> np.ndarray:
-        """sum_r P(x_r in Mo | y_r) [y_rC = c]: the expected number of records of matching people, by published value c."""
+        """Return sum_r P(x_r in Mo | y_r) [y_rC = c], the expected records of matching people by published value c."""
         names = [name for name in self.table.columns if name in person.frame.columns and name != self.confidential]
         true = [self.places(person.frame, name) for name in names]
         noisy = [self.places(self.table, name) for name in (*names, self.confidential)]
         share = person.weight / person.weight.sum()
         name = repr((names, len(share))).encode()
         about = hashlib.blake2b(b"".join([name, *(part.tobytes() for part in [*true, share, *noisy])])).digest()
-        if not self._last or self._last[0][0] != about:  # it is the same whatever is known of a person
+        if not self._last or self._last[0][0] != about:  # independent of the knowledge about a person
             channels = [self.channels[name] for name in names]
             linkage = linked(true, share, noisy[:-1], channels, noisy[-1], len(self.domain))
             self._last[:] = [(about, linkage)]
         return self._last[0][1].among(person.matching)
 
 
-#: Techniques with the same seed draw independent numbers, so that publishing by two of them discloses no common noise.
+#: Techniques with the same seed draw independent numbers, so that publishing with two of them does not disclose noise.
 STREAMS = {"Sampling": 1, "RangeQueries": 2, "BinomialNoise": 3}
 
 
 def draws(technique: str, seed: int) -> np.random.Generator:
-    """The random numbers of a technique with a seed."""
+    """Return the random generator of a technique with a seed."""
     return np.random.default_rng([seed, STREAMS[technique]])
 
 
-#: How far the sum of a prior may be from 1.
+#: The tolerance of the sum of a prior, which is 1.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class BinomialNoise(DomainTechnique):
-    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r, where w_r is the probability that record r is of a matching person.
+    """p(d) = sum_r w_r P(d | y_r) / sum_r w_r, where w_r is the probability that record r belongs to a matching person.
 
     Parameters
     ----------
     percent : float
-        An attribute with the domain D is moved by B - M/2 places, with B binomial (M, 1/2) and M = `percent` % of
-        ``|D| - 1``, rounded to the nearest even number, ties to the larger. So an attribute with two values has noise
-        only at 100 %.
+        The strength of the noise: an attribute with domain D moves by B - M/2 positions, with B binomial (M, 1/2) and
+        M = `percent` % of ``|D| - 1``, rounded to the nearest even number, ties to the larger one. So an attribute with
+        two values only has noise at 100 %.
     seed : int
-        Random seed.
+        The random seed.
     prior : Series, optional
-        The intruder's prior of the confidential attribute, by value; by default uniform over the domain, as in the
+        The intruder's prior of the confidential attribute, by value; by default, uniform over the domain, as in the
         paper's other techniques.
 
     Raises
     ------
     BadProbability, StatementError, TableError
         If an argument is out of range, or the prior is not a distribution; from `infer`, if no published record can
-        belong to a matching person, or the prior is 0 for values that explain the published records.
+        belong to a matching person, or the prior is 0 for all values that explain a published record.
 
     Notes
     -----
     CAE, section 5: noise on all attributes, numerical and categorical. Domains are ordered (see
-    :class:`maxent_cvx.sdc.Published`), and values that noise moves beyond an end are published as that end.
+    :class:`maxent_cvx.sdc.Published`), and values that noise moves beyond an end are clipped to that end.
 
-    The paper prints algorithm 2 again as its algorithm 3, so this is our derivation. The intruder knows T_a(x, y), the
+    The paper prints algorithm 2 again as algorithm 3, so this is our derivation. The intruder knows T_a(x, y), the
     probability that the value x of attribute a is published as y, and the frequency pi of each combination x of the
     other attributes in the population. We assume that records are independent, with x drawn from pi and the
     confidential d from the prior, independently of x, and that the person is equally likely to be any record r. With Mo
@@ -517,10 +518,11 @@ class BinomialNoise(DomainTechnique):
         P(r, d | Y, x_r in Mo) ~ P(x_r in Mo, d_r = d, y_r) prod_(s != r) P(y_s) ~ P(x_r in Mo | y_r) P(d | y_rC),
 
     so that w_r = sum_(x in Mo) pi(x) prod_a T_a(x_a, y_ra) / sum_x pi(x) prod_a T_a(x_a, y_ra), over all published
-    attributes of the population, known or not, and P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise
+    attributes of the population, known or not, and P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise,
     p(d) is the frequency of d in Mo.
 
-    Not used: that every person has exactly one record (this needs a permanent), and that d depends on x.
+    The inference does not use that every person has exactly one record (which needs a permanent), or that d depends on
+    x.
 
     Examples
     --------
@@ -544,7 +546,7 @@ class BinomialNoise(DomainTechnique):
         if self.prior is None:
             return
         if not isinstance(self.prior, pd.Series):
-            raise StatementError(f"prior must be a pandas Series, value to probability, not {short_repr(self.prior)}")
+            raise StatementError(f"prior must be a Series of probabilities by value, not {short_repr(self.prior)}")
         if self.prior.index.has_duplicates:
             twice = self.prior.index[self.prior.index.duplicated()]
             raise TableError(f"prior has more than one probability for {join_names(twice)}")
@@ -552,7 +554,7 @@ class BinomialNoise(DomainTechnique):
             raise BadProbability(f"the prior must not be negative, got {p.min():.12g}")
 
     def publish(self, table: pd.DataFrame, confidential: str) -> NoisyTable:
-        """Move every value, and shuffle the records; parameters as in :meth:`Technique.publish`.
+        """Add noise to every value, and shuffle the records; parameters as in :meth:`Technique.publish`.
 
         Raises
         ------
@@ -584,31 +586,29 @@ class BinomialNoise(DomainTechnique):
         )
 
     def _shares(self, published: NoisyTable, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
-        """sum_y w_y P(d | y), w being how many published records with y are of people like that."""
+        """Return sum_y w_y P(d | y), where w_y is the expected number of records with y of matching people."""
         if strangers := [name for name in person.values if name not in published.domains]:
             raise unknown_name("attribute of the published table", strangers[0], list(published.domains))
         of_y = published.of_people_like(person)
         if not of_y.sum() > 0:
             raise TableError(
-                "no published record can belong to such a person; pass the population whose records were published"
+                "no published record can belong to such a person; pass the population of the published data"
             )
         of_y /= of_y.sum()
         channel = published.channels[published.confidential]
         joint = channel.matrix * self._prior_of(published.domain)[:, None]  # P(d) T_C(d, y)
         every = np.asarray(joint.sum(axis=0))
         if (of_y[every == 0] > 0).any():
-            raise BadProbability("the prior is 0 for values that explain the published records; increase it there")
+            raise BadProbability("the prior is 0 for all values that explain a published record; increase it there")
         share = np.divide(of_y, every, out=np.zeros(len(of_y)), where=every > 0)
         return np.asarray(joint @ share)
 
     def _prior_of(self, domain: pd.Index) -> np.ndarray:
-        """The prior over the domain."""
+        """Return the prior over the domain."""
         if self.prior is None:
             return np.full(len(domain), 1 / len(domain))
         if len(missing := domain.difference(self.prior.index)):
-            raise UnknownName(
-                f"prior lacks a probability for {join_names(missing)}; every value of the domain needs one"
-            )
+            raise UnknownName(f"prior lacks {join_names(missing)}; give a probability for every value of the domain")
         p = self.prior.reindex(domain).to_numpy(dtype=float)
         if abs(p.sum() - 1) > ROUNDING:
             raise BadProbability(f"the prior must sum to 1 over the domain, got {p.sum():.12g}")
@@ -622,7 +622,7 @@ class Sample(Published):
     Attributes
     ----------
     table, confidential, domain : DataFrame, str, Index
-        As of every :class:`~maxent_cvx.sdc.Published`.
+        As in :class:`~maxent_cvx.sdc.Published`.
 
     Examples
     --------
@@ -637,27 +637,27 @@ class Sample(Published):
 
 @dataclass(frozen=True)
 class Sampling(DomainTechnique):
-    """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: people outside the sample have any value, equally likely.
+    """``p_i = f_i / |Mo| + (|Mo| - |Ms|) / (|Mo| |D|)``: outside the sample, all values are equally likely.
 
     Parameters
     ----------
     factor : float
-        Share of the records to publish, drawn at random without replacement; their number is rounded half to even.
+        The share of the records to publish, drawn at random without replacement; their number is rounded half to even.
     seed : int
-        Random seed; with the same seed, a smaller sample is part of a larger one.
+        The random seed; with the same seed, a smaller sample is part of a larger one.
 
     Raises
     ------
     BadProbability, StatementError
-        If the factor is not a share above 0, or the seed not an integer.
+        If `factor` is not a share above 0, or `seed` is not an integer.
     TableError
         From `infer`: if more people match in the sample than in the population.
 
     Notes
     -----
     CAE, section 5 and "Details of experiments": Mo are the records of the population that match the intruder's
-    knowledge, Ms those of the sample, f_i the number of the latter with the value d_i of the domain D. The printed
-    formula multiplies by ``|D|``, which does not give probabilities.
+    knowledge, Ms those of the sample, and f_i the number of records in Ms with the value d_i of the domain D. The
+    printed formula multiplies by ``|D|``, which does not yield probabilities.
 
     Examples
     --------
@@ -695,21 +695,21 @@ class Sampling(DomainTechnique):
         <Sample: 2 rows; 'Salary' is confidential, one of 4 values>
         """
         check_confidential(table, confidential)
-        size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as it was written: 0.575 is no less
+        size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as a decimal: the double 0.575 is less
         if not size:
             raise TableError(f"factor={self.factor:g} of {len(table)} records is an empty sample; increase the factor")
         drawn = draws("Sampling", self.seed).permutation(len(table))[:size]
         return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
 
     def _shares(self, published: Sample, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
-        """Those of the sample who match, and those outside it, of whom anything is equally likely."""
+        """Return the shares of values among matching people, in the sample and, uniformly, outside of it."""
         table, domain = published.table, published.domain
         matching = table.loc[person.matches(table, "the sample"), published.confidential]
         in_all, in_sample = person.people, len(matching)
         if in_sample > in_all:
             raise TableError(
-                f"{in_sample} of the sample and {in_all} of the population match what is known; "
-                "pass the population that the sample was drawn from"
+                f"{in_sample} people of the sample but only {in_all} of the population match the knowledge; "
+                "pass the population of the sample"
             )
         frequency = np.bincount(domain.get_indexer(matching), minlength=len(domain))
         return np.asarray(frequency / in_all + (in_all - in_sample) / (in_all * len(domain)))
@@ -717,7 +717,7 @@ class Sampling(DomainTechnique):
 
 @runtime_checkable
 class Technique(Protocol):
-    """The interface of a technique: publish() returns the published data, infer() what an intruder infers from them.
+    """The interface of a technique: publish() returns the published data, infer() an intruder's probabilities.
 
     Notes
     -----
@@ -744,7 +744,7 @@ class Technique(Protocol):
     """
 
     def publish(self, table: pd.DataFrame, confidential: str) -> Any:
-        """Apply the technique to a table; deterministic.
+        """Apply the technique to a table, deterministically.
 
         Parameters
         ----------
@@ -756,20 +756,21 @@ class Technique(Protocol):
         Returns
         -------
         object
-            The input of :meth:`infer`; for the techniques of this package a :class:`Published`.
+            The input of :meth:`infer`; for the techniques of this package, a :class:`Published`.
         """
 
     def infer(self, published: Any, known: Mapping[str, object], population: pd.DataFrame | QITable) -> pd.Series:
-        """P(confidential value | published, known), by value; missing values have probability 0.
+        """Return P(confidential value | published, known) by value; missing values have probability 0.
 
         Parameters
         ----------
         published : object
             The result of :meth:`publish`.
         known : dict
-            Supplementary knowledge (SK) about one person: attribute to a value, a list of values or an Interval.
+            Supplementary knowledge (SK) about one person: a mapping of attributes to values, lists of values or
+            Intervals.
         population : DataFrame or QITable
-            Everybody's other attributes, which the intruder knows, so that ``|Mo|`` is known.
+            Everybody's other attributes, known to the intruder, which determine ``|Mo|``.
 
         Returns
         -------
