@@ -1,4 +1,4 @@
-"""Experiments: series of models in which the knowledge, a statement, the solver or the release varies."""
+"""Experiments: series of models with varying knowledge, statements, solvers or releases."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from .sources.statements import ParametricStatement, Probability, Statement
 
 
 class SolverTable(pd.DataFrame):
-    """A DataFrame; what is taken from it is a plain one."""
+    """A DataFrame with an HTML summary, whose slices are plain DataFrames."""
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
@@ -74,7 +74,7 @@ class SolverTable(pd.DataFrame):
 
     @classmethod
     def _of(cls, table: pd.DataFrame, attrs: dict[Any, Any]) -> SolverTable:
-        """Make it of a plain one, with what is attached to it."""
+        """Convert a plain DataFrame, and attach attributes."""
         made = cls(table)
         made.attrs.update(attrs)
         return made
@@ -82,25 +82,25 @@ class SolverTable(pd.DataFrame):
     def _repr_html_(self) -> str:
         certified = int(self["certified"].sum())
         summary = (
-            f"{certified} of {pluralize(len(self), 'answer')} certified; their P(s | q) are off by at most the bound"
+            f"{certified} of {pluralize(len(self), 'answer')} certified; errors of their P(s | q) are within the bound"
         )
         return as_html(f"<Solvers: {summary}>", TablePreview(pd.DataFrame(self), "answers"))
 
 
-#: Options that are not the solver's, but those of every solve.
+#: Options of every solve, not of the solver.
 OF_EVERY_SOLVER = ("verbose", "time_limit", "callback", "polish", "progress")
-#: What is measured of an answer, in the order of the columns.
+#: The measurements of an answer, in the order of the columns.
 NUMBERS = (
     "bound", "error", "objective", "residual", "gap", "iterations", "tolerance", "build", "solve", "certify", "seconds",
 )  # fmt: skip
 
 
 class _Result(NamedTuple):
-    """What a solver returned for one model."""
+    """The result of a solver for one model."""
 
     post: Posterior | None
-    word: str  # the solver's own word, or why there is no answer
-    seconds: float  # of everything
+    word: str  # the solver's status, or the kind of failure
+    seconds: float  # total time
     reason: str
 
 
@@ -118,47 +118,47 @@ def compare_solvers(
     Parameters
     ----------
     models : MaxEnt, dict of str to MaxEnt, or list of MaxEnt
-        The model, which is not changed; or several models by name, or by number from 0.
+        The model, which is not changed, or several models by name, or by number from 0.
     solvers : iterable of str or object, optional
-        Names that :func:`maxent_cvx.solvers.available` lists, or backends as :func:`maxent_cvx.solvers.register` takes
-        them, registered or not; by default all registered solvers that are installed. A name may be followed by further
-        words, to distinguish two calls of one solver: "CLARABEL qdldl".
+        Names from :func:`maxent_cvx.solvers.available`, or backends as for :func:`maxent_cvx.solvers.register`,
+        registered or not; by default, all installed registered solvers. Further words after a name distinguish two
+        calls of the same solver: "CLARABEL qdldl".
     options : dict of dict, optional
-        Options by solver, as named in `solvers`: ``{"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}``.
+        Options by name in `solvers`: ``{"CLARABEL qdldl": {"direct_solve_method": "qdldl"}}``.
     time_limit : float, optional
-        Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver that has no time limit, such as ECOS, runs in a
-        process of its own that is killed when the time is over.
+        Seconds for each solve, as for :meth:`MaxEnt.solve`. A solver without a time limit, such as ECOS, runs in a
+        separate process that is killed after this time.
     presolve : bool
-        As for :meth:`MaxEnt.solve`, for all of them.
+        As for :meth:`MaxEnt.solve`, for all solvers.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     DataFrame
-        One row per solver, in the given order, or of several models one row per model and solver:
+        One row per solver, in the given order, or, for several models, one row per model and solver:
 
-        * word: the solver's own word, "optimal" or less; without an answer "infeasible" (the knowledge is), "time
-          limit", "not installed" or "failed". A solver that raises an error of any type has failed, and the others are
-          compared all the same;
-        * certified: whether the certificate holds. bound: how far any P(s | q) can be off, by the certificate;
-        * error: the largest difference of any P(s | q) from the answer with the smallest bound, which
-          ``attrs["reference"]`` names (None: no bounds; of several models, a dictionary of these);
-        * objective: H(Q, S, B), nats; residual and gap: of the certificate, people;
-        * iterations, and the tolerance that a conic solver was given;
-        * build, solve, certify: seconds to hand the problem over (CVXPY's compilation), in the solver, and for the
-          certificate. seconds: of everything, presolve, further attempts and the start of a process included;
-        * reason: the error, where there is no answer; otherwise whose the answer is, where the solver did not certify
-          its own.
+        * word: the solver's status, "optimal" or less; without an answer, "infeasible" (for contradictory knowledge),
+          "time limit", "not installed" or "failed". A solver that raises an error of any type has failed; the others
+          are still compared;
+        * certified: whether the certificate is valid. bound: the largest error of any P(s | q), by the certificate;
+        * error: the largest difference of any P(s | q) from the answer with the smallest bound, whose solver is
+          ``attrs["reference"]`` (None without bounds; a dictionary for several models);
+        * objective: H(Q, S, B), in nats; residual and gap: of the certificate, in people;
+        * iterations, and the tolerance of a conic solver;
+        * build, solve, certify: seconds for the construction of the problem (CVXPY's compilation), in the solver, and
+          for the certificate. seconds: total, including presolve, further attempts and the start of a process;
+        * reason: the error without an answer; otherwise the solver of the answer, if it is another one because the
+          requested solver's answer was not certified.
 
     Raises
     ------
     UnknownName
-        If there is no such solver, or it has no such option; before any is called.
+        If a solver or an option does not exist; raised before any solver is called.
     SolverError
-        If an element of `solvers` is neither a name nor a backend, or two different solvers have one name.
+        If an element of `solvers` is neither a name nor a backend, or two different solvers have the same name.
     StatementError
-        If `solvers` is empty, or `models` is something else.
+        If `solvers` is empty, or `models` has another type.
 
     Examples
     --------
@@ -176,9 +176,9 @@ def compare_solvers(
     by_name = dict(enumerate(models)) if isinstance(models, list | tuple) else models
     named: Mapping[Any, Any] = by_name if isinstance(by_name, Mapping) else {None: by_name}
     if not named:
-        raise StatementError("at least one model is needed to compare solvers: {name: model}")
+        raise StatementError("models must not be empty; pass {name: model}")
     for name, model in named.items():
-        check_instance(model, MaxEnt, "what is compared" if name is None else f"{name!r} of what is compared")
+        check_instance(model, MaxEnt, "models" if name is None else f"{name!r} of models")
     check_bool(presolve, "presolve")
     check_optional_bool(progress, "progress")
     limit = math.inf if time_limit is None else check_seconds(time_limit, "time_limit")
@@ -187,7 +187,7 @@ def compare_solvers(
         check_mapping(given, f"the options of {label}", "{option: value}")
     backends = _backends(solvers, options)
     if unknown := [label for label in options if label not in backends]:
-        raise unknown_name("solver to be compared", unknown[0], list(backends))
+        raise unknown_name("solver in `solvers`", unknown[0], list(backends))
     answers: dict[Hashable, dict[str, _Result]] = {name: {} for name in named}
     for name, label in progress_bar(list(itertools.product(named, backends)), "solvers", progress):
         given = {"presolve": presolve, **options.get(label, {})}
@@ -200,14 +200,14 @@ def compare_solvers(
 
 
 def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Backend | Exception]:
-    """The backend of every row, or the error of one that cannot be called."""
+    """Return the backend of every row, or the error if it cannot be called."""
     if solvers is None:
         every = {label: _backend(label, {}) for label in dict.fromkeys([*SOLVERS, *options])}
         return {label: one for label, one in every.items() if label in options or not isinstance(one, SolverError)}
     is_one = isinstance(solvers, str) or hasattr(solvers, "solve")
     given = [solvers] if is_one else check_list(solvers, "solvers", "names of solvers, or backends")
     if not given:
-        raise StatementError("solvers is empty; leave it out to compare all that are installed")
+        raise StatementError("solvers must not be empty; omit it to compare all installed solvers")
     custom: dict[str, Backend] = {}
     for solver in given:
         if isinstance(solver, str):
@@ -225,32 +225,32 @@ def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict
 
 
 def _backend(label: str, own: Mapping[str, Backend]) -> Backend | Exception:
-    """The backend that a label names, alone or followed by more words; the error of one that cannot be called."""
+    """Return the backend named by a label, possibly followed by other words, or the error if it cannot be called."""
     name = label if label in own or label in SOLVERS or not label.split() else label.split()[0]
     try:
         return find(own.get(name, name))
     except UnknownName:
         raise
-    except Exception as error:  # a backend from outside the package may raise anything
+    except Exception as error:  # a user-defined backend may raise any error
         return error
 
 
 def _check_options(backend: Backend | Exception, options: Mapping[str, Any]) -> None:
-    """Refuse an option that a solver does not have; of values only the solver can say whether it takes them."""
+    """Raise an error for an unknown option of a solver; the solver itself checks its value."""
     if isinstance(backend, Exception):
         return
     try:
         backend.check({name: value for name, value in options.items() if name not in OF_EVERY_SOLVER})
     except SolverError:
-        return  # raised again, and reported, when the solver is called
+        return  # the error is reported when the solver is called
     except MaxEntError:
         raise
-    except Exception:  # as above: a backend from outside the package may raise anything
+    except Exception:  # as above, a user-defined backend may raise any error
         return
 
 
 def _answer(model: MaxEnt, backend: Backend | Exception, given: dict[str, Any], limit: float) -> _Result:
-    """The answer of a solver, or why there is none."""
+    """Return the answer of a solver, or the reason for its failure."""
     if isinstance(backend, Exception):
         word = "not installed" if isinstance(backend, SolverError) else "failed"
         return _Result(None, word, math.nan, _message(backend))
@@ -262,9 +262,9 @@ def _answer(model: MaxEnt, backend: Backend | Exception, given: dict[str, Any], 
         else:
             post = model.solve(backend, allow_inaccurate=True, time_limit=limit, **given)
     except _Killed:
-        reason = f"{backend.name} has no time limit of its own; its process was stopped after {limit:g} seconds"
+        reason = f"{backend.name} does not support a time limit; its process was stopped after {limit:g} seconds"
         return _Result(None, "time limit", time.perf_counter() - begun, reason)
-    except Exception as error:  # of any type, so that the other solvers are compared all the same
+    except Exception as error:  # of any type, so that the other solvers are still compared
         word = "infeasible" if isinstance(error, Infeasible) else "failed"
         return _Result(None, word, time.perf_counter() - begun, _message(error))
     of_another = f"the answer of {post.solver}" if post.solver != backend.name else ""
@@ -272,63 +272,63 @@ def _answer(model: MaxEnt, backend: Backend | Exception, given: dict[str, Any], 
 
 
 class _Killed(Exception):
-    """A process was stopped because its time was over."""
+    """Signal that a process was killed after the time limit."""
 
 
 def _in_a_process(model: MaxEnt, backend: Backend, given: Mapping[str, Any], limit: float) -> Posterior:
-    """Solve a model in a process of its own, and kill that when the time is over."""
+    """Solve a model in a separate process, and kill it after the time limit."""
     from joblib.externals.loky.backend.reduction import dumps
 
     model = model.at_rest()
-    task = bytes(dumps((model, backend, dict(given))))  # by value what the main module defines
+    task = bytes(dumps((model, backend, dict(given))))  # objects of the main module by value
     code = f"import sys; sys.path[:] = {sys.path!r}; from maxent_cvx.experiments import serve; serve()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None
-            process.stdout.read(len(READY))  # the package is imported; the time begins
+            process.stdout.read(len(READY))  # the package is imported, and the time begins
             answer, _ = process.communicate(task, timeout=limit)
         except subprocess.TimeoutExpired:
             raise _Killed from None
         finally:
             process.kill()
     if not answer:
-        raise SolverError(f"the process of {backend.name} ended without an answer; it may have run out of memory")
+        raise SolverError(f"the process of {backend.name} ended without an answer, possibly for lack of memory")
     result = pickle.loads(answer)
     if isinstance(result, Exception):
         raise result
     return replace(result, space=model.space, model=model)
 
 
-#: What a process writes when it is ready for its task.
+#: The signal of a process that is ready for its task.
 READY = b"ready"
 
 
 def serve() -> None:
-    """Solve the model that comes from the standard input, and write the posterior, or the error, to the output."""
+    """Solve the model from the standard input, and write the posterior or the error to the standard output."""
     sys.stdout.buffer.write(READY)
     sys.stdout.flush()
-    out, sys.stdout = sys.stdout, sys.stderr  # what solvers print is no answer
+    out, sys.stdout = sys.stdout, sys.stderr  # the output of solvers is not part of the answer
     model, backend, given = pickle.loads(sys.stdin.buffer.read())
     try:
         result: Any = model.solve(backend, allow_inaccurate=True, **given)
         result = replace(result, space=None, model=None)
-    except Exception as error:  # raised again by the process that waits
+    except Exception as error:  # raised again by the parent process
         result = error
     try:
         answer = pickle.dumps(result)
-    except Exception:  # the error of a solver may hold anything
+    except Exception:  # an error that cannot be pickled
         answer = pickle.dumps(SolverError(_message(result)))
     out.buffer.write(answer)
 
 
 def _message(error: Exception) -> str:
-    """An error in one line, with its type if it is not one of this package."""
+    """Format an error in one line, with its type if it is not from this package."""
     text = str(error) if isinstance(error, MaxEntError) else f"{type(error).__name__}: {error}"
     return " ".join(text.split())
 
 
 def _table(answers: Mapping[str, _Result]) -> pd.DataFrame:
-    """The table of one model."""
+    """Make the table of one model."""
     solved = {label: answer.post for label, answer in answers.items() if answer.post is not None}
     bounds = {label: post.certificate.bound for label, post in solved.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
@@ -339,7 +339,7 @@ def _table(answers: Mapping[str, _Result]) -> pd.DataFrame:
 
 
 def _row(answer: _Result, reference: Posterior | None) -> dict[str, object]:
-    """The columns of one answer, or of a solver without an answer."""
+    """Return the columns of one answer, or of a solver without an answer."""
     post = answer.post
     if post is None:
         nothing = {**dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA, "seconds": answer.seconds}
@@ -364,7 +364,7 @@ def _row(answer: _Result, reference: Posterior | None) -> dict[str, object]:
 
 
 def _error(post: Posterior, reference: Posterior) -> float:
-    """The largest difference of a P(s | q), or of a P(s | i) of named people."""
+    """Return the largest difference of P(s | q), or of P(s | i) of named people."""
     off = float(np.abs(post.conditional().to_numpy() - reference.conditional().to_numpy()).max())
     if not len(post.space.people):
         return off
@@ -388,13 +388,13 @@ def inference_channels(
     series : ReleaseSeries
         Releases of people with pseudonyms.
     tolerance : float
-        Differences up to this are not listed; answers are certified to 1e-4.
+        The largest difference that is ignored; answers are certified to 1e-4.
     blame : bool
-        Also solve without each of the releases, to find the one that causes the difference.
+        Whether to also solve without each of the releases, to find the one that causes the difference.
     progress : bool, optional
-        Show a progress bar; by default on a terminal or in a notebook.
+        Whether to show a progress bar; by default, on a terminal or in a notebook.
     n_jobs : int, optional
-        Number of joblib processes for these solves; None means one, or the setting of ``joblib.parallel_config``.
+        The number of joblib processes for these solves; None means one, or the setting of ``joblib.parallel_config``.
     client : distributed.Client, optional
         A Dask cluster for these solves, instead of `n_jobs`.
     **solve
@@ -404,17 +404,17 @@ def inference_channels(
     -------
     DataFrame
         One row per person, value and release u that contains the person, the largest change first: `alone`, P_u(s | i);
-        `together`, P(s | i); and `change`. With `blame` also `because`, the release without which P(s | i) would be
+        `together`, P(s | i); and `change`. With `blame`, also `because`, the release without which P(s | i) would be
         closest to P_u(s | i), and `without`, that probability.
 
     Raises
     ------
     StatementError
-        If `series` is not a ReleaseSeries; if `n_jobs` or `client` cannot be read, or both are given.
+        If `series` is not a ReleaseSeries; if `n_jobs` or `client` is invalid, or both are given.
     BadProbability
         If the tolerance is negative.
     Infeasible, Inaccurate, SolverError
-        As of :meth:`MaxEnt.solve`. Or if the cluster is gone.
+        As in :meth:`MaxEnt.solve`, or if the cluster is lost.
 
     Notes
     -----
@@ -422,7 +422,7 @@ def inference_channels(
 
     Examples
     --------
-    Two releases of the same patients. Three inferences with probability 1/3 from the first alone are certain from both:
+    Two releases of the same patients. Three inferences have probability 1/3 from the first alone, and 1 from both:
 
     >>> import maxent_cvx as mx
     >>> series = mx.ReleaseSeries(
@@ -449,7 +449,7 @@ def inference_channels(
 
 
 def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float) -> pd.DataFrame:
-    """List where one release alone says something else: also of values that the others rule out."""
+    """List people and values for which one release alone differs, including values that the others exclude."""
     bucket, s, count = series.values_in(u)
     release = series.releases[u]
     here = np.flatnonzero(series.buckets[u] >= 0)
@@ -459,7 +459,7 @@ def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float)
     width = start[of + 1] - start[of]
     at = ranges(start[of], width)
     i, value, alone = np.repeat(here, width), s[at], (count / size[bucket])[at]
-    if release.with_counterfeits.any():  # shares of a bucket are not those of its people then
+    if release.with_counterfeits.any():  # then shares of a bucket are not those of its people
         single = ReleaseSeries([release])
         own = single.persons.get_indexer(series.persons[i])
         codes = single.sensitive_values.get_indexer(series.sensitive_values[value])
@@ -473,23 +473,23 @@ def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float)
 
 
 def _probabilities(post: Posterior, series: ReleaseSeries, i: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """P(s | i) of some people and values of a posterior; 0 where there is no term."""
+    """Return P(s | i) of some people and values of a posterior; 0 without a term."""
     n_values = len(series.sensitive_values)
-    key = post.space.codes["q"] * n_values + post.space.codes["s"]  # sorted: terms are, by person, then value
+    key = post.space.codes["q"] * n_values + post.space.codes["s"]  # sorted, as terms are sorted by person, then value
     at = np.searchsorted(key, i * n_values + s).clip(max=len(key) - 1)
     return np.where(key[at] == i * n_values + s, post.counts[at], 0.0)
 
 
 @dataclass(frozen=True)
 class _Rest:
-    """The releases but for one, and the channels that are asked about."""
+    """All releases except one, and some channels."""
 
     series: ReleaseSeries
     found: pd.DataFrame
     solve: dict[str, Any]
 
     def without(self, v: int) -> np.ndarray:
-        """P(s | i) of each channel from all releases but this one; 0 of a person or value that no other has."""
+        """Return P(s | i) of each channel from all other releases; 0 for a person or value that they do not have."""
         rest = ReleaseSeries([release for w, release in enumerate(self.series.releases) if w != v])
         post = MaxEnt(rest).solve(**self.solve)
         i = rest.persons.get_indexer(self.series.persons[self.found["i"]])
@@ -498,7 +498,7 @@ class _Rest:
 
 
 def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, np.ndarray]:
-    """The release without which each probability would be closest to what the release alone says."""
+    """Find the release without which each probability would be closest to that of the release alone."""
     n, channels = len(about.series.releases), about.found
     closest, without, because = (
         np.full(len(channels), np.inf),
@@ -515,9 +515,9 @@ def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, 
     return {"because": because, "without": without}
 
 
-#: Seconds that no clock tells apart from less: shorter solves count as this long, as where presolve finds everything.
+#: The resolution of clocks, in seconds: shorter solves, such as those completed by presolve, count as this long.
 SHORTEST = 1e-3
-#: What a profile may be of.
+#: The costs of a performance profile.
 MEASURES = ("seconds", "build", "solve", "certify", "iterations")
 
 
@@ -527,38 +527,39 @@ def performance_profile(
     tau: Iterable[float] | None = None,
     accuracy: float | None = None,
 ) -> pd.DataFrame:
-    """rho_s(tau) = the fraction of models that solver s solves at no more than tau times the cost of the best.
+    """Compute rho_s(tau), the fraction of models that solver s solves at most at tau times the best cost.
 
-    With t_ps the cost of model p by solver s, the performance ratio is r_ps = t_ps / min over s of t_ps. It is infinite
-    where the answer is not certified to the accuracy; a model that no solver solves counts for none of them. rho_s(1)
-    is how often s is the best, and the limit for large tau is how often it solves a model at all.
+    With t_ps the cost of model p for solver s, the performance ratio is r_ps = t_ps / min over s of t_ps. It is
+    infinite if the answer is not certified to the accuracy; a model that no solver solves counts for none of them.
+    rho_s(1) is the fraction of models for which s is the best, and the limit for large tau is the fraction that it
+    solves at all.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`maxent_cvx.compare_solvers` gives of several models.
+        The result of :func:`maxent_cvx.compare_solvers` for several models.
     measure : str
-        The cost: "seconds", of everything, or one of "build", "solve", "certify" and "iterations". Less than a
-        millisecond, or an iteration, is taken for that.
+        The cost: "seconds", the total, or one of "build", "solve", "certify" and "iterations". The minimum is a
+        millisecond, or one iteration.
     tau : iterable of float, optional
-        Ratios, 1 or more; by default those at which some fraction changes.
+        Ratios of at least 1; by default, those at which a fraction changes.
     accuracy : float, optional
-        The largest bound on the error of a P(s | q) with which a model counts as solved, such as 1e-6; by default
-        that of a certified answer, 1e-4.
+        The largest bound on the error of P(s | q) of a solved model, such as 1e-6; by default that of a certified
+        answer, 1e-4.
 
     Returns
     -------
     DataFrame
-        With a row for each solver, in the table's order, and ratio: `solver`, `tau` and `fraction`.
+        One row per solver, in the table's order, and ratio: `solver`, `tau` and `fraction`.
 
     Raises
     ------
     TableError
-        If the table is not one of several models, or not every solver was called for each of them.
+        If the table is not for several models, or lacks a solver for a model.
     UnknownName
-        If there is no such cost.
+        If the cost does not exist.
     BadProbability, StatementError
-        If a ratio is less than 1, or no number.
+        If a ratio is less than 1, or not a number.
 
     References
     ----------
@@ -567,7 +568,7 @@ def performance_profile(
 
     Examples
     --------
-    Two models; A solves both, in 2 and 6 seconds, B only the first one, in 1 second:
+    Two models. A solves both, in 2 and 6 seconds; B solves only the first one, in 1 second:
 
     >>> import pandas as pd, maxent_cvx as mx
     >>> index = pd.MultiIndex.from_product([["small", "large"], ["A", "B"]], names=["model", "solver"])
@@ -591,14 +592,14 @@ def performance_profile(
 
 
 def _cost(table: pd.DataFrame, measure: str, accuracy: float) -> pd.DataFrame:
-    """What each model, a row, costs each solver, a column; infinite where the bound is not within the accuracy."""
-    check_dataframe(table, "what a profile is of, a table of compare_solvers,")
+    """Return the cost by model (rows) and solver (columns), infinite if the bound is not within the accuracy."""
+    check_dataframe(table, "the table of compare_solvers")
     if check_str(measure, "measure") not in MEASURES:
-        raise unknown_name("cost that a profile can be of", measure, list(MEASURES))
+        raise unknown_name("cost of a performance profile", measure, list(MEASURES))
     if table.index.names != ["model", "solver"] or not {"bound", measure} <= set(table.columns):
         raise TableError(
-            "a profile needs the table of compare_solvers for several models, {name: model, ...}, indexed by model and "
-            f"solver, with the columns bound, {measure}"
+            "table must be the result of compare_solvers for several models, {name: model, ...}, indexed by model and "
+            f"solver, with the columns bound and {measure}"
         )
     if table.index.has_duplicates:
         raise TableError("the table has duplicate rows for a model and solver")
@@ -606,13 +607,13 @@ def _cost(table: pd.DataFrame, measure: str, accuracy: float) -> pd.DataFrame:
     cost = table[measure].astype(float).clip(lower=least)
     wide = cost.where((table["bound"] <= accuracy) & cost.notna(), np.inf).unstack("solver")
     if wide.isna().any(axis=None):
-        raise TableError("the table must have a row for every model and solver")
+        raise TableError("the table must have one row per model and solver")
     return wide[list(table.index.get_level_values("solver").unique())]
 
 
-#: The columns of every bound, beside the score.
+#: The columns of every bound, besides the score.
 COLUMNS = ("K+", "K-", "entropy", "certified_error", "seconds", "term_divergence", "status", "message")
-#: Those that come last.
+#: The last columns.
 ACCOUNT = ["status", "message"]
 
 
@@ -632,7 +633,7 @@ def quantify(
 ) -> pd.DataFrame:
     """Score a release under bounds (K+, K-) on the adversary's knowledge.
 
-    Bounds are ordered into curves along which knowledge grows; each solve starts from the previous answer of its curve.
+    Bounds are ordered into curves of increasing knowledge; each solve starts from the previous answer of its curve.
     Curves can be solved in parallel by processes or by a Dask cluster.
 
     Parameters
@@ -640,50 +641,49 @@ def quantify(
     release : Release
         The release.
     original : DataFrame
-        The original records. With the release's bucket column, the divergence over the
-        terms is reported as well.
+        The original records. With the release's bucket column, the divergence over the terms is also reported.
     knowledge : sequence of (int, int)
         Bounds (K+, K-): the adversary knows the K+ strongest associations Q => S and the K- strongest Q => not S.
     min_support, attributes
         See :class:`~maxent_cvx.StrongestAssociations`.
     measure : callable, or dict or list of callables
-        Function of a posterior that returns the score, or several scores by name; by default the divergence from the
+        A function of a posterior that returns the score, or several scores by name; by default the divergence from the
         truth in bits, where lower is worse. If it needs the original records, bind them:
         ``functools.partial(mx.measures.term_divergence, original=table)``.
     progress : bool, optional
-        Show a progress bar; None shows it on terminals only.
+        Whether to show a progress bar; by default, on terminals only.
     n_jobs : int, optional
-        Number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
+        The number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
     client : distributed.Client, optional
         A Dask cluster that solves all bounds and calls the measures, instead of `n_jobs`.
     time_limit : float
-        Seconds for each bound, as of :meth:`MaxEnt.solve`.
+        Seconds for each bound, as in :meth:`MaxEnt.solve`.
     **solve
-        Passed to :meth:`MaxEnt.solve`, but for ``warm_start``.
+        Passed to :meth:`MaxEnt.solve`, except ``warm_start``.
 
     Returns
     -------
     DataFrame
-        K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds the
-        solver took, and term_divergence (bits) if `original` has the bucket column. In the place of the score, several
-        numbers are "score[label]"; several measures have one column each, by name. Last, the `status`, that of the
-        answer, or "infeasible" or "failed" where there is none, and the `message`, why; such a row has NaN elsewhere.
+        K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds in the solver, and
+        term_divergence (bits) if `original` has the bucket column. A score of several numbers has the columns
+        "score[label]"; several measures have one column each, by name. The last columns are the `status` of the answer,
+        or "infeasible" or "failed" without an answer, and the `message` with the reason; such a row has NaN elsewhere.
 
     Raises
     ------
     StatementError
-        If a bound is not a pair, or there are fewer associations than it asks for; if `original` is not the table
-        that was published; or if a measure is not called as ``measure(post)``, or does not return a number;
-        or if `n_jobs` or `client` cannot be read, or both are given.
+        If a bound is not a pair, or there are fewer associations than it requests; if `original` is not the published
+        table; if a measure cannot be called as ``measure(post)``, or does not return a number; or if `n_jobs` or
+        `client` is invalid, or both are given.
     UnknownName, TableError
-        If `original` has not the release's columns.
+        If `original` lacks the release's columns.
     Inaccurate, SolverError
-        As of :meth:`MaxEnt.solve`, if no bound has an answer; the first one's. Or if the cluster is gone.
+        The first error of :meth:`MaxEnt.solve`, if no bound has an answer; or if the cluster is lost.
 
     Warns
     -----
     DeprecationWarning
-        If a measure takes two arguments, which is called as ``measure(post, original)``.
+        If a measure has two parameters; it is called as ``measure(post, original)``.
 
     Notes
     -----
@@ -695,7 +695,7 @@ def quantify(
 
     Examples
     --------
-    The score falls, as an adversary who knows more infers something closer to the truth:
+    The score decreases, as an adversary with more knowledge is closer to the truth:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -714,14 +714,14 @@ def quantify(
     workers = Workers.asked(n_jobs, client)
     score = _scoring(measure, original)
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
-        raise StatementError(f"each bound of knowledge must be a pair (K+, K-), not {short_repr(wrong[0])}")
+        raise StatementError(f"each bound in knowledge must be a pair (K+, K-), not {short_repr(wrong[0])}")
     if "warm_start" in solve:
-        raise StatementError("warm_start must not be given: quantify starts each solve from the previous answer")
+        raise StatementError("omit warm_start, as quantify starts each solve from the previous answer")
     mined = mine_associations(
         original, qi=release.qi, sa=release.sensitive, min_support=min_support, attributes=attributes
     )
     for positive, negative in knowledge:
-        list(mined.top(positive, negative))  # raises, before anything is solved
+        list(mined.top(positive, negative))  # raises errors before the first solve
     bounds = [(positive, negative) for positive, negative in knowledge]
     cases = _Bounds(release, original, bounds, mined, score, {"time_limit": time_limit, **solve})
     table = pd.DataFrame(solved_rows(cases, _curves(bounds), "bounds", workers, progress))
@@ -730,7 +730,7 @@ def quantify(
 
 @dataclass(frozen=True)
 class _Bounds:
-    """The adversaries of a table, by number: a bound each, on what they know of one release."""
+    """The adversaries of a table, by number, with one bound each on their knowledge of a release."""
 
     release: Release
     original: pd.DataFrame
@@ -740,11 +740,11 @@ class _Bounds:
     solve: Mapping[str, Any]
 
     def about(self, i: int) -> dict[str, Any]:
-        """The bound."""
+        """Return the bound."""
         return dict(zip(("K+", "K-"), self.bounds[i], strict=True))
 
     def solved(self, i: int, before: Posterior | None) -> Posterior:
-        """What this adversary infers."""
+        """Solve the model of this adversary."""
         positive, negative = self.bounds[i]
         model = MaxEnt(self.release)
         if positive != 0 or negative != 0:
@@ -752,7 +752,7 @@ class _Bounds:
         return model.solve(warm_start=before, **self.solve)
 
     def measured(self, i: int, post: Posterior) -> dict[str, Any]:
-        """Score it."""
+        """Score the posterior."""
         positive, negative = self.bounds[i]
         row = {
             **self.score(post, f"with K+ = {positive}, K- = {negative}"),
@@ -766,7 +766,7 @@ class _Bounds:
 
 
 def _curves(bounds: Sequence[tuple[int | None, int | None]]) -> list[list[int]]:
-    """Divide bounds into curves, along each of which nothing is forgotten; each bound follows the nearest it can."""
+    """Divide bounds into curves of nondecreasing knowledge; each bound follows the nearest possible one."""
     known = [tuple(math.inf if k is None else k for k in bound) for bound in bounds]
     curves: list[list[int]] = []
     for i in sorted(range(len(known)), key=lambda i: sum(known[i])):
@@ -779,7 +779,7 @@ def _curves(bounds: Sequence[tuple[int | None, int | None]]) -> list[list[int]]:
 
 
 def _scoring(measure: Any, original: pd.DataFrame) -> Callable[[Posterior, str], dict[str, Any]]:
-    """From a posterior, and a word of which it is, to columns of the table."""
+    """Return a function from a posterior, and a text about it for errors, to columns of the table."""
     if measure is overall_divergence:  # the default
         measure = partial(overall_divergence, original=original)
     second = _second_parameter(measure) if callable(measure) else None
@@ -787,12 +787,12 @@ def _scoring(measure: Any, original: pd.DataFrame) -> Callable[[Posterior, str],
     if callable(measure) and can_be_called(measure, None, original) and (not alone or second == "original"):
         name = own_name(measure)
         warnings.warn(
-            f"a measure is called as measure(post), and {name} takes two arguments: give "
-            f"functools.partial({name}, {second or 'original'}=...) in its place",
+            f"a measure is called as measure(post), but {name} has two parameters; pass "
+            f"functools.partial({name}, {second or 'original'}=...) instead",
             DeprecationWarning,
             stacklevel=3,
         )
-        return lambda post, where: {"score": measure(post, original)}  # whatever it is, as it was
+        return lambda post, where: {"score": measure(post, original)}  # of any type, as in earlier versions
     measures = Measures.of(measure, () if callable(measure) else COLUMNS)
     if not measures.is_one:
         return measures
@@ -800,7 +800,7 @@ def _scoring(measure: Any, original: pd.DataFrame) -> Callable[[Posterior, str],
 
 
 def _second_parameter(measure: Callable[..., Any]) -> str | None:
-    """What a function calls the second of its arguments by position, if it tells."""
+    """Return the name of a function's second positional parameter, if it has a signature."""
     try:
         every = [p.name for p in inspect.signature(measure).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     except (OverflowError, TypeError, ValueError):
@@ -808,9 +808,9 @@ def _second_parameter(measure: Callable[..., Any]) -> str | None:
     return every[1] if len(every) > 1 else None
 
 
-#: The columns of every sweep, beside the measures.
+#: The columns of every sweep, besides the measures.
 SWEEP_COLUMNS = ("value", "eps", "status", "probability", "entropy", "message")
-#: Solves of which each begins with the answer before it; the next begins anew, so that processes can share a sweep.
+#: The number of solves in a chain of warm starts; the next chain starts afresh, so that processes can share a sweep.
 LONGEST_CHAIN = 4
 
 
@@ -828,7 +828,7 @@ def sweep(
     progress: bool | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Solve a model for several stated values of a probability, and several vaguenesses.
+    """Solve a model for several values of a probability, and several tolerances eps.
 
     Most solves start from the previous answer. The model itself is not changed.
 
@@ -839,40 +839,40 @@ def sweep(
     probability : Probability or str
         ``P("Flu", given={"Gender": "male"})``, ``"P(Flu | Gender=male)"``, or a linear combination.
     value : float or several, optional
-        Probabilities; by default the value (or the middle of the two sides) of the one statement that is replaced.
+        Probabilities; by default the value (or the middle of the two sides) of the only replaced statement.
     eps : float or several
-        Vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
+        The vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
     measure : callable, or dict or list of callables, optional
         Functions of a posterior that return a number, or several by name; one column each, "name" or "name[label]".
     solver : str
-        As of :meth:`maxent_cvx.MaxEnt.solve`.
+        As in :meth:`maxent_cvx.MaxEnt.solve`.
     n_jobs : int, optional
-        Number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
+        The number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.
     client : distributed.Client, optional
         A Dask cluster that does all solves and calls the measures, instead of `n_jobs`.
     time_limit : float
-        Seconds for each solve, as of :meth:`maxent_cvx.MaxEnt.solve`.
+        Seconds for each solve, as in :meth:`maxent_cvx.MaxEnt.solve`.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
     options
-        As of :meth:`maxent_cvx.MaxEnt.solve`, but for ``warm_start``.
+        As in :meth:`maxent_cvx.MaxEnt.solve`, except ``warm_start``.
 
     Returns
     -------
     DataFrame
-        One row per solve, values outermost: `value`, `eps`, `status` (that of the answer, mostly "optimal"; "infeasible"
-        where the value contradicts the rest; "failed"), `probability`, that the posterior gives, `entropy`, nats, what
-        is measured, and the `message`, why there is no answer; such a row has NaN elsewhere.
+        One row per solve, with values outermost: `value`, `eps`, `status` (of the answer, mostly "optimal";
+        "infeasible" if the value contradicts other knowledge; "failed"), the posterior's `probability`, `entropy` in
+        nats, the measures, and the `message` with the reason if there is no answer; such a row has NaN elsewhere.
 
     Raises
     ------
     StatementError
-        If no value is given and the model holds none; or a measure does not return a number; or if `n_jobs` or `client`
-        cannot be read, or both are given.
+        If no value is given and the model contains none; if a measure does not return a number; or if `n_jobs` or
+        `client` is invalid, or both are given.
     BadProbability
-        If a value cannot be that of the probability.
+        If a value is impossible for the probability.
     Inaccurate, SolverError
-        As of :meth:`maxent_cvx.MaxEnt.solve`, if that is so of every solve; the first one's. Or if the cluster is gone.
+        The first error of :meth:`maxent_cvx.MaxEnt.solve`, if every solve fails; or if the cluster is lost.
 
     Notes
     -----
@@ -881,7 +881,7 @@ def sweep(
 
     Examples
     --------
-    The inference about Grace, the only junior, as the stated share of men with breast cancer varies:
+    The inference about Grace, the only junior, as the share of men with breast cancer in the knowledge varies:
 
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
@@ -897,7 +897,7 @@ def sweep(
     """
     check_instance(model, MaxEnt, "model")
     if "warm_start" in options:
-        raise StatementError("warm_start must not be given: sweep starts each solve from the previous answer")
+        raise StatementError("omit warm_start, as sweep starts each solve from the previous answer")
     swept = read_probability(probability) if isinstance(probability, str) else probability
     if not isinstance(swept, Probability):
         raise StatementError(f"probability must be an expression such as P('Flu'), not {short_repr(swept)}")
@@ -915,7 +915,7 @@ def sweep(
         base.remove(name)
     label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
     points = list(itertools.product(values, _numbers(eps, "eps")))
-    statements = [swept.about(v, e) if e else swept == v for v, e in points]  # raises, before anything is solved
+    statements = [swept.about(v, e) if e else swept == v for v, e in points]  # raises errors before the first solve
     check_optional_bool(progress, "progress")
     given = {"solver": solver, "time_limit": time_limit, **options}
     cases = _Points(base, swept, label, points, statements, measures, given)
@@ -927,7 +927,7 @@ def sweep(
 
 @dataclass(frozen=True)
 class _Points:
-    """The statements of a sweep, by number: a value and its vagueness each, added to one model."""
+    """The statements of a sweep, by number, each with a value and its vagueness, to add to one model."""
 
     base: MaxEnt
     swept: Probability
@@ -938,28 +938,28 @@ class _Points:
     solve: Mapping[str, Any]
 
     def about(self, i: int) -> dict[str, Any]:
-        """The value and eps."""
+        """Return the value and eps."""
         return dict(zip(SWEEP_COLUMNS, self.points[i], strict=False))
 
     def solved(self, i: int, before: Posterior | None) -> Posterior:
-        """What is inferred from the statement, and all else that is known."""
+        """Solve the model with the statement."""
         model = self.base.copy().add(self.statements[i], label=self.label)
         return model.solve(warm_start=before, **self.solve)
 
     def measured(self, i: int, post: Posterior) -> dict[str, Any]:
-        """Measure it."""
+        """Measure the posterior."""
         measured = {"probability": post.prob(self.swept), "entropy": post.entropy}
         return measured | self.measures(post, "with value = {:g}, eps = {:g}".format(*self.points[i]))
 
 
 def _numbers(given: object, what: str) -> list[float]:
-    """Read a number, or several."""
+    """Read one number or several."""
     several = given if is_several(given) and not isinstance(given, str) else [given]
     return [check_number(one, what) for one in several]
 
 
 def _factor(statement: Statement, swept: Probability) -> float | None:
-    """The multiple of the probability that a statement constrains; None if it constrains something else."""
+    """Return the multiple of the probability that a statement constrains; None for other statements."""
     terms, other = dict(statement.terms), {event: a for event, a in swept.terms.items() if a != 0}
     if terms.keys() != other.keys():
         return None
@@ -968,10 +968,10 @@ def _factor(statement: Statement, swept: Probability) -> float | None:
 
 
 def _current_value(stated: Mapping[str, Any], swept: Probability, replaced: Mapping[str, float]) -> float:
-    """The value that the model's one statement says the probability has, or the middle of its sides."""
+    """Return the value of the probability in the model's only statement about it, or the middle of its sides."""
     middles = [(stated[name].low + stated[name].high) / 2 / factor for name, factor in replaced.items()]
     if len(middles) != 1 or not np.isfinite(middles[0]):
         raise StatementError(
-            f"the model contains {len(middles)} statements with a value of {swept}, not one; give the values (value)"
+            f"the model contains {len(middles)} statements with a value of {swept}, not one; pass the values (value)"
         )
     return float(middles[0]) + swept.constant

@@ -1,4 +1,4 @@
-"""QIDistribution: what an adversary believes about people before anything is published."""
+"""QIDistribution: the adversary's beliefs about people before any publication."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ._utils.validation import check_dataframe, check_float, check_instance, is_
 
 
 def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
-    """(n(s, x) + a) / (n(s) + a |X|) for every signature s that occurs and every value x; a is the smoothing."""
+    """Return (n(s, x) + a) / (n(s) + a |X|) for every occurring signature s and value x; a is the smoothing."""
     (s, signatures), (x, values) = data.tuples(), data.values()
     n = np.bincount(s * len(values) + x, minlength=len(signatures) * len(values)).reshape(-1, len(values))
     total = n.sum(axis=1, keepdims=True) + smoothing * len(values)
     return pd.DataFrame((n + smoothing) / total, index=signatures, columns=values)
 
 
-# The positions of the signatures of people, or of a view's QI tuples, in a table of priors.
+# Positions of signatures of people, or of a view's QI tuples, in a table of priors.
 
 
 def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> np.ndarray:
@@ -43,10 +43,10 @@ def positions(index: pd.Index, people: pd.DataFrame | pd.MultiIndex, key: tuple[
         for i, name in enumerate(key):
             level, known = distinct.get_level_values(i), index.unique(level=i)
             if len(strange := level[~level.isin(known)]):
-                raise unknown_name(f"value of {name!r} that the prior has a signature of", strange[0], known)
+                raise unknown_name(f"value of {name!r} in a signature of the prior", strange[0], known)
         raise UnknownName(
-            f"the prior has no row for {int((at < 0).sum())} of {pluralize(len(at), 'signature')} by {', '.join(key)}: "
-            "it contains each value, but not their combination; add these rows"
+            f"the prior has no row for {int((at < 0).sum())} of {pluralize(len(at), 'signature')} by {', '.join(key)}, "
+            "of which it contains each value, but not the combination; add these rows"
         )
     return np.asarray(at[code])
 
@@ -65,17 +65,17 @@ def _distinct(people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> tup
     return code, pd.MultiIndex.from_arrays([people.get_level_values(i)[first] for i in at], names=key)
 
 
-# Read tables of prior probabilities in every form in which they are given, and check that they are distributions.
+# Tables of prior probabilities, in all supported forms, with checks that they are distributions.
 
 
-#: How far the sum of a row may be from 1, for rounding.
+#: The tolerance of the sum of a row, which is 1, for roundoff.
 ROUNDING = 1e-9
-#: QI attributes: one, or a list of them.
+#: One QI attribute or a list of several.
 AttributeSet = str | Iterable[str]
 
 
 def tables_given(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
-    """Read every form in which tables are given as attribute sets with a table each."""
+    """Yield attribute sets with one table each, from any supported form."""
     for table in tables:
         if isinstance(table, pd.DataFrame):
             yield tuple(table.index.names), table  # type: ignore[arg-type]  # checked later
@@ -83,7 +83,7 @@ def tables_given(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any
             for attributes, part in table.items():
                 if isinstance(attributes, set | frozenset) and len(attributes) > 1:
                     raise TableError(
-                        f"the attribute set {short_repr(attributes)} must be ordered like its signatures; use a tuple"
+                        f"the attribute set {short_repr(attributes)} must have the order of its signatures; use a tuple"
                     )
                 yield names(attributes, "an attribute set"), part
         else:
@@ -91,7 +91,7 @@ def tables_given(tables: tuple[Any, ...]) -> Iterable[tuple[tuple[str, ...], Any
 
 
 def attribute_sets(qi: Any) -> list[tuple[str, ...]]:
-    """Read one attribute set, or a list of them."""
+    """Read one attribute set, or a list of several."""
     is_one = isinstance(qi, str | bytes | pd.DataFrame) or not is_several(qi)
     sets = [qi] if is_one else list(qi)
     if is_one or all(isinstance(name, str) for name in sets):
@@ -104,12 +104,12 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
     where = f"the prior by {', '.join(map(str, attributes))}"
     if not all(isinstance(name, str) for name in attributes) or len(set(attributes)) < len(attributes):
         raise TableError(
-            f"{join_names(attributes)} is not an attribute set: name QI attributes, each once; for a DataFrame they are "
-            "the names of its index"
+            f"{join_names(attributes)} is not an attribute set; give distinct names of QI attributes, which for a "
+            "DataFrame are the names of its index levels"
         )
     if isinstance(table, Mapping):
         if strange := [row for row in table.values() if not isinstance(row, Mapping | pd.Series)]:
-            raise TableError(f"{where} has {short_repr(strange[0])} for a signature; expected {{value: probability}}")
+            raise TableError(f"{where} must map each signature to {{value: probability}}, not {short_repr(strange[0])}")
         keys = list(table)
         of_values = {x: None for row in table.values() for x in row.keys()}  # noqa: SIM118 (a Series, too)
         entries = [[row.get(x, np.nan) for x in of_values] for row in table.values()]
@@ -124,16 +124,16 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
         table = table.reorder_levels(list(attributes))
     for role, labels in (("signature", table.index), ("value", table.columns)):
         if labels.has_duplicates:
-            raise TableError(f"{where} has a {role} twice: {join_names(labels[labels.duplicated()].unique())}")
+            raise TableError(f"{where} repeats a {role}: {join_names(labels[labels.duplicated()].unique())}")
     if (missing := table.isna()).any(axis=None):
         first = int(missing.any(axis=1).to_numpy().argmax())
         number = pluralize(int(missing.to_numpy().sum()), "entry", "entries")
         raise TableError(
-            f"{where} lacks {number}, for {_label(table.index[first])} that of "
-            f"{join_names(table.columns[missing.iloc[first]])}; write 0 for impossible values"
+            f"{where} lacks {number}, such as those of {join_names(table.columns[missing.iloc[first]])} for "
+            f"{_label(table.index[first])}; write 0 for impossible values"
         )
     if any(map(pd.api.types.is_complex_dtype, table.dtypes)):  # to_numpy(float) would drop the imaginary parts
-        raise BadProbability(f"{where} must contain real numbers, got complex ones")
+        raise BadProbability(f"{where} must contain real numbers, not complex numbers")
     try:
         p = table.to_numpy(dtype=float)
     except (OverflowError, TypeError, ValueError) as error:
@@ -141,15 +141,16 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
     if (bad := ~((p >= 0) & (p <= 1))).any():
         i, x = np.argwhere(bad)[0]
         raise BadProbability(
-            f"{where} has {p[i, x]:g} for {_label(table.columns[x])} of {_label(table.index[i])}; probabilities must be "
-            "between 0 and 1"
+            f"{where} must contain probabilities from 0 to 1, not {p[i, x]:g} for {_label(table.columns[x])} of "
+            f"{_label(table.index[i])}"
         )
     total = p.sum(axis=1)
     if (off := np.abs(total - 1) > ROUNDING).any():
         i = int(off.argmax())
         raise BadProbability(
-            f"{where} sums to {total[i]:.10g} over the values of {_label(table.index[i])}, not to 1 "
-            f"(in {int(off.sum())} of {len(total)} rows); divide each row by its sum, or add the missing values"
+            f"{where} must sum to 1 over the values of each signature, but does not in {int(off.sum())} of "
+            f"{len(total)} rows: {total[i]:.10g} for {_label(table.index[i])}; divide rows by their sums, or add "
+            "missing values"
         )
     index = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
     return pd.DataFrame(p, index=index.set_names(list(attributes)), columns=table.columns)
@@ -159,27 +160,27 @@ def _signatures(keys: list[Any], attributes: tuple[str, ...], where: str) -> pd.
     """Read the keys of a dictionary as signatures."""
     tuples = [key if isinstance(key, tuple) else (key,) for key in keys]
     if odd := [key for key, signature in zip(keys, tuples, strict=True) if len(signature) != len(attributes)]:
-        raise TableError(f"{where} has the signature {short_repr(odd[0])}; expected {len(attributes)} values")
+        raise TableError(f"the signatures of {where} must have {len(attributes)} values, not {short_repr(odd[0])}")
     return pd.MultiIndex.from_tuples(tuples, names=attributes)
 
 
 def _label(label: object) -> str:
-    """Write a signature, or a value."""
+    """Format a signature or a value."""
     return join_names(label if isinstance(label, tuple) else (label,))
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class QIDistribution(ReprMixin):
-    """G = {(s : x, p(s : x))}: P(value x | signature s), where a signature is a tuple of values of some QI attributes.
+    """G = {(s : x, p(s : x))}: P(value x | signature s); a signature is a tuple of values of some QI attributes.
 
     Parameters
     ----------
     *tables : dict, or DataFrame
-        A dictionary from an attribute set, ``"Gender"`` or ``("Gender", "Age")``, to its table: a dictionary
-        ``{signature: {value: probability}}`` or a DataFrame. Or a DataFrame alone, one row per signature and one column
-        per value, whose index is named by its attributes. All tables have the same values.
+        Dictionaries from attribute sets, ``"Gender"`` or ``("Gender", "Age")``, to tables: a dictionary
+        ``{signature: {value: probability}}`` or a DataFrame. Alternatively DataFrames alone, one row per signature and
+        one column per value, whose index levels are named by the attributes. All tables have the same values.
     about : str
-        Origin of the probabilities, shown in the repr.
+        The origin of the probabilities, for the repr.
 
     Attributes
     ----------
@@ -189,7 +190,7 @@ class QIDistribution(ReprMixin):
     Raises
     ------
     TableError
-        If an entry is missing, a signature occurs twice, or tables have different values.
+        If an entry is missing, a signature is repeated, or tables have different values.
     BadProbability
         If a row is not a distribution: an entry is outside [0, 1], or the sum is not 1.
 
@@ -213,7 +214,7 @@ class QIDistribution(ReprMixin):
         checked_tables: dict[tuple[str, ...], pd.DataFrame] = {}
         for attributes, table in tables_given(tables):
             if any(set(attributes) == set(other) for other in checked_tables):
-                raise TableError(f"the attribute set {join_names(attributes)} has two tables; give one")
+                raise TableError(f"the attribute set {join_names(attributes)} has two tables; pass one")
             checked_tables[attributes] = checked(table, attributes)
         if not checked_tables:
             raise TableError("a prior needs at least one table, {attributes: {signature: {value: probability}}}")
@@ -221,8 +222,8 @@ class QIDistribution(ReprMixin):
         for attributes, table in checked_tables.items():
             if len(odd := first.symmetric_difference(table.columns, sort=False)):
                 raise TableError(
-                    f"all tables must have the same values: that of {join_names(attributes)} and the first differ in "
-                    f"{join_names(odd)}; write 0 for impossible values"
+                    f"all tables must have the same values, but the table of {join_names(attributes)} and the first "
+                    f"differ in {join_names(odd)}; write 0 for impossible values"
                 )
         object.__setattr__(self, "tables", {a: table.reindex(columns=first) for a, table in checked_tables.items()})
         object.__setattr__(self, "about", about)
@@ -231,7 +232,7 @@ class QIDistribution(ReprMixin):
     def estimate(
         cls, table: pd.DataFrame, *, qi: AttributeSet | Iterable[AttributeSet], sa: AttributeSet, smoothing: float = 0.0
     ) -> Self:
-        """Estimate ``p(s : x) = (n(s, x) + a) / (n(s) + a |X|)`` from records, a being the smoothing.
+        """Estimate ``p(s : x) = (n(s, x) + a) / (n(s) + a |X|)`` from records, where a is the smoothing.
 
         Parameters
         ----------
@@ -242,8 +243,8 @@ class QIDistribution(ReprMixin):
         sa : str or list of str
             The sensitive attribute.
         smoothing : float
-            Number of records added to each value of every signature that occurs. With 0, the default, a value that nobody
-            with a signature has is impossible for it, and rules out possible worlds.
+            The number of records added to each value of every occurring signature. With 0, the default, values that
+            nobody with a signature has are impossible for it, which excludes possible worlds.
 
         Raises
         ------
@@ -278,12 +279,12 @@ class QIDistribution(ReprMixin):
         return next(iter(self.tables.values())).columns
 
     def __getitem__(self, attributes: AttributeSet) -> pd.DataFrame:
-        """The table of an attribute set; of one attribute, indexed by its values."""
+        """Return the table of an attribute set; a single attribute has a plain Index."""
         table = self.tables[self.attribute_set(attributes)]
         return table if table.index.nlevels > 1 else table.set_axis(table.index.get_level_values(0))
 
     def select(self, attributes: AttributeSet) -> Self:
-        """The prior with one of the attribute sets only.
+        """Return the prior with a single attribute set.
 
         Parameters
         ----------
@@ -307,14 +308,14 @@ class QIDistribution(ReprMixin):
         return type(self)({key: self.tables[key]}, about=self.about)
 
     def signatures(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.Index:
-        """The signature of every tuple: its values of an attribute set (Definition 1).
+        """Return the signature of every tuple, its values of an attribute set (Definition 1).
 
         Parameters
         ----------
         people : DataFrame
             One row per tuple, with the attributes as columns.
         attributes : str or list of str, optional
-            The attribute set; may be left out if there is one only.
+            The attribute set; not needed if there is only one.
 
         Returns
         -------
@@ -339,7 +340,7 @@ class QIDistribution(ReprMixin):
         return self.tables[key].index.take(self.rows(people, key))
 
     def of(self, people: pd.DataFrame, attributes: AttributeSet | None = None) -> pd.DataFrame:
-        """p(t.s : x) of every tuple and value, indexed as `people`; parameters as for :meth:`signatures`.
+        """Return p(t.s : x) of every tuple and value, with the index of `people`; see :meth:`signatures`.
 
         Returns
         -------
@@ -362,7 +363,7 @@ class QIDistribution(ReprMixin):
         return self.tables[key].iloc[self.rows(people, key)].set_axis(people.index)
 
     def rows(self, people: pd.DataFrame | pd.MultiIndex, attributes: AttributeSet | None = None) -> np.ndarray:
-        """The position of every tuple's signature in the table; parameters as for :meth:`signatures`.
+        """Return the position of every tuple's signature in the table; see :meth:`signatures`.
 
         Returns
         -------
@@ -380,7 +381,7 @@ class QIDistribution(ReprMixin):
         return positions(self.tables[key].index, people, key)
 
     def of_tuples(self, tuples: pd.MultiIndex, values: pd.Index, attributes: AttributeSet | None = None) -> np.ndarray:
-        """p(s : x) for the `quasi_identifiers` and `sensitive_values` of a view, shape (tuples, values).
+        """Return p(s : x) for the `quasi_identifiers` and `sensitive_values` of a view, shape (tuples, values).
 
         Raises
         ------
@@ -400,7 +401,7 @@ class QIDistribution(ReprMixin):
         return self.tables[key].to_numpy()[self.rows(tuples, key)][:, self.columns(values)]
 
     def columns(self, values: pd.Index) -> np.ndarray:
-        """The position of every sensitive value of a view in the tables.
+        """Return the position of every sensitive value of a view in the tables.
 
         Returns
         -------
@@ -417,16 +418,16 @@ class QIDistribution(ReprMixin):
         >>> hospital = mx.datasets.load_hospital()
         >>> G = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
         >>> import pandas as pd
-        >>> G.columns(pd.Index(["HIV", "Flu"])).tolist()                # of Breast Cancer, Flu, HIV, ...
+        >>> G.columns(pd.Index(["HIV", "Flu"])).tolist()                # among Breast Cancer, Flu, HIV, ...
         [2, 1]
         """
         at = self.values.get_indexer(check_instance(values, pd.Index, "values"))
         if (at < 0).any():
-            raise unknown_name("value that the prior has an entry for", values[at < 0][0], self.values)
+            raise unknown_name("value in the prior", values[at < 0][0], self.values)
         return at
 
     def attribute_set(self, attributes: AttributeSet | None = None) -> tuple[str, ...]:
-        """Find an attribute set, given its attributes in any order; None for the only one.
+        """Find an attribute set by its attributes in any order, or the only one.
 
         Parameters
         ----------
@@ -455,8 +456,8 @@ class QIDistribution(ReprMixin):
         if attributes is None:
             if len(self.tables) > 1:
                 raise StatementError(
-                    f"the prior has {len(self.tables)} attribute sets, {join_names(self.tables)}; choose one, for "
-                    "example with .select(...)"
+                    f"the prior has {len(self.tables)} attribute sets, {join_names(self.tables)}; choose one, e.g. "
+                    "with .select(...)"
                 )
             return next(iter(self.tables))
         attribute_set = names(attributes, "attributes of the prior")

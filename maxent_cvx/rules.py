@@ -1,4 +1,4 @@
-"""RuleSet: association rules, the patterns behind them, and patterns known not to be rules."""
+"""RuleSet: association rules, their patterns, and patterns known not to be rules."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ from .releases.base import View
 #: The columns of a rule's published scores.
 SCORES = ("support", "confidence")
 
-#: How far a score may be from an integer number of records, for floating point, relative to their number.
+#: The tolerance of scores that are integer numbers of records, for roundoff, relative to the number of records.
 NEAR_INTEGER = 1e-9
 
 
 def records_of_scores(
     score: np.ndarray, of: np.ndarray, names: Sequence[str], what: str, decimals: int | None, *, integer: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most numbers of records that are consistent with each published score."""
+    """Return the least and the largest number of records that are consistent with each published score."""
     if decimals is None:
         records = score * of
         nearest = np.rint(records)
@@ -62,16 +62,16 @@ def records_of_scores(
         if integer and off.any():
             first = int(off.argmax())
             raise StatementError(
-                f"the {what} {score[first]:.12g} of {names[first]!r} would be {records[first]:.6g} of {of[first]} "
-                "people, which is not an integer; if the scores are rounded, give their number of decimals"
+                f"the {what} {score[first]:.12g} of {names[first]!r} is {records[first]:.6g} of {of[first]} people, "
+                "which is not an integer; if the scores are rounded, pass their number of decimals"
             )
         return (nearest, nearest) if integer else (records, records)
     half = Fraction(1, 2 * 10 ** check_int(decimals, "decimals", 0, 15))
     printed = [Fraction(round(value * 10**decimals), 10**decimals) for value in score]
     if unlike := [i for i, value in enumerate(printed) if abs(float(value) - score[i]) > 1e-12]:
         raise StatementError(
-            f"the {what} {score[unlike[0]]:.12g} of {names[unlike[0]]!r} has more than {decimals} decimals; give the "
-            "number of decimals to which the scores were rounded, or round them first"
+            f"the {what} {score[unlike[0]]:.12g} of {names[unlike[0]]!r} has more than {decimals} decimals; pass the "
+            "number of decimals to which the scores are rounded, or round them first"
         )
     ends = [((value - half) * int(m), (value + half) * int(m)) for value, m in zip(printed, of, strict=True)]
     if not integer:
@@ -89,48 +89,48 @@ def records_of_scores(
 
 
 def decimals_of(score: float) -> int:
-    """With how many decimals a score is written."""
+    """Return the number of decimals of a score."""
     text = repr(float(score))
     return 15 if "e" in text else len(text.removesuffix(".0").partition(".")[2])
 
 
 def rounding(score: float) -> float:
-    """Half a unit of the last decimal that a score is written with: next to nothing if it was not rounded."""
+    """Return half a unit of the last decimal of a score, which is tiny if it is not rounded."""
     return 0.5 * 10.0 ** -decimals_of(score) + 1e-12
 
 
-#: Products up to this are exact in 64 bits.
+#: The largest product that is exact in 64 bits.
 LARGEST = 2**62
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Q => X is a rule if P(Q, X) >= support and P(X | Q) >= confidence; if `strict`, both by >."""
+    """Q => X is a rule if P(Q, X) >= support and P(X | Q) >= confidence; with > if `strict`."""
 
-    support: Fraction  # as typed: 0.1 is a tenth, and not the float beside it
-    confidence: Fraction  # as typed: 0.1 is a tenth, and not the float beside it
+    support: Fraction  # the decimal number: 0.1 is one tenth, not the nearest float
+    confidence: Fraction  # the decimal number: 0.1 is one tenth, not the nearest float
     strict: bool = False
 
     @classmethod
     def of(cls, support: object, confidence: object, strict: bool = False) -> Thresholds:
-        """Read what a user typed; a ``BadProbability`` if it is not a share of people."""
+        """Read thresholds, which must be shares of people."""
         return cls(exact(support, "support"), exact(confidence, "confidence"), bool(strict))
 
     def least(self, n_q: np.ndarray, n: int) -> np.ndarray:
-        """The smallest number n(Q, X) that makes a rule; one less is the largest that makes none."""
+        """Return the smallest number n(Q, X) of a rule; one less is the largest of a non-rule."""
         # max(ceil(n s), ceil(n(Q) c)), or max(floor(n s), floor(n(Q) c)) + 1 if strict; at least one record.
         return np.maximum(self._up(self.confidence, n_q), self.least_support(n))
 
     def least_support(self, n: int) -> int:
-        """The smallest number n(Q, X) that has the support, of n records."""
+        """Return the smallest number n(Q, X) that reaches the support, of n records."""
         return max(int(self._up(self.support, np.array([n]))[0]), 1)
 
     def bound(self, n_q: np.ndarray, n: int) -> np.ndarray:
-        """max(s, c P(Q)), Eq. (3), a probability."""
+        """Return max(s, c P(Q)), Eq. (3), a probability."""
         return np.maximum(float(self.support), float(self.confidence) * n_q / n)
 
     def only_support(self, n_q: np.ndarray, n: int, *, integer: bool) -> np.ndarray:
-        """Whether c P(Q) <= s (Theorem 3), so that the bound is that of the support; in integers if `integer`."""
+        """Mark where c P(Q) <= s (Theorem 3), so that the support is the bound; in integers if `integer`."""
         if integer:
             return np.asarray(self._up(self.confidence, n_q) <= self.least_support(n))
         return np.asarray(
@@ -138,7 +138,7 @@ class Thresholds:
         )
 
     def _up(self, share: Fraction, n: np.ndarray) -> np.ndarray:
-        """The smallest integer that is at least a share of n; larger than it, if strict."""
+        """Return the smallest integer that is at least a share of n, or, if strict, larger."""
         top, bottom = share.numerator, share.denominator
         if top * int(n.max(initial=0)) > LARGEST or bottom > LARGEST:
             n = n.astype(object)  # Python's own integers
@@ -151,29 +151,29 @@ class Thresholds:
 
 
 def exact(value: object, what: str) -> Fraction:
-    """Read a share of records as it is written: 0.1 is one tenth."""
+    """Read a share of records as a decimal number: 0.1 is one tenth."""
     share = value if isinstance(value, Fraction) else Fraction(str(check_number(value, what)))
     if not 0 <= share <= 1:
-        raise BadProbability(f"{what} must be a share of the people, between 0 and 1, got {float(share):.12g}")
+        raise BadProbability(f"{what} must be a share of the people, from 0 to 1, got {float(share):.12g}")
     return share
 
 
-# Rules in CSV files, with a first line that says what they are.
+# Rules in CSV files, whose first line describes them.
 
 
-#: What a file has to say of its rules, or else the reader.
+#: Arguments that the file or the reader must specify.
 NEEDED = ("qi", "sa", "support", "confidence")
-#: All that a file may say of them: the arguments of RuleSet, without the table.
+#: Arguments that a file may specify: those of RuleSet, except the table.
 ARGUMENTS = (*NEEDED, "strict", "complete", "attributes")
 
 
 def write_rules(table: pd.DataFrame, arguments: Mapping[str, Any], path: str | PathLike[str]) -> None:
-    """Write a first line that says what the rules are, then one row per rule."""
+    """Write a first line that describes the rules, then one row per rule."""
     for column in (*arguments["qi"], *arguments["sa"]):
         if (table[column] == "").any():
             raise TableError(
-                f"the empty text is a value of {column!r}, which a file cannot tell from an attribute that is not set; "
-                "give that value a name"
+                f"column {column!r} contains the empty string, which a file does not distinguish from an unset "
+                "attribute; rename the value"
             )
     first = {name: _written(value) if name in SCORES else value for name, value in arguments.items()}
     text = f"# {json.dumps(first)}\n{table.to_csv(index=False)}"
@@ -181,7 +181,7 @@ def write_rules(table: pd.DataFrame, arguments: Mapping[str, Any], path: str | P
 
 
 def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Read the arguments of a RuleSet from a file, with those that a user adds."""
+    """Read the arguments of a RuleSet from a file, completed by those of the user."""
     for role in ("qi", "sa"):
         if arguments.get(role) is not None:
             names(arguments[role], role)
@@ -198,26 +198,26 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
             raise TableError(f"the first line of {str(path)!r} does not describe rules: {reason}") from error
         if unknown := stored.keys() - set(ARGUMENTS):
             raise TableError(
-                f"the first line of {str(path)!r} describes rules by {join_names(sorted(unknown))}; expected are "
-                f"{join_names(ARGUMENTS, 20)}"
+                f"the first line of {str(path)!r} must only contain {join_names(ARGUMENTS, 20)}, not "
+                f"{join_names(sorted(unknown))}"
             )
     for name, value in arguments.items():
         if name in stored and not _agree(name, stored[name], value):
             convention = (
-                " (rules mined with >= and with > are different rules, and so are the patterns that are not rules)"
+                " (rules mined with >= and with > differ, as do the patterns that are not rules)"
                 if name == "strict"
                 else ""
             )
             raise StatementError(
-                f"{name} is {short_repr(value)}, but {str(path)!r} contains {name}={stored[name]!r}{convention}; omit {name}"
+                f"{name} is {short_repr(value)}, but {str(path)!r} has {name}={stored[name]!r}{convention}; omit {name}"
             )
     merged = stored | arguments
     if missing := [name for name in NEEDED if name not in merged]:
         raise StatementError(
-            f"{str(path)!r} does not contain {join_names(missing)} of its rules; give {', '.join(missing)}, or use a "
-            "file that RuleSet.to_csv or 'maxent-cvx publish --method rules' wrote"
+            f"{str(path)!r} does not specify {join_names(missing)} of its rules; pass {', '.join(missing)}, or use a "
+            "file from RuleSet.to_csv or 'maxent-cvx publish --method rules'"
         )
-    # An empty cell is an attribute that is not set; "NA" and "007" are values, whatever they look like.
+    # An empty cell is an attribute that is not set; "NA" and "007" are values and remain strings.
     try:
         rows = pd.read_csv(
             path, skiprows=1 if stored else 0, header=None, keep_default_na=False, na_values=[""], encoding="utf-8",
@@ -225,11 +225,9 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
         )  # fmt: skip
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         raise TableError(f"{str(path)!r} is not a table of rules: {' '.join(str(error).split())}") from error
-    header = rows.iloc[0]  # which pandas would make different, Gender and Gender.1
+    header = rows.iloc[0]  # pandas would make duplicates distinct, Gender and Gender.1
     if (twins := header[header.notna() & header.duplicated()]).size:
-        raise TableError(
-            f"{str(path)!r} has more than one column named {join_names(twins.unique())}; rename all but one"
-        )
+        raise TableError(f"{str(path)!r} has duplicate columns {join_names(twins.unique())}; rename all but one")
     table = rows[1:].set_axis(pd.Index(header.fillna("").tolist()), axis=1).reset_index(drop=True)
     for name in (name for name in SCORES if name in table):
         table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
@@ -237,12 +235,12 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
 
 
 def _written(threshold: Fraction) -> float | str:
-    """A threshold as a number if that says it exactly, else as a fraction."""
+    """Return a threshold as a number if that is exact, else as the text of a fraction."""
     return float(threshold) if Fraction(str(float(threshold))) == threshold else str(threshold)
 
 
 def _agree(name: str, stored: Any, value: Any) -> bool:
-    """Whether an argument agrees with a file; complete=False agrees with any."""
+    """Return whether an argument agrees with a file; complete=False always does."""
     if name in SCORES:
         return exact(stored, name) == exact(value, name)
     if name == "complete":
@@ -253,24 +251,22 @@ def _agree(name: str, stored: Any, value: Any) -> bool:
     return bool(stored == value)
 
 
-# Rules as mlxtend's ``association_rules`` returns them.
+# Rules from mlxtend's ``association_rules``.
 
 
 def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], separator: str) -> pd.DataFrame:
-    """Read rules of items "attribute_value", as mlxtend has them, into a column an attribute."""
+    """Convert mlxtend's rules of items "attribute_value" to one column per attribute."""
     columns = ["antecedents", "consequents", *SCORES]
     if not isinstance(rules, pd.DataFrame) or (missing := [name for name in columns if name not in rules.columns]):
         received = short_repr(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
-        raise TableError(f"what association_rules returns is expected, with {', '.join(columns)}, not {received}")
+        raise TableError(f"rules must be a result of association_rules with {', '.join(columns)}, not {received}")
     if rules.columns.has_duplicates:
-        raise TableError(f"the rules have more than one column {join_names(rules.columns[rules.columns.duplicated()])}")
+        raise TableError(f"the rules have duplicate columns {join_names(rules.columns[rules.columns.duplicated()])}")
     for items in ("antecedents", "consequents"):
         if strange := [itemset for itemset in rules[items] if not isinstance(itemset, Set | list | tuple)]:
-            raise TableError(
-                f"{items} must be sets of items, as association_rules gives them, not {short_repr(strange[0])}"
-            )
+            raise TableError(f"{items} must be sets of items, as in association_rules, not {short_repr(strange[0])}")
     if len(rules) and rules["confidence"].isna().all():
-        raise TableError("the rules have no confidence; mine them with association_rules without support_only=True")
+        raise TableError("the rules have no confidence; call association_rules without support_only=True")
     known = {item: _read_item(item, (*qi, *sa), separator) for items in ("antecedents", "consequents")
              for itemset in rules[items] for item in itemset}  # fmt: skip
     records, left_out = [], Counter[str]()
@@ -283,32 +279,33 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
     if left_out:
         kinds = ", ".join(f"{count} with {kind}" for kind, count in left_out.items())
         warnings.warn(
-            f"{pluralize(left_out.total(), 'rule')} not read ({kinds}): only QI => SA is", RulesLeftOut, stacklevel=3
+            f"{pluralize(left_out.total(), 'rule')} left out ({kinds}), as only QI => SA is used",
+            RulesLeftOut,
+            stacklevel=3,
         )
     return pd.DataFrame(records, columns=[*qi, *sa, *SCORES], dtype=object)
 
 
 def least_scores(table: pd.DataFrame, scores: dict[str, Any], exact: str) -> dict[str, Any]:
-    """The thresholds as given, or, where none is, the least score of any rule."""
+    """Return the given thresholds, or, if missing, the least score of all rules."""
     unsaid = [f"{name}=..." for name in SCORES if scores[name] is None]
     if unsaid and (exact or table.empty):
-        raise StatementError(f"pass {' and '.join(unsaid)}, what was mined with: {exact or 'no rule'} does not tell it")
+        raise StatementError(f"pass {' and '.join(unsaid)} of the mining; {exact or 'an empty set'} does not imply it")
     return {name: table[name].min() if scores[name] is None else scores[name] for name in SCORES}
 
 
 def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tuple[str, str]:
-    """Read one item, "attribute_value"; the name of a column of truth values alone is that it is True."""
+    """Read one item, "attribute_value"; the name of a boolean column alone means that it is True."""
     if isinstance(item, Integral):
         raise StatementError(
-            f"the item {item!r} is the number of a column; mine with the names of columns, "
-            "apriori(..., use_colnames=True)"
+            f"the item {item!r} is the number of a column; mine with column names, apriori(..., use_colnames=True)"
         )
     fits = [
         name for name in attributes if isinstance(item, str) and (item == name or item.startswith(name + separator))
     ]
     if len(fits) > 1:
         raise StatementError(
-            f"the item {item!r} may be of {join_names(fits)}; name items by another separator, "
+            f"the item {item!r} is ambiguous between {join_names(fits)}; name items with another separator, "
             "pandas.get_dummies(..., prefix_sep='='), and pass separator='='"
         )
     for name in fits:
@@ -320,32 +317,32 @@ def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tup
         if between := re.match(r"[\W_]+", str(item)[len(name) :] if str(item).startswith(name) else ""):
             raise StatementError(f"{error}; pass separator={between[0]!r}")
     raise StatementError(
-        f"{error}; name every attribute in qi or sa, give the separator between attribute and value, and name items as "
-        "pandas.get_dummies names columns"
+        f"{error}; pass every attribute in qi or sa, and the separator between attribute and value, and name items "
+        "like columns of pandas.get_dummies"
     )
 
 
-# The table of a rule set: its rules checked, and named by their texts; its scores checked against the thresholds.
+# The table of a rule set: checks of rules, their names, and checks of scores against the thresholds.
 
 
 def check_names(columns: Sequence[str]) -> None:
-    """Refuse a column with two roles, and one that has the name of a score."""
+    """Raise an error if a column has two roles or the name of a score."""
     if clash := [name for name in columns if name in SCORES]:
-        raise TableError(f"a column is called {clash[0]!r}, which is a rule's score here; rename the column")
+        raise TableError(f"the column name {clash[0]!r} is reserved for a score of rules; rename the column")
     if twice := [name for name in columns if list(columns).count(name) > 1]:
-        raise TableError(f"column {twice[0]!r} is given twice in qi and sa; a column has one role")
+        raise TableError(f"column {twice[0]!r} is repeated in qi and sa; give each column one role")
 
 
 def named_rules(
     table: pd.DataFrame, qi: tuple[str, ...], sensitive: tuple[str, ...], attributes: Sequence[int] | None
 ) -> pd.DataFrame:
-    """Check the rules, and name each: the index is "Education=Doctorate, Gender=Female => 50K+"."""
+    """Check the rules, and index them by their texts, "Education=Doctorate, Gender=Female => 50K+"."""
     if not isinstance(table, pd.DataFrame):
         raise TableError(f"rules must be a pandas DataFrame, one row per rule, not a {type(table).__name__}")
     columns = [*qi, *sensitive]
     check_names(columns)
     if twice := [name for name in columns if list(table.columns).count(name) > 1]:
-        raise TableError(f"the rules have more than one column named {twice[0]!r}; rename one")
+        raise TableError(f"the rules have duplicate columns {twice[0]!r}; rename one")
     if unknown := [name for name in columns if name not in table.columns]:
         raise unknown_name("column of the rules", unknown[0], table.columns)
     frame = table[[*columns, *(name for name in SCORES if name in table.columns)]].reset_index(drop=True)
@@ -361,23 +358,23 @@ def named_rules(
     frame.index = pd.Index(_texts(frame, qi, sensitive), name="rule")
     if frame.index.has_duplicates:
         repeated = frame.index[frame.index.duplicated()].unique()
-        raise TableError(f"the rules {join_names(repeated, 3)} are given more than once; one row per rule is expected")
+        raise TableError(f"the rules {join_names(repeated, 3)} are repeated; give one row per rule")
     if attributes is not None and not set(sizes) <= set(attributes):
         first = frame.index[~sizes.isin(attributes).to_numpy()][0]
-        raise StatementError(f"{first!r} sets a number of QI attributes that is not among {list(attributes)}")
+        raise StatementError(f"the number of QI attributes of {first!r} is not in attributes={list(attributes)}")
     return frame
 
 
 def _texts(frame: pd.DataFrame, qi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[str]:
-    """Write the rules."""
+    """Return the texts of the rules."""
     antecedents = _pairs(frame[sorted(qi)])
-    named = len(sensitive) > 1  # of a single attribute, the value alone is the right side
+    named = len(sensitive) > 1  # with a single attribute, the right side is the value alone
     consequents = _pairs(frame[list(sensitive)]) if named else map(format_value, frame[sensitive[0]])
     return [f"{antecedent} => {consequent}" for antecedent, consequent in zip(antecedents, consequents, strict=True)]
 
 
 def _pairs(frame: pd.DataFrame) -> list[str]:
-    """Write what every row sets: "Education=Doctorate, Gender=Female"."""
+    """Return the texts of the values in every row: "Education=Doctorate, Gender=Female"."""
     rows = zip(*(frame[column] for column in frame), strict=True)
     return [
         ", ".join(f"{c}={format_value(v)}" for c, v in zip(frame, row, strict=True) if v is not None) for row in rows
@@ -385,7 +382,7 @@ def _pairs(frame: pd.DataFrame) -> list[str]:
 
 
 def check_scores(table: pd.DataFrame, thresholds: Thresholds) -> None:
-    """Check that scores are shares, and not below their thresholds by more than their own rounding."""
+    """Check that scores are shares, and not below their thresholds by more than their rounding."""
     for name in (name for name in SCORES if name in table):
         score, least = table[name], float(getattr(thresholds, name))
         for rule, value in score.items():
@@ -395,15 +392,15 @@ def check_scores(table: pd.DataFrame, thresholds: Thresholds) -> None:
         if (short | (values > 1 + 1e-9)).any():
             first = int((short | (values > 1 + 1e-9)).argmax())
             raise StatementError(
-                f"{table.index[first]!r} has the {name} {values[first]:.12g}, but rules must have "
-                f"{thresholds}; correct the thresholds, or remove the rule"
+                f"rules must have {thresholds}, but the {name} of {table.index[first]!r} is {values[first]:.12g}; "
+                "correct the thresholds, or remove the rule"
             )
 
 
-# Association rules Q => X, as they are published.
+# Published association rules Q => X.
 
 
-#: More decimals than this no double has.
+#: The maximum number of decimals of a double.
 MOST_DECIMALS = 300
 
 
@@ -413,24 +410,24 @@ class RuleSet(ReprMixin):
     Parameters
     ----------
     table : DataFrame
-        One row per rule: a column for each QI attribute, with missing values (NaN, None) if the rule does not set it, a
-        column for each sensitive attribute, and, if published, the scores "support" and "confidence".
+        One row per rule: one column per QI attribute, with missing values (NaN, None) if the rule does not set it, one
+        column per sensitive attribute, and, if published, the scores "support" and "confidence".
     qi, sa : str or list of str
-        The attributes that were mined; a rule sets some of `qi`.
+        The mined attributes; a rule sets some of `qi`.
     support, confidence : float
-        The thresholds: shares of all records, and of those with Q, read exactly: 0.1 is one tenth; five sixths are
-        ``Fraction(5, 6)``.
+        The thresholds, shares of all records and of the records with Q. They are decimal numbers: 0.1 is one tenth;
+        five sixths are ``Fraction(5, 6)``.
     strict : bool
         Whether rules exceed the thresholds (>) or may equal them (>=).
     complete : bool
         Whether these are all rules, so that missing patterns are known not to be rules.
     attributes : int or list of int, optional
-        Number of QI attributes of a rule; None for any number.
+        The allowed numbers of QI attributes in a rule; None means any number.
 
     Attributes
     ----------
     table : DataFrame
-        As above, indexed by the rules' texts, "Education=Doctorate, Gender=Female => 50K+".
+        The rules, indexed by their texts, "Education=Doctorate, Gender=Female => 50K+".
     thresholds : Thresholds
 
     Raises
@@ -477,12 +474,12 @@ class RuleSet(ReprMixin):
 
     @property
     def support(self) -> float:
-        """The threshold of support."""
+        """The threshold of the support."""
         return float(self.thresholds.support)
 
     @property
     def confidence(self) -> float:
-        """The threshold of confidence."""
+        """The threshold of the confidence."""
         return float(self.thresholds.confidence)
 
     @property
@@ -499,12 +496,12 @@ class RuleSet(ReprMixin):
         return len(self.table)
 
     def head(self, n: int) -> RuleSet:
-        """The first n rules, which are not complete unless they are all.
+        """Return the first n rules; the set is not complete unless it has all rules.
 
         Raises
         ------
         StatementError
-            If `n` is not an integer from 0 on.
+            If `n` is not an integer of at least 0.
 
         Examples
         --------
@@ -518,7 +515,7 @@ class RuleSet(ReprMixin):
         return self.at(np.arange(len(self)) < n)
 
     def at(self, rules: np.ndarray) -> RuleSet:
-        """Select rules by a mask or by positions; if any is left out, the result is not complete.
+        """Select rules by a mask or by positions; the result is not complete if any rule is left out.
 
         Parameters
         ----------
@@ -543,7 +540,7 @@ class RuleSet(ReprMixin):
         return self._with(table, complete=self.complete and len(table) == len(self))
 
     def incomplete(self) -> RuleSet:
-        """The same rules, without the claim that they are all.
+        """Return the same rules, without the claim that the set is complete.
 
         Examples
         --------
@@ -558,7 +555,7 @@ class RuleSet(ReprMixin):
         return self._with(self.table, complete=False)
 
     def without_scores(self, *names: str) -> RuleSet:
-        """Drop some scores, by default both, so that only the thresholds are known.
+        """Drop scores, by default both, so that only the thresholds are known.
 
         Parameters
         ----------
@@ -604,7 +601,7 @@ class RuleSet(ReprMixin):
         )
 
     def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the rules as CSV; the first line, "# {...}", contains the thresholds and roles for :meth:`from_csv`.
+        """Write the rules as CSV, with a first line "# {...}" of thresholds and roles for :meth:`from_csv`.
 
         Parameters
         ----------
@@ -613,7 +610,7 @@ class RuleSet(ReprMixin):
         Raises
         ------
         TableError
-            If the file cannot be written, or an empty string is a value.
+            If the file cannot be written, or a value is the empty string.
 
         Examples
         --------
@@ -632,14 +629,14 @@ class RuleSet(ReprMixin):
 
     @classmethod
     def from_csv(cls, path: str | PathLike[str], **arguments: Any) -> RuleSet:
-        """Read rules from a CSV file: one row per rule, an empty cell for an attribute that is not set.
+        """Read rules from a CSV file with one row per rule and empty cells for attributes that are not set.
 
         Parameters
         ----------
         path : str or path
-        **said
-            The arguments of :class:`RuleSet` that are not in the first line of the file (see :meth:`to_csv`). Values are
-            strings, and matched with those of a view by their text.
+        **arguments
+            Arguments of :class:`RuleSet` that are not in the first line of the file (see :meth:`to_csv`). Values are
+            strings, which are matched with the text of a view's values.
 
         Returns
         -------
@@ -680,21 +677,22 @@ class RuleSet(ReprMixin):
     ) -> RuleSet:
         """Read the result of mlxtend's ``association_rules``.
 
-        mlxtend compares with >= in floating point, where (4/12) / (5/12) is less than 0.8, so a rule that equals a threshold
-        exactly may be missing. Use thresholds that no rule equals exactly.
+        mlxtend compares with >= in floating point, where (4/12) / (5/12) is less than 0.8, so a rule whose score equals
+        a threshold may be missing. Use thresholds that no score equals.
 
         Parameters
         ----------
         rules : DataFrame
-            With "antecedents" and "consequents", sets of items "attribute_value" as ``pandas.get_dummies`` names columns,
-            or names of boolean columns, and with "support" and "confidence". Mine with ``use_colnames=True``.
+            A table with "antecedents" and "consequents", sets of items "attribute_value" like columns of
+            ``pandas.get_dummies``, or names of boolean columns, and with "support" and "confidence". Mine with
+            ``use_colnames=True``.
         qi, sa : str, or several
         support, confidence : float, optional
-            The thresholds of mining; by default the smallest scores, unless `complete` or `strict`.
+            The thresholds of the mining; by default the smallest scores, unless `complete` or `strict`.
         strict, complete : bool
             See :class:`RuleSet`.
         separator : str
-            Separator between attribute and value.
+            The separator between attribute and value.
         attributes : int, or several, optional
             See :class:`RuleSet`.
 
@@ -710,7 +708,7 @@ class RuleSet(ReprMixin):
         Warns
         -----
         RulesLeftOut
-            If rules about the sensitive attribute are left out because they are not of the form QI => SA.
+            If rules about the sensitive attribute are left out, as they are not of the form QI => SA.
 
         Examples
         --------
@@ -740,30 +738,30 @@ class RuleSet(ReprMixin):
         return [TablePreview(self.table[[name for name in SCORES if name in self.table]], "rules")]
 
 
-# Patterns Q => X of a view: a set of QI tuples, and a sensitive value.
+# Patterns Q => X of a view: sets of QI tuples with a sensitive value.
 
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Patterns Q => X, by the QI tuples of a view."""
+    """Patterns Q => X, as sets of QI tuples of a view with a sensitive value."""
 
     names: np.ndarray  # "Education=Doctorate, Gender=Female => 50K+"
-    members: sp.csr_array  # (patterns, QI tuples): 1 for the view's QI tuples that Q describes
+    members: sp.csr_array  # (patterns, QI tuples): 1 for the QI tuples that match Q
     s: np.ndarray  # the position of X among the view's sensitive values
-    n_q: np.ndarray  # records with Q
+    n_q: np.ndarray  # number of records with Q
 
     def __len__(self) -> int:
         return len(self.s)
 
 
 def rule_patterns(rules: RuleSet, view: View) -> Patterns:
-    """Find which QI tuples of a view each rule is about."""
+    """Find the QI tuples of a view that each rule matches."""
     if stranger := [name for name in rules.qi if name not in view.qi]:
-        raise unknown_name(f"quasi-identifier of the {view.noun}, but the rules use it", stranger[0], view.qi)
+        raise unknown_name(f"quasi-identifier of the {view.noun}, although the rules use it", stranger[0], view.qi)
     if rules.sensitive != view.sensitive:
         raise StatementError(
-            f"the rules are about {', '.join(rules.sensitive)}, and the {view.noun} about {', '.join(view.sensitive)}; "
-            "mine rules for the same sensitive attributes, in that order"
+            f"the rules are about {', '.join(rules.sensitive)}, but the {view.noun} is about "
+            f"{', '.join(view.sensitive)}; mine rules for the same sensitive attributes, in the same order"
         )
     tuples, table = view.quasi_identifiers, rules.table
     codes = np.full((len(rules), len(view.qi)), -1)
@@ -776,14 +774,14 @@ def rule_patterns(rules: RuleSet, view: View) -> Patterns:
     n_q = np.asarray(members @ view.n_q).astype(np.int64)
     if (n_q == 0).any():
         raise StatementError(
-            f"nobody in the {view.noun} matches the rule {table.index[int((n_q == 0).argmax())]!r}: its values do not "
-            "occur together; the rules were mined from other people"
+            f"nobody in the {view.noun} matches the rule {table.index[int((n_q == 0).argmax())]!r}, whose values do "
+            "not occur together; use rules that were mined from the same people"
         )
     return Patterns(table.index.to_numpy(dtype=object), members, s, n_q)
 
 
 def _members(codes: np.ndarray, tuples: pd.MultiIndex) -> tuple[sp.csr_array, np.ndarray]:
-    """Mark the QI tuples that have the codes of each pattern, -1 being any; and number the sets of attributes."""
+    """Mark the QI tuples with the codes of each pattern, -1 meaning any, and number the sets of attributes."""
     subset = densely(np.unique(codes >= 0, axis=0, return_inverse=True)[1].ravel()) if len(codes) else np.empty(0, int)
     rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for number in range(int(subset.max(initial=-1)) + 1):
@@ -799,7 +797,7 @@ def _members(codes: np.ndarray, tuples: pd.MultiIndex) -> tuple[sp.csr_array, np
 
 
 def _values(table: pd.DataFrame, view: View) -> np.ndarray:
-    """Number the sensitive values as the view does."""
+    """Return the view's positions of the sensitive values."""
     known, description = view.sensitive_values, "value of {!r}"
     if not isinstance(known, pd.MultiIndex):
         return find_values(table[view.sensitive[0]], known, description.format(view.sensitive[0]))
@@ -815,12 +813,12 @@ def _values(table: pd.DataFrame, view: View) -> np.ndarray:
 
 
 def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
-    """Find values; those of a file, which are texts or numbers, by how they are written if not as they are."""
+    """Find the positions of values; values from a file also match by their text."""
     labels = pd.Index(column.to_numpy(dtype=object), dtype=object)
     try:
         at = pd.Index(known, dtype=object).get_indexer(labels)
     except TypeError as error:
-        raise StatementError(f"{what[0].upper() + what[1:]}: a cell is not a single value: {error}") from error
+        raise StatementError(f"{what[0].upper() + what[1:]} must be a single value in each cell: {error}") from error
     as_texts = pd.Index(known.map(str), dtype=object)
     if (at < 0).any() and as_texts.is_unique:
         at = np.where(at < 0, as_texts.get_indexer(labels.map(str)), at)
@@ -834,20 +832,20 @@ def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
     return np.asarray(at)
 
 
-# Patterns that are no rules: from a complete set of rules, all that is missing falls short of a threshold.
+# Patterns that are not rules: if a set of rules is complete, every missing pattern is below a threshold.
 
 
 @dataclass(frozen=True, eq=False)
 class NonRules:
-    """Patterns that are no rules, as far as they say something that others do not."""
+    """Patterns that are not rules, without those that others imply."""
 
     patterns: Patterns
-    given: np.ndarray  # their left sides alone
-    n_pruned: int  # how many Theorem 3 leaves, before those that cannot bind are left out
+    given: np.ndarray  # their left sides
+    n_pruned: int  # the number after pruning by Theorem 3, including those that cannot bind
 
 
 def non_rules(rules: RuleSet, patterns_of_rules: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
-    """List the patterns Q => X of a view that are no rules, and whose bound on n(Q, X) can bind."""
+    """Return the patterns Q => X of a view that are not rules, and whose bound on n(Q, X) can bind."""
     walk = _Walk(rules, patterns_of_rules, view, integer=integer, prune=prune)
     seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, walk.walked))
     walk.check_all_found()
@@ -862,7 +860,7 @@ def non_rules(rules: RuleSet, patterns_of_rules: Patterns, view: View, *, intege
 
 
 def count_patterns(rules: RuleSet, view: View) -> int:
-    """How many patterns Q => X occur in a view, rules or not: rows without any pruning."""
+    """Count the patterns Q => X in a view, rules or not, which is the number of rows without pruning."""
     never = np.zeros((1, 1), dtype=bool)
     sizes = sizes_of(rules.attributes, len(rules.qi))
     lattice = cubes(rules.qi, _mined(rules, view), view.n_q[:, None], lambda cube: never, sizes)
@@ -870,7 +868,7 @@ def count_patterns(rules: RuleSet, view: View) -> int:
 
 
 class _Walk:
-    """The walk down the lattice of patterns, with what is known of the level above."""
+    """A traversal of the lattice of patterns, with the results of the level above."""
 
     def __init__(self, rules: RuleSet, patterns: Patterns, view: View, *, integer: bool, prune: bool) -> None:
         self.thresholds, self.n = rules.thresholds, view.n_records
@@ -891,9 +889,9 @@ class _Walk:
         self.n_pruned = 0
 
     def closes(self, cube: Cube) -> np.ndarray:
-        """Note the non-rules of a cube; mark those below which all are redundant (Theorem 3)."""
+        """Record the non-rules of a cube; mark those below which all patterns are redundant (Theorem 3)."""
         size = len(cube.attributes)
-        if size not in self.sizes:  # not mined: that a pattern is missing says nothing
+        if size not in self.sizes:  # not mined, so missing patterns may be rules
             return np.zeros((len(cube), self.n_values), dtype=bool)
         n_q = cube.counts[:, 0]
         is_rule = np.zeros((len(cube), self.n_values), dtype=bool)
@@ -917,23 +915,22 @@ class _Walk:
         return np.asarray(~is_rule & only[:, None] & self.prune)
 
     def _can_bind(self, n_q: np.ndarray) -> np.ndarray:
-        """Whether a bound is below the number of records with Q."""
+        """Mark the bounds below the number of records with Q."""
         if self.integer:
             return np.asarray(self.thresholds.least(n_q, self.n) <= n_q)
         return np.asarray((n_q > self.thresholds.support * self.n // 1) & (self.thresholds.confidence < 1))
 
     def check_all_found(self) -> None:
-        """Refuse rules below a pattern that is none, and has at least their support."""
+        """Raise an error for a rule below a non-rule that has at least its support."""
         if self.prune and not self.is_found.all():
             raise StatementError(
                 f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, but a more general pattern, with at "
-                f"least its support, is not, although that suffices for {self.thresholds}: the set is not complete, or "
-                "was mined with other thresholds; correct them, or read the rules without the patterns that are not rules "
-                "(non_rules=False)"
+                f"least its support, is not, although that suffices for {self.thresholds}. The set is not complete, or "
+                "was mined with other thresholds; correct them, or pass non_rules=False to ignore missing patterns"
             )
 
     def parts(self, seen: list[Cube]) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-        """The cube, the pattern in it, and the value of every non-rule that can bind."""
+        """Return the cube, the pattern in it, and the value of every non-rule that can bind."""
         cube, pattern, value = [], [], []
         for i, cube_seen in enumerate(seen):
             if cube_seen.attributes in self.binding:
@@ -945,7 +942,7 @@ class _Walk:
 
 
 def _mined(rules: RuleSet, view: View) -> pd.MultiIndex:
-    """The attributes of a view's QI tuples that were mined."""
+    """Return a view's QI tuples with the mined attributes."""
     at, tuples = [view.qi.index(name) for name in rules.qi], view.quasi_identifiers
     return multi_index([tuples.levels[i] for i in at], [np.asarray(tuples.codes[i]) for i in at], rules.qi)
 
@@ -958,7 +955,7 @@ def mined_rules(
     strict: bool,
     attributes: int | Iterable[int] | None,
 ) -> RuleSet:
-    """All rules of a table that reach the thresholds."""
+    """Return all rules of a table that reach the thresholds."""
     check_names([*names(qi, "qi"), *names(sa, "sa")])
     least = thresholds.least_support(max(len(table), 1)) if isinstance(table, pd.DataFrame) else 1
     mined = mine_associations(table, qi=qi, sa=sa, min_support=least, attributes=attributes, negative=False)

@@ -1,6 +1,6 @@
-"""Contract tests for your own sources, views, solver backends and techniques of disclosure control.
+"""Contract tests for user-defined sources, views, solver backends and techniques of disclosure control.
 
-Run them on the classes that you write; each raises an :exc:`AssertionError` that says what is broken:
+Each raises an :exc:`AssertionError` with the violated part of the contract:
 
 >>> import maxent_cvx as mx
 >>> hospital = mx.datasets.load_hospital()
@@ -62,14 +62,15 @@ __all__ = [
     "check_view",
 ]
 
-# Problems whose answers are known, for check_backend.
+# Problems with known answers, for check_backend.
 
 
 Table = Sequence[Sequence[float]]
 Buckets = Sequence[tuple[str, str]]
 
 #: Two by two: with x = n(q1, s1), n(q1, s2) = 4 - x, n(q2, s1) = 3 - x and n(q2, s2) = x - 1. By Eq. (9) of
-#: Privacy-MaxEnt, x = 2. The multiplier of a row x = c is the log odds ratio, since log n(q, s) = a(q) + b(s) + m [q1, s1].
+#: Privacy-MaxEnt, x = 2. The multiplier of a row x = c is the log odds ratio, since log n(q, s) = a(q) + b(s) + m [q1,
+#: s1].
 SQUARE = (("q1*4 q2*2", "s1*3 s2*3"),)
 #: Three people, three values: a doubly stochastic table.
 CUBE = (("q1 q2 q3", "s1 s2 s3"),)
@@ -77,12 +78,13 @@ CUBE = (("q1 q2 q3", "s1 s2 s3"),)
 
 @dataclass(frozen=True, eq=False)
 class Problem(ReprMixin):
-    """A small model whose maximum-entropy answer is known by a formula, a symmetry or a paper.
+    """A small model whose maximum-entropy answer is known from a formula, a symmetry or a paper.
 
     `buckets` are the QI tuples and sensitive values of each bucket, "q1*3 q2" for q1 three times and q2 once;
-    `knowledge` are statements, or functions of the space for convex constraints; `joint` is N P(q, s, b) in records, one
-    table per bucket with sorted labels, or None if the knowledge is contradictory; `dual` are the multipliers m of the
-    statements' rows, scaled to a largest coefficient of 1, where x = w exp(A' m - 1), or None if they are not unique.
+    `knowledge` are statements, or functions of the space for convex constraints; `joint` is N P(q, s, b) in records,
+    one table per bucket with sorted labels, or None if the knowledge is contradictory; `dual` are the multipliers m of
+    the statements' rows, scaled to a largest coefficient of 1, where x = w exp(A' m - 1), or None if they are not
+    unique.
     """
 
     buckets: Buckets
@@ -95,47 +97,47 @@ class Problem(ReprMixin):
     prior: Callable[[], QIDistribution] | None = None
 
     def model(self) -> MaxEnt:
-        """A new model."""
+        """Make a new model."""
         prior = None if self.prior is None else self.prior()
         return MaxEnt(self.view(self.buckets), prior=prior).add(*self.knowledge)
 
     @property
     def feasible(self) -> bool:
-        """Whether there is an answer; if not, a solve must end in :exc:`maxent_cvx.Infeasible`."""
+        """Whether there is an answer; if not, a solve must raise :exc:`maxent_cvx.Infeasible`."""
         return self.joint is not None
 
     @property
     def interior(self) -> bool:
-        """Whether there is an answer and no term of it is zero, so that all multipliers are finite."""
+        """Whether there is an answer without zeros, so that all multipliers are finite."""
         return self.joint is not None and min(min(map(min, table)) for table in self.joint) > 0
 
     @property
     def needs_inequalities(self) -> bool:
-        """Whether a backend must take inequalities (``takes_inequalities``)."""
+        """Whether a backend must accept inequalities (``takes_inequalities``)."""
         return any(isinstance(known, Statement) and known.low != known.high for known in self.knowledge)
 
     @property
     def needs_soft_rows(self) -> bool:
-        """Whether a backend must subtract the costs of soft rows (``takes_soft_rows``)."""
+        """Whether a backend must accept soft rows (``takes_soft_rows``)."""
         return any(isinstance(known, Statement) and known.penalty is not None for known in self.knowledge)
 
     @property
     def needs_convex(self) -> bool:
-        """Whether a backend must take convex constraints (``takes_convex``)."""
+        """Whether a backend must accept convex constraints (``takes_convex``)."""
         return any(not isinstance(known, Statement) for known in self.knowledge)
 
     def suits(self, backend: str | object) -> bool:
-        """Whether a backend says that it takes such a problem."""
+        """Return whether a backend declares that it accepts such a problem."""
         solver = find_backend(backend)
         takes_rows = solver.takes_inequalities or not self.needs_inequalities
         takes_rows &= solver.takes_soft_rows or not self.needs_soft_rows
         return takes_rows and (solver.takes_convex or not self.needs_convex)
 
     def expected(self, space: Space) -> np.ndarray:
-        """Give the exact answer."""
+        """Return the exact answer."""
         check_instance(space, Space, "space")
         if self.joint is None:
-            raise StatementError(f"the knowledge of {self.name!r} is contradictory: there is no answer to expect")
+            raise StatementError(f"the knowledge of {self.name!r} is contradictory, so it has no answer")
         people: dict[tuple[object, ...], float] = {}
         for b, ((qs, ss), table) in enumerate(zip(self.buckets, self.joint, strict=True), start=1):
             for q, row in zip(sorted(set(members(qs))), table, strict=True):
@@ -149,12 +151,12 @@ class Problem(ReprMixin):
 
 
 def square(x: float) -> tuple[Table]:
-    """The table of SQUARE with n(q1, s1) = x."""
+    """Return the table of SQUARE with n(q1, s1) = x."""
     return ([[x, 4 - x], [3 - x, x - 1]],)
 
 
 def square_dual(x: float) -> float:
-    """The log odds ratio of that table: the multiplier of a row that says n(q1, s1) = x."""
+    """Return the log odds ratio of that table, the multiplier of the row n(q1, s1) = x."""
     return math.log(x * (x - 1) / ((4 - x) * (3 - x)))
 
 
@@ -171,20 +173,20 @@ def publish(buckets: Buckets) -> Release:
 
 
 def people_only(buckets: Buckets) -> QITable:
-    """Of a single bucket, publish who is in it and which values there are, but not how frequent these are."""
+    """Publish the people and the distinct values of a single bucket, but not the counts of values."""
     ((qs, ss),) = buckets
     return QITable(pd.DataFrame({"Q": members(qs)}), qi="Q", sa="S", sa_values=members(ss))
 
 
 def p(s: str | list[str], q: str) -> Probability:
-    """P(s | q)."""
+    """Return the expression P(s | q)."""
     return P(s, {"Q": q})
 
 
 def _loaded_die() -> Problem:
-    """Jaynes (1962): maximum entropy gives P(i) = exp(a i) / sum exp(a j), with the a for which the mean is 4.5."""
+    """Make the problem of Jaynes (1962): P(i) = exp(a i) / sum exp(a j), with a such that the mean is 4.5."""
     faces, low, high = range(1, 7), 0.0, 1.0
-    for _ in range(60):  # bisection, since the mean rises with a
+    for _ in range(60):  # bisection, since the mean increases with a
         a = (low + high) / 2
         low, high = (low, a) if sum((j - 4.5) * math.exp(a * j) for j in faces) > 0 else (a, high)
     total = sum(math.exp(a * j) for j in faces)
@@ -197,7 +199,7 @@ def _loaded_die() -> Problem:
 
 
 def _problems() -> Iterator[Problem]:
-    """The problems of :func:`check_backend`: at least one of every kind of row, of zeros and of contradictions."""
+    """Yield the problems of :func:`check_backend`: at least one of each kind of row, of zeros and of contradictions."""
     x, thirds, others = p("s1", "q1"), [[1 / 3] * 3] * 3, [0.275, 0.275, 0.45]
     yield Problem(CUBE, [], (thirds,), [], "uniform", "By symmetry every entry is 1/3.")
     yield Problem(
@@ -252,60 +254,59 @@ def find(name: str) -> Problem:
     return PROBLEMS[name]
 
 
-#: Answers that are as close to each other as this, relative to the largest count, are the same but for precision.
+#: The largest difference of equal answers, relative to the largest count.
 SAME = 1e-3
 
 
 def far(post: Posterior, counts: np.ndarray) -> float:
-    """The largest |P(s, b | q) - P'(s, b | q)| between a posterior and other counts of its terms."""
+    """Return the largest |P(s, b | q) - P'(s, b | q)| between a posterior and other counts of its terms."""
     q, n_q = post.space.groups
     return float((np.abs(post.counts - counts) / n_q[q]).max())
 
 
 def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
-    """Say what is wrong with an answer to a whole problem without zeros, if it is one of the usual mistakes."""
+    """Describe the mistake in an answer to a complete problem without zeros, if it is a common one."""
     if answer is None:
         return ""
     x, m = answer.counts, answer.multipliers
     if x is None or m is None:
-        status = f"calls its answer {answer.status}" if answer.status is Status.OPTIMAL else f"answers {answer.status}"
-        return f"it {status} and returns no counts: {answer.message}"
+        return f"it returns the status {answer.status} without counts: {answer.message}"
     if not _same(x, exact):
         if _same(x * exact.sum(), exact):
-            return f"the counts are shares, which sum to 1; records x = N p are expected, which sum to {exact.sum():g}"
+            return f"the counts must be records x = N p, which sum to {exact.sum():g}, not shares, which sum to 1"
         worst, off = int(np.abs(x - exact).argmax()), form.residual(np.maximum(x, 0.0))
         row = int(off.argmax())
-        broken = f"; the row {form.name(row)!r} is off by {off[row]:.2g}" if off[row] > SAME else "; all rows hold"
-        return f"a count is {x[worst]:.6g} records and {exact[worst]:.6g} is exact{broken}"
+        broken = f"; the row {form.name(row)!r} is off by {off[row]:.2g}" if off[row] > SAME else "; all rows are true"
+        return f"a count is {x[worst]:.6g} records instead of {exact[worst]:.6g}{broken}"
     exponent, unweighted = form.exponent(m), form.matrix.T @ m
     with np.errstate(over="ignore"):
         if _same(np.exp(exponent), exact):
             return ""
         if _same(np.exp(form.exponent(-m)), exact):
-            return "the multipliers have the other sign: x = w exp(A' m - 1) holds with -m"
+            return "the multipliers have the wrong sign: x = w exp(A' m - 1) is true for -m"
         if _same(np.exp(exponent + 1), exact):
-            return "the multipliers are those of x = w exp(A' m); x = w exp(A' m - 1) is expected"
+            return "the multipliers must satisfy x = w exp(A' m - 1), not x = w exp(A' m)"
         if _same(np.exp(unweighted - 1), exact):
-            return "the multipliers are those of x = exp(A' m - 1), without the weights w: the objective has them"
-    return "the counts are right, and the multipliers are not: x = w exp(A' m - 1) does not hold"
+            return "the multipliers must satisfy x = w exp(A' m - 1) with the weights w, not x = exp(A' m - 1)"
+    return "the counts are correct, but the multipliers do not satisfy x = w exp(A' m - 1)"
 
 
 def _same(x: np.ndarray, exact: np.ndarray) -> bool:
     return bool(np.abs(x - exact).max() <= SAME * exact.max())
 
 
-#: Rounding, a probability, by which an answer may be further from the exact one than its certificate says.
+#: The tolerance, in probability, of the distance of an answer from the exact one beyond its certificate.
 ROUNDING = 1e-6
-#: How far a multiplier may be off: that of a certified answer, whose counts are good to a part in ten thousand. It
-#: is divided by the least count, if below 1, where the solver calls its answer inaccurate.
+#: The tolerance of a multiplier of a certified answer, whose counts are accurate to a part in ten thousand. It is
+#: divided by the least count, if below 1, if the solver calls its answer inaccurate.
 PRECISE = 0.02
-#: Problems and faults that an error tells of; further faults are counted.
+#: The maximum number of problems and faults in an error; further faults are counted.
 TOLD = 5
 
 
 @dataclass
 class Trial:
-    """One problem, and what a backend makes of it."""
+    """One problem, and a backend's result for it."""
 
     backend: Backend
     problem: Problem
@@ -314,13 +315,13 @@ class Trial:
     error: float = np.nan
 
     def faults(self) -> Iterator[str]:
-        """Solve it in every way; say what is wrong."""
+        """Solve it in every way, and yield descriptions of faults."""
         model = self.problem.model()
         answer = None
-        if not self.problem.needs_convex:  # which come as an argument of their own
+        if not self.problem.needs_convex:  # convex constraints are a separate argument
             try:
                 answer = untouched(self.backend, model.form)
-            except Exception as error:  # whatever the backend raises is to be reported
+            except Exception as error:  # any error of the backend is reported
                 yield _raised(error)
                 return
         if not self.problem.feasible:
@@ -330,7 +331,7 @@ class Trial:
         exact = self.problem.expected(model.space)
         usual = fault(model.form, answer, exact) if self.problem.interior else ""
         sure = answer is not None and (answer.counts is None or answer.status is Status.OPTIMAL)
-        if usual and sure:  # also where the certificate makes good for it, by other multipliers
+        if usual and sure:  # even if the certificate uses other multipliers
             yield usual
             return
         post = None
@@ -338,7 +339,7 @@ class Trial:
             try:
                 post = model.solve(self.backend, presolve=presolve)
             except Infeasible as error:
-                yield f"the knowledge can hold, and is called infeasible: {error}"
+                yield f"feasible knowledge is called infeasible: {error}"
                 return
             except (Inaccurate, SolverError) as error:
                 if presolve:
@@ -352,52 +353,50 @@ class Trial:
                 if presolve:
                     self.outcome, self.bound, self.error = "certified", post.certificate.bound, far(post, exact)
                 if far(post, exact) > post.certificate.bound + ROUNDING:
-                    yield f"an answer is certified to {post.certificate.bound:.1e} and off by {far(post, exact):.1e}"
+                    yield f"an answer is certified to {post.certificate.bound:.1e}, but off by {far(post, exact):.1e}"
         if self.outcome == "certified" and self.problem.dual:
             yield from self.mispriced(post, list(model.knowledge), exact, usual)
 
     def contradicted(self) -> Iterator[str]:
-        """Ask for what cannot be."""
+        """Solve an infeasible problem, and yield descriptions of faults."""
         for presolve in (True, False):
             try:
                 self.problem.model().solve(self.backend, presolve=presolve)
             except Infeasible:
                 continue
             except Exception as error:
-                yield f"of contradictory knowledge: {_raised(error)}"
+                yield f"for contradictory knowledge, {_raised(error)}"
             else:
-                yield "the knowledge is contradictory, and there is an answer"
+                yield "contradictory knowledge has an answer"
 
     def mispriced(self, post: Posterior | None, labels: list[str], counts: np.ndarray, usual: str) -> Iterator[str]:
-        """Compare the multipliers of what is known with the exact ones."""
+        """Compare the multipliers of the knowledge with the exact ones."""
         assert post is not None
         dual = np.array(self.problem.dual)
         multipliers = np.concatenate([post.multipliers[label] for label in labels])
         least = 1.0 if post.status is Status.OPTIMAL else min(1.0, float(counts[counts > 0].min()))
         if np.abs(multipliers - dual).max() > PRECISE / least:
             exact = np.round(dual, 6).tolist()
-            yield (
-                usual or f"the multipliers of what is known are {multipliers.round(6).tolist()}, and {exact} are exact"
-            )
+            yield (usual or f"the multipliers of the knowledge are {multipliers.round(6).tolist()} instead of {exact}")
 
 
-#: Seconds after which :func:`check_backend` begins no further problem, unless it is asked for by name.
+#: Seconds after which :func:`check_backend` does not begin further problems, unless they were requested by name.
 MOST_SECONDS = 20.0
 
 
 def check_backend(
     backend: str | object, problems: Iterable[Problem | str] | None = None, *, progress: bool | None = None
 ) -> pd.DataFrame:
-    """Check the contract of a solver on small problems with known answers; an :exc:`AssertionError` says what is broken.
+    """Check the contract of a solver on small problems with known answers.
 
-    1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, raises nothing,
-       and does not change the form.
-    2. After presolve, every feasible problem is solved to a certificate, and the answer is as close to the exact one as
-       the certificate says. Without presolve the answer may be rejected as inaccurate if the backend does not call it
-       optimal, or if it has zeros; but if it is certified, it is that close too.
-    3. Multipliers have the sign and scale of the known ones. They are compared more loosely if the backend calls its
-       answer inaccurate and the problem has terms of less than one record.
-    4. Infeasible problems end in :exc:`maxent_cvx.Infeasible`, and no other problem does.
+    1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, raises no
+       errors, and does not change the form.
+    2. After presolve, every feasible problem is solved to a certificate, and the error of the answer is within the
+       certificate. Without presolve, the answer may be rejected as inaccurate if the backend does not call it optimal,
+       or if it has zeros; but if it is certified, its error is within the certificate, too.
+    3. Multipliers have the sign and scale of the known ones. The tolerance is larger if the backend calls its answer
+       inaccurate and the problem has terms of less than one record.
+    4. Infeasible problems raise :exc:`maxent_cvx.Infeasible`, and no other problem does.
 
     Problems that need inequalities, soft rows or convex constraints are skipped if the backend does not accept them
     (``takes_inequalities``, ``takes_soft_rows``, ``takes_convex``).
@@ -405,23 +404,23 @@ def check_backend(
     Parameters
     ----------
     backend : str or object
-        Name of a solver, or a user-defined backend; see :func:`maxent_cvx.solvers.register`.
+        The name of a solver, or a user-defined backend; see :func:`maxent_cvx.solvers.register`.
     problems : iterable of str, optional
-        Names of the problems to solve; by default all, of which none is begun after 20 seconds.
+        The names of the problems to solve; by default all, none of which begins after 20 seconds.
     progress : bool, optional
-        Show a progress bar; by default on a terminal or in a notebook.
+        Whether to show a progress bar; by default, on a terminal or in a notebook.
 
     Returns
     -------
     DataFrame
-        By `problem`: its `outcome` ("certified", "certified after presolve" if it was rejected without, "infeasible", "not
-        taken", or "not tried" where the time was over); the certificate's `bound` and the true `error`, the largest of
-        any P(s, b | q), after presolve.
+        By `problem`: its `outcome` ("certified", "certified after presolve" if it was rejected without, "infeasible",
+        "not taken", or "not tried" after the time limit); the certificate's `bound` and the true `error`, the largest
+        of all P(s, b | q), after presolve.
 
     Raises
     ------
     AssertionError
-        If a part of the contract is broken; the message says which, and on which problems.
+        If a part of the contract is violated; the message states which, and for which problems.
     UnknownName, SolverError, StatementError
         If the solver or a problem does not exist, or the solver is not installed.
 
@@ -452,20 +451,21 @@ def check_backend(
     ...     mx.testing.check_backend(wrong, ["one equation"])
     ... except AssertionError as error:
     ...     print(str(error).splitlines()[0])
-    SCALING is broken on 1 of 1 problems. 'one equation': the multipliers have the other sign: x = w exp(A' m - 1) holds
-    with -m
+    SCALING fails on 1 of 1 problems. 'one equation': the multipliers have the wrong sign: x = w exp(A' m - 1) is true for
+    -m
     """
     check_optional_bool(progress, "progress")
     solver = find_backend(backend)
     chosen = [*PROBLEMS.values()] if problems is None else check_list(problems, "problems", "problems, or their names")
     if not chosen:
-        raise StatementError("problems must not be empty; omit it to use all of them")
+        raise StatementError("problems must not be empty; omit it to use all problems")
     chosen = [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
-    assert not solver.trouble, f"{solver.name} is installed, but not usable: {solver.trouble}"
+    assert not solver.trouble, f"{solver.name} is installed, but cannot be used: {solver.trouble}"
     trials = [Trial(solver, problem) for problem in chosen]
     able = [trial for trial in trials if trial.problem.suits(solver)]
     assert able, (
-        f"{solver.name} takes none of the {len(chosen)} problems: see takes_inequalities, takes_soft_rows, takes_convex"
+        f"{solver.name} does not accept any of the {len(chosen)} problems; see takes_inequalities, takes_soft_rows and "
+        "takes_convex"
     )
     failures, ends = {}, time.perf_counter() + (MOST_SECONDS if problems is None else math.inf)
     for trial in progress_bar(able, f"problems of {solver.name}", progress):
@@ -473,13 +473,13 @@ def check_backend(
             trial.outcome = "not tried"
         elif faults := list(trial.faults()):
             failures[trial.problem.name] = faults
-    assert not failures, f"{solver.name} is broken on {len(failures)} of {len(able)} problems. {_listed(failures)}"
+    assert not failures, f"{solver.name} fails on {len(failures)} of {len(able)} problems. {_listed(failures)}"
     rows = [(trial.problem.name, trial.outcome, trial.bound, trial.error) for trial in trials]
     return pd.DataFrame(rows, columns=["problem", "outcome", "bound", "error"]).set_index("problem")
 
 
 def _listed(failures: Mapping[str, list[str]]) -> str:
-    """What goes wrong, each once, with the names of the problems; numbers in it may differ between problems."""
+    """Format distinct faults with the names of their problems; their numbers may differ between problems."""
     alike: dict[str, list[str]] = {}
     for name, faults in failures.items():
         alike.setdefault(re.sub(r"\d+(\.\d+)?(e-?\d+)?", "#", "; ".join(faults)), []).append(name)
@@ -492,31 +492,31 @@ def _listed(failures: Mapping[str, list[str]]) -> str:
 
 
 def untouched(backend: Backend, form: LinearForm) -> Answer:
-    """Ask a backend twice, without a start and with one, for an answer to a problem that it must not change."""
-    form = replace(form, coefficients=form.matrix)  # one matrix, and not made anew whenever it is asked for
+    """Solve a problem twice, without and with a start, and check that the backend does not change it."""
+    form = replace(form, coefficients=form.matrix)  # a fixed matrix instead of a new one per access
     sides = [form.matrix.data, form.low, form.high, form.weights]
     before = [side.copy() for side in sides]
     answer = backend.solve(form)
     backend.solve(form, np.full(form.shape[0], 0.1))
     if not all(np.array_equal(*pair) for pair in zip(sides, before, strict=True)):
-        raise AssertionError("solve changes the form that it is given")
+        raise AssertionError("solve changes its argument `form`")
     return answer
 
 
 def _raised(error: Exception) -> str:
-    """What a backend raised, or what an own check says."""
+    """Describe an error of a backend or of a check."""
     if isinstance(error, AssertionError | SolverError):
         return str(error)
     return f"solve raises {type(error).__name__}: {error}; return an Answer with Status.FAILED instead"
 
 
 def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
-    """Check the contract of an information source; an :exc:`AssertionError` says what is broken.
+    """Check the contract of an information source.
 
-    1. Its class has a docstring, and its label is a non-empty text.
-    2. :meth:`maxent_cvx.Source.rows` yields rows over the terms of the space (or CVXPY constraints); all coefficients are
-       numbers, no row has an empty range, and every row has a name.
-    3. It yields the same rows when called again: building a model twice must not change it.
+    1. Its class has a docstring, and its label is a nonempty string.
+    2. :meth:`maxent_cvx.Source.rows` yields rows over the terms of the space (or CVXPY constraints); all coefficients
+       are numbers, no row has an empty range, and every row has a name.
+    3. It yields the same rows when called again, as building a model twice must not change it.
     4. Given the original records, its rows are true of them, except for soft rows.
 
     Parameters
@@ -526,15 +526,14 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     space : Space
         The space of a model of the source: ``mx.MaxEnt(release).space``.
     truth : DataFrame, optional
-        The original records with the release's QI, sensitive and bucket columns, if the source is supposed to be true
-        of them.
+        The original records with the release's QI, sensitive and bucket columns, if the source should be true of them.
     id : str, optional
-        Their column of names, if the space names people.
+        The column of names in the records, if the space has named people.
 
     Raises
     ------
     AssertionError
-        If a part of the contract is broken; the message says which.
+        If a part of the contract is violated; the message states which.
     StatementError
         If `source` is not a Source, or `space` not a Space.
     UnknownName, TableError
@@ -552,57 +551,57 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     ...     def rows(self, space):
     ...         yield space.conditional("s", given="q") <= self.limit
     >>> space = mx.MaxEnt(release).space
-    >>> mx.testing.check_source(AtMost(0.5), space)                          # keeps its promises ...
+    >>> mx.testing.check_source(AtMost(0.5), space)                          # passes ...
     >>> try:
     ...     mx.testing.check_source(AtMost(0.5), space, truth=hospital)          # ... but is not true of the patients
     ... except AssertionError as error:
     ...     print(str(error).splitlines()[0])
-    AtMost(0.5): Breast Cancer, female, junior is false of the original records by 0.5
+    AtMost(0.5): Breast Cancer, female, junior is violated by the original records by 0.5
     """
     check_instance(source, Source, "source")
     check_instance(space, Space, "space")
     name = type(source).__name__
-    assert type(source).__doc__, f"{name} has no docstring of its own; open it with the equation it adds"
-    assert isinstance(source.label, str), f"the label of {name} is {source.label!r}, not a text"
+    assert type(source).__doc__, f"{name} has no docstring; write one that begins with the equation it adds"
+    assert isinstance(source.label, str), f"the label of {name} must be a string, not {source.label!r}"
     assert source.label, f"the label of {name} is empty"
     try:
         emitted, again = (build_rows(source, space).rows for _ in range(2))
     except (StatementError, Infeasible) as error:
         raise AssertionError(str(error)) from error
-    assert len(emitted) == len(again), f"{source!r} emits other rows when asked again"
+    assert len(emitted) == len(again), f"{source!r} emits other rows in a second call"
     for rows, twin in zip(emitted, again, strict=True):
-        assert rows.matrix.shape == (len(rows.low), len(space)), f"{rows.label}: one column a term, one value a row"
+        assert rows.matrix.shape == (len(rows.low), len(space)), f"{rows.label}: one column per term, one value per row"
         assert np.isfinite(rows.matrix.data).all(), f"{rows.label}: coefficients must be finite"
-        assert (np.isfinite(rows.low) | np.isfinite(rows.high)).all(), f"{rows.label}: a row bounds nothing"
+        assert (np.isfinite(rows.low) | np.isfinite(rows.high)).all(), f"{rows.label}: a row has no finite side"
         assert all(rows.name(i) for i in {0, len(rows) - 1} if len(rows)), "a row has no name; give its Rows a label"
-        assert rows.same_as(twin), f"{rows.label}: other rows when asked again"
-        if truth is not None and rows.penalty is None:  # a soft row may be missed
+        assert rows.same_as(twin), f"{rows.label}: other rows in a second call"
+        if truth is not None and rows.penalty is None:  # a soft row may be violated
             off = rows.residual(space.count(truth, id) / space.n_records)
             worst = int(off.argmax()) if len(off) else 0
-            assert not (off > 1e-9).any(), f"{rows.name(worst)} is false of the original records by {off[worst]:.3g}"
+            assert not (off > 1e-9).any(), f"{rows.name(worst)} is violated by the original records by {off[worst]:.3g}"
 
 
 def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> None:
-    """Check the contract of a technique of disclosure control; an :exc:`AssertionError` says what is broken.
+    """Check the contract of a technique of disclosure control.
 
     1. It has ``publish`` and ``infer``, and does not change the table or the population.
-    2. ``infer`` returns a Series of non-negative probabilities with sum 1 over values of the confidential attribute,
-       whichever other attributes of a person are known, from none to all, with one value or a list.
-    3. Publishing again gives the same result, as far as ``infer`` shows.
+    2. ``infer`` returns a Series of nonnegative probabilities with sum 1 over values of the confidential attribute, for
+       any known attributes of a person, from none to all, with one value or a list.
+    3. Publishing again returns the same result, as far as ``infer`` shows.
 
     Parameters
     ----------
     technique : Technique
         See :class:`maxent_cvx.sdc.Technique`.
     table : DataFrame
-        Some records to try it on.
+        Records for the check.
     confidential : str
         The confidential attribute, a column of the table.
 
     Raises
     ------
     AssertionError
-        If a part of the contract is broken; the message says which.
+        If a part of the contract is violated; the message states which.
     TableError, StatementError, UnknownName
         If `table` is not a table with the column.
 
@@ -610,7 +609,7 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Age": [37, 37, 50, 50], "Salary": [77, 80, 50, 107]})
-    >>> mx.testing.check_technique(mx.sdc.Sampling(0.5), people, "Salary")           # nothing is broken
+    >>> mx.testing.check_technique(mx.sdc.Sampling(0.5), people, "Salary")           # passes
     >>> class Nothing:
     ...     def publish(self, table, confidential):
     ...         return table[confidential].unique()
@@ -620,18 +619,18 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     ...     mx.testing.check_technique(Nothing(), people, "Salary")
     ... except AssertionError as error:
     ...     print(str(error).splitlines()[0])
-    Nothing.infer, where nothing is known, gives probabilities that sum to 0.8
+    Nothing.infer, given no attributes, must return probabilities that sum to 1, not to 0.8
     """
     check_dataframe(table, "table")
     check_str(confidential, "confidential")
     check_label(confidential, "column of the table (given as confidential)", list(table.columns))
-    assert not isinstance(technique, type), f"{technique.__name__} is a class; make a technique of it"
+    assert not isinstance(technique, type), f"technique must be an instance, not the class {technique.__name__}"
     name = type(technique).__name__
     for method in ("publish", "infer"):
         assert callable(getattr(technique, method, None)), f"{name} has no method {method}"
     copied = table.copy()
     published, again = (technique.publish(copied, confidential) for _ in range(2))
-    pd.testing.assert_frame_equal(copied, table, obj=f"the table that {name}.publish was given")
+    pd.testing.assert_frame_equal(copied, table, obj=f"the table passed to {name}.publish")
     column, population = table[confidential], table.drop(columns=confidential)
     domain = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column.unique()
     rng = np.random.default_rng(0)
@@ -644,29 +643,29 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
             condition[names[0]] = list(dict.fromkeys([person[names[0]], *others]))
         copied = population.copy()
         p, twin = (technique.infer(table_read, condition, copied) for table_read in (published, again))
-        about = f"{name}.infer, where {', '.join(names) or 'nothing'} is known,"
-        pd.testing.assert_frame_equal(copied, population, obj=f"the population that {about} was given")
-        assert isinstance(p, pd.Series), f"{about} gives a {type(p).__name__}, not a Series"
-        assert not p.index.has_duplicates, f"{about} gives one value more than once"
-        assert p.index.isin(domain).all(), f"{about} gives values that are not in the domain"
-        assert pd.api.types.is_numeric_dtype(p), f"{about} gives {p.dtype}, which is not a probability"
-        assert np.isfinite(p).all(), f"{about} gives NaN"
-        assert (p >= 0).all(), f"{about} gives {p.min():.3g}, which is not a probability"
-        assert abs(p.sum() - 1) < 1e-9, f"{about} gives probabilities that sum to {p.sum():.12g}"
+        about = f"{name}.infer, given {', '.join(names) or 'no attributes'},"
+        pd.testing.assert_frame_equal(copied, population, obj=f"the population passed to {about}")
+        assert isinstance(p, pd.Series), f"{about} must return a Series, not a {type(p).__name__}"
+        assert not p.index.has_duplicates, f"{about} returns duplicate values"
+        assert p.index.isin(domain).all(), f"{about} returns values outside the domain"
+        assert pd.api.types.is_numeric_dtype(p), f"{about} must return probabilities, not {p.dtype}"
+        assert np.isfinite(p).all(), f"{about} returns NaN"
+        assert (p >= 0).all(), f"{about} must return probabilities, not {p.min():.3g}"
+        assert abs(p.sum() - 1) < 1e-9, f"{about} must return probabilities that sum to 1, not to {p.sum():.12g}"
         same = p.index.equals(twin.index) and np.allclose(p, twin)
-        assert same, f"{about} says something else when all is published again"
+        assert same, f"{about} differs after publishing again"
 
 
 def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
-    """Check the contract of a kind of release; an :exc:`AssertionError` says what is broken.
+    """Check the contract of a kind of release.
 
     1. Its class has a docstring and a `noun`; its roles have columns, "q" and "s" first, and distinct labels.
-    2. :meth:`maxent_cvx.View.terms` refers to existing labels, lists each term once, sorted by bucket, if any, then q,
-       then s; everybody has a term; and it returns the same when called again.
-    3. The counts of `published` are not negative, and agree with `n_q`, `n_s` and N; whoever is counted has a term.
-    4. :meth:`maxent_cvx.View.named` and :meth:`maxent_cvx.View.described` return None or a mark for every QI tuple.
+    2. :meth:`maxent_cvx.View.terms` refers to existing labels, and lists each term once, sorted by bucket, if any, then
+       q, then s; everybody has a term; and a second call returns the same.
+    3. The counts of `published` are not negative, and agree with `n_q`, `n_s` and N; all counted people have a term.
+    4. :meth:`maxent_cvx.View.named` and :meth:`maxent_cvx.View.described` return None or one bool per QI tuple.
     5. A model accepts it and is solved to a certificate; its constraints pass :func:`check_source`, with the original
-       records, if they are given.
+       records if given.
     6. If it can be written as tables (``to_frames``), it can be read back unchanged, and so can a saved posterior.
 
     Parameters
@@ -674,14 +673,14 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     view : View
         A user-defined view with some data.
     truth : DataFrame, optional
-        The original records with all columns that play a role.
+        The original records with all columns of the view.
     id : str, optional
-        Their column of names, if the view names people.
+        The column of names in the records, if the view has named people.
 
     Raises
     ------
     AssertionError
-        If a part of the contract is broken; the message says which.
+        If a part of the contract is violated; the message states which.
     StatementError
         If `view` is not a View.
     UnknownName, TableError
@@ -692,7 +691,7 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    >>> mx.testing.check_view(release, truth=hospital)                       # keeps its promises
+    >>> mx.testing.check_view(release, truth=hospital)                       # passes
     >>> class Backwards(mx.QITable):
     ...     "A table whose terms are in another order."
     ...     def terms(self):
@@ -705,9 +704,9 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     """
     check_instance(view, View, "view")
     name = type(view).__name__
-    assert type(view).__doc__, f"{name} has no docstring of its own; open it with the kind of release"
-    assert isinstance(view.noun, str), f"{name}.noun is {view.noun!r}, not what it is called in messages"
-    assert view.noun, f"{name}.noun is empty; it is what the view is called in messages"
+    assert type(view).__doc__, f"{name} has no docstring; write one that begins with the kind of release"
+    assert isinstance(view.noun, str), f"{name}.noun must be a string, its name in messages, not {view.noun!r}"
+    assert view.noun, f"{name}.noun must not be empty, as it is its name in messages"
     _check_roles(view, name)
     _check_terms(view, name)
     _check_published(view, name)
@@ -715,71 +714,73 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     try:
         model = MaxEnt(view)
     except (StatementError, TableError) as error:
-        raise AssertionError(f"no model takes the {view.noun}: {error}") from error
+        raise AssertionError(f"a model rejects the {view.noun}: {error}") from error
     for fact in model.facts:
         check_source(fact, model.space, truth, id)
     try:
         post = model.solve()
     except MaxEntError as error:
-        raise AssertionError(f"what the {view.noun} says by itself has no answer: {error}") from error
+        raise AssertionError(f"the {view.noun} has no solution without knowledge: {error}") from error
     _check_storage(view, name, post)
 
 
 def _check_roles(view: View, name: str) -> None:
-    """Columns and labels of every role."""
-    assert list(view.axes)[:2] == ["q", "s"], f"{name}.axes begin with {list(view.axes)[:2]}, not with q, s"
+    """Check columns and labels of every role."""
+    assert list(view.axes)[:2] == ["q", "s"], f"{name}.axes must begin with 'q' and 's', not {list(view.axes)[:2]}"
     for role, (columns, labels) in view.axes.items():
         named = isinstance(columns, tuple) and all(isinstance(column, Hashable) for column in columns)
-        assert named, f"{name}.axes: the columns of {role} are {columns!r}, not a tuple of names"
-        assert isinstance(labels, pd.Index), f"{name}.axes: the labels of {role} are a {type(labels).__name__}"
-        assert not labels.has_duplicates, f"{name}.axes: a label of {role} is there twice"
+        assert named, f"{name}.axes: the columns of {role} must be a tuple of names, not {columns!r}"
+        assert isinstance(labels, pd.Index), (
+            f"{name}.axes: labels of {role} must be an Index, not {type(labels).__name__}"
+        )
+        assert not labels.has_duplicates, f"{name}.axes: the labels of {role} have duplicates"
     for role, counts, labels in (("q", view.n_q, view.quasi_identifiers), ("s", view.n_s, view.sensitive_values)):
         if counts is None and role == "s":
             continue
         is_counts = isinstance(counts, np.ndarray) and counts.shape == (len(labels),) and counts.dtype.kind in "iu"
-        assert is_counts, f"{name}.n_{role} must be an array of {len(labels)} whole numbers, one a label"
+        assert is_counts, f"{name}.n_{role} must be an array of {len(labels)} integers, one per label"
         assert (np.asarray(counts) >= 0).all(), f"{name}.n_{role} has a negative count"
-    assert view.n_records > 0, f"{name}.n_q counts nobody"
+    assert view.n_records > 0, f"{name}.n_q must not be all 0"
 
 
 def _check_terms(view: View, name: str) -> None:
-    """Each term once, of labels that there are, in order, everybody with one, and the same again."""
+    """Check that terms are distinct, sorted, with existing labels, complete, and equal in a second call."""
     terms, again = view.terms(), view.terms()
-    assert set(terms) == set(view.axes), f"{name}.terms are of {sorted(terms)}; its axes are {sorted(view.axes)}"
+    assert set(terms) == set(view.axes), f"{name}.terms has the roles {sorted(terms)}, but axes has {sorted(view.axes)}"
     sizes = {role: np.shape(codes) for role, codes in terms.items()}
-    assert len(set(sizes.values())) == 1, f"{name}.terms has codes of several lengths: {sizes}"
+    assert len(set(sizes.values())) == 1, f"{name}.terms has codes of different lengths: {sizes}"
     for role, codes in terms.items():
         n = len(view.axes[role][1])
         is_codes = isinstance(codes, np.ndarray) and codes.ndim == 1 and codes.dtype.kind in "iu"
-        assert is_codes, f"{name}.terms: codes of {role} must be an array of whole numbers"
+        assert is_codes, f"{name}.terms: codes of {role} must be an array of integers"
         assert ((codes >= 0) & (codes < n)).all(), f"{name}.terms: a code of {role} is not from 0 to {n - 1}"
-        assert np.array_equal(codes, again[role]), f"{name}.terms are others when asked again"
+        assert np.array_equal(codes, again[role]), f"{name}.terms differ in a second call"
     order = [*(role for role in terms if role not in ("q", "s")), "q", "s"]
     rows = np.column_stack([terms[role] for role in order]).astype(np.int64)
     step = np.diff(rows, axis=0)
     first = np.take_along_axis(step, (step != 0).argmax(axis=1)[:, None], axis=1).ravel()
-    assert (first != 0).all(), f"{name}.terms has a term twice, at term {np.flatnonzero(first == 0)[0] + 1}"
+    assert (first != 0).all(), f"{name}.terms has a duplicate at term {np.flatnonzero(first == 0)[0] + 1}"
     down = np.flatnonzero(first < 0)
     assert not len(down), f"{name}.terms are not sorted by {', '.join(order)}, at term {down[0] + 1}"
     without = np.flatnonzero((view.n_q > 0) & ~np.isin(np.arange(len(view.n_q)), terms["q"]))
-    assert not len(without), f"{name}.terms has none for {len(without)} QI tuples that somebody has"
+    assert not len(without), f"{name}.terms has no terms for {len(without)} QI tuples with people"
 
 
 def _check_published(view: View, name: str) -> None:
-    """Counts agree with each other, and nobody is counted where no term is."""
+    """Check that counts agree with each other, and that counted people have terms."""
     terms = view.terms()
     for by, counts in view.published.items():
         about = f"{name}.published[{', '.join(map(repr, by))}]"
-        assert isinstance(counts, pd.Series), f"{about} is a {type(counts).__name__}, not a Series"
-        assert not counts.index.has_duplicates, f"{about} has a label twice"
+        assert isinstance(counts, pd.Series), f"{about} must be a Series, not a {type(counts).__name__}"
+        assert not counts.index.has_duplicates, f"{about} has duplicate labels"
         assert np.isfinite(counts).all(), f"{about} has a count that is not a number"
         assert (counts >= 0).all(), f"{about} has a negative count"
-        if not set(by) <= set(view.axes):  # by columns, which a model checks
+        if not set(by) <= set(view.axes):  # tables by columns are checked by a model
             continue
         labels = _labels(view, by, counts)
         possible = pd.MultiIndex.from_arrays([terms[role] for role in by]).unique()
         counted = pd.MultiIndex.from_arrays([codes[counts.to_numpy() > 0] for codes in labels])
-        assert counted.isin(possible).all(), f"{about} counts somebody where there is no term"
+        assert counted.isin(possible).all(), f"{about} counts people without a term"
         for role, total in (("q", view.n_q), ("s", None if "q" in by else view.n_s)):
             if role in by and total is not None:
                 totals = np.bincount(labels[by.index(role)], counts, len(total))
@@ -787,7 +788,7 @@ def _check_published(view: View, name: str) -> None:
 
 
 def _labels(view: View, by: tuple[str, ...], counts: pd.Series) -> list[np.ndarray]:
-    """Codes of the labels of a published table, role by role."""
+    """Return the codes of the labels of a published table, one array per role."""
     arrays, level = [], 0
     for role in by:
         labels = view.axes[role][1]
@@ -797,14 +798,14 @@ def _labels(view: View, by: tuple[str, ...], counts: pd.Series) -> list[np.ndarr
         if isinstance(labels, pd.MultiIndex) and not isinstance(distinct, pd.MultiIndex):
             labels = labels.get_level_values(0)
         codes = labels.get_indexer(distinct)
-        assert (codes >= 0).all(), f"{type(view).__name__}.published has a label of {role} that is not among its labels"
+        assert (codes >= 0).all(), f"{type(view).__name__}.published has an unknown label of {role}"
         arrays.append(codes)
         level += n
     return arrays
 
 
 def _check_marks(view: View, name: str) -> None:
-    """What marks people gives a mark for each QI tuple, or None, or refuses."""
+    """Check that marking methods return one bool per QI tuple, or None, or raise an error."""
     first = [view.quasi_identifiers.get_level_values(i)[0] for i in range(view.quasi_identifiers.nlevels)]
     calls: Iterable[tuple[str, Any, tuple[Any, ...]]] = [
         ("named", view.named, ("nobody has this name",)),
@@ -818,16 +819,16 @@ def _check_marks(view: View, name: str) -> None:
             continue
         shape = np.shape(marks)
         fits = marks is None or (shape == (len(view.n_q),) and np.asarray(marks).dtype == bool)
-        assert fits, f"{name}.{method}{arguments} gives neither None nor {len(view.n_q)} times True or False"
+        assert fits, f"{name}.{method}{arguments} must return None or {len(view.n_q)} bools"
 
 
 def _check_storage(view: View, name: str, post: Posterior) -> None:
-    """Written and read again it is the same, if it can be written."""
+    """Check that a view that can be written is read back unchanged."""
     if not hasattr(view, "to_frames"):
         return
     try:
         frames = view.to_frames()
-    except TableError:  # which says that this one cannot
+    except TableError:  # this view cannot be written
         return
     try:
         twin = type(view).from_frames(frames)
@@ -838,14 +839,14 @@ def _check_storage(view: View, name: str, post: Posterior) -> None:
             loaded = load_posterior(file)
     except AssertionError:
         raise
-    except Exception as error:  # of the author's own code
-        raise AssertionError(f"a {name} cannot be written and read again: {type(error).__name__}: {error}") from error
+    except Exception as error:  # an error of the user's code
+        raise AssertionError(f"a {name} cannot be written and read: {type(error).__name__}: {error}") from error
     _check_same(view, loaded.space.view, f"a {name} that is saved and loaded")
-    assert np.array_equal(loaded.counts, post.counts), f"a posterior of a {name} has other counts when saved and loaded"
+    assert np.array_equal(loaded.counts, post.counts), f"a posterior of a {name} has other counts after loading"
 
 
 def _check_same(view: View, twin: View, what: str) -> None:
-    """The same class, labels, terms and published counts."""
+    """Check that two views have the same class, labels, terms and published counts."""
     assert type(twin) is type(view), f"{what} is a {type(twin).__name__}"
     for role, (columns, labels) in view.axes.items():
         same = role in twin.axes and twin.axes[role][0] == columns and twin.axes[role][1].equals(labels)

@@ -263,7 +263,7 @@ class RulesLeftOut(UserWarning):
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     rules = mx.RuleSet.from_mlxtend(mined, qi="Gender", sa="Salary", support=0.1, confidence=0.6)
     >>> str(caught[0].message)
-    '1 rule not read (1 with sensitive values on the left): only QI => SA is'
+    '1 rule left out (1 with sensitive values on the left), as only QI => SA is used'
     """
 
 
