@@ -787,8 +787,8 @@ def _members(codes: np.ndarray, tuples: pd.MultiIndex) -> tuple[sp.csr_array, np
     for number in range(int(subset.max(initial=-1)) + 1):
         at = np.flatnonzero(subset == number)
         attributes = np.flatnonzero(codes[at[0]] >= 0)
-        both = [np.concatenate([np.asarray(tuples.codes[i]), codes[at, i]]) for i in attributes]
-        key = group_codes(both, [len(tuples.levels[i]) for i in attributes])
+        joined = [np.concatenate([np.asarray(tuples.codes[i]), codes[at, i]]) for i in attributes]
+        key = group_codes(joined, [len(tuples.levels[i]) for i in attributes])
         which, described = places_of(key[: len(tuples)], key[len(tuples) :])
         rows.append(at[which])
         columns.append(described)

@@ -62,8 +62,8 @@ def load_patients() -> list[pd.DataFrame]:
     0          1   male  13115        Flu       1
     1          2   male  13120  Pneumonia       1
     """
-    both = pd.read_csv(str(files(__package__) / "patients.csv"))
-    return [one.drop(columns="Release").reset_index(drop=True) for _, one in both.groupby("Release")]
+    patients = pd.read_csv(str(files(__package__) / "patients.csv"))
+    return [table.drop(columns="Release").reset_index(drop=True) for _, table in patients.groupby("Release")]
 
 
 def load_adult(complete: bool = True, path: str | PathLike[str] | None = None) -> pd.DataFrame:

@@ -263,7 +263,7 @@ class WindowSums(Source):
     Parameters
     ----------
     sums : ndarray, shape (windows,)
-        S_j, in the unit of the values. The QI tuples of the view are the blocks in order, one more than windows.
+        S_j, in the unit of the values. The QI tuples of the view are the blocks in order, with one more block than windows.
 
     Notes
     -----
@@ -288,9 +288,9 @@ class WindowSums(Source):
         value = space.n_records * _numbers(space)[space.codes["s"]]
         blocks = len(space.view.quasi_identifiers)
         of_block = sp.csr_array((value, (space.codes["q"], np.arange(len(space)))), shape=(blocks, len(space)))
-        both = sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(len(self.sums), blocks))
+        windows = sp.diags_array([1.0, 1.0], offsets=[0, 1], shape=(len(self.sums), blocks))
         index = pd.RangeIndex(1, len(self.sums) + 1, name="query")
-        yield Rows(sp.csr_array(both @ of_block), self.sums, self.sums, "range sum", index, space.view)
+        yield Rows(sp.csr_array(windows @ of_block), self.sums, self.sums, "range sum", index, space.view)
 
 
 class WithinBounds(Source):

@@ -79,15 +79,15 @@ class SameValue(Source):
             nothing = np.zeros(len(either))
             yield Rows((first - second)[either], nothing, nothing, self.label, values[either], view)
             return
-        both = np.flatnonzero(has_first & has_second)
-        if len(both) > MOST_VALUES:
+        shared = np.flatnonzero(has_first & has_second)
+        if len(shared) > MOST_VALUES:
             raise StatementError(
-                f"{self.first!r} and {self.second!r} can share {len(both)} values, too many for one row per set of "
+                f"{self.first!r} and {self.second!r} can share {len(shared)} values, too many for one row per set of "
                 f"values (at most {MOST_VALUES}); state the few that matter: "
                 f"P(value, who={self.first!r}) - P(value, who={self.second!r}) <= {1 - self.at_least:.12g}"
             )
-        sets = np.zeros((2 ** len(both), len(values)), dtype=bool)
-        sets[:, both] = (np.arange(len(sets))[:, None] >> np.arange(len(both))) & 1
+        sets = np.zeros((2 ** len(shared), len(values)), dtype=bool)
+        sets[:, shared] = (np.arange(len(sets))[:, None] >> np.arange(len(shared))) & 1
         of_first = sets | (has_first & ~has_second)
         concerned = of_first.any(axis=1)
         of_first, sets = of_first[concerned], sets[concerned]

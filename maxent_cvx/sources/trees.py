@@ -277,9 +277,9 @@ class PublishedTree(Source):
             raise StatementError(f"leaf {leaf[off][0]} was fitted on {fitted_on} people, but has {n}; {other}")
         if not reached.all():
             raise StatementError(f"{int((~reached).sum())} leaves have no people of the {view.noun}; {other}")
-        both = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(counts),) * 2
+        bounds = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(counts),) * 2
         every = np.zeros((2, len(leaf), len(view.sensitive_values)))
-        every[:, :, self._classes(view)] = both
+        every[:, :, self._classes(view)] = bounds
         return every[0], every[1]
 
     def _classes(self, view: View) -> np.ndarray:

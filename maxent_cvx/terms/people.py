@@ -262,8 +262,8 @@ def _counted(
         raise TableError(f"{strangers} are not in the {view.noun} of {n} people{remedy}")
     counts = np.bincount(at, minlength=size)
     for by, (sum_up, published, at_most) in sums.items():
-        found = sum_up(counts)
-        if (off := np.where(at_most, found > published, found != published)).any():
+        totals = sum_up(counts)
+        if (off := np.where(at_most, totals > published, totals != published)).any():
             raise TableError(
                 f"the counts of the original records by {by} differ from those of the {view.noun} of {n} people in "
                 f"{int(off.sum())} of {len(off)} places{remedy}"

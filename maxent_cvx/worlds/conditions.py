@@ -350,9 +350,9 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
 
     If S is a lower bound of the inner sum in every such world of positive weight, then S P(t : x) <= m (1 - P(t : x)),
     and P(t : x) <= m / (m + S). The inner sum has N - m terms, none below 1 / kappa_x: S = (N - m) / kappa_x gives the
-    condition. A sharper bound: each j contributes at least the minimum of h_j(y) over its possible y, where the m - 1
-    other tuples with x have at most the largest of these minima; and each place of y adds at least the minimum over j
-    of the remainder of h_j(y). The order of tuples and places can be reversed: S is the larger of both sums, which are
+    condition. A sharper bound: each j contributes at least the minimum of h_j(y) over its possible y, without the m - 1
+    largest of these minima, for the other tuples with x; and each place of y adds at least the minimum over j of the
+    remainder of h_j(y). The order of tuples and places can be reversed: S is the larger of both sums, which are
     values of the dual of an assignment problem. A prior of 0 makes h_j(y) = 0, or, for f_j(y), excludes the world.
 
     The condition is not necessary. It is tight if all priors are equal, and for two values that occur once among tuples

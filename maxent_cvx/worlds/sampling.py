@@ -149,7 +149,7 @@ def sample(
     Raises
     ------
     Infeasible
-        If the priors exclude every world (contradictory sentences are not detected).
+        If the priors exclude every world, which is proved; contradictory sentences are not detected.
     Inaccurate
         If the effective number of samples is too small, as for contradictory sentences.
     TableError, UnknownName, BadProbability

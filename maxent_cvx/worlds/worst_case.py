@@ -41,7 +41,7 @@ class Chains:
     # not v. Fix all people with other values than these two. Of the rest, B avoid both, X only v, Y only w, and N
     # neither; the worlds are those with B = 0, X on w and Y on v: C(N, n_v - Y) of them before, and C(N, n_v) after,
     # which is not larger, since n_v is at least as far from N / 2: n_v - n_w + X + Y >= |n_v - n_w + X - Y|. Finally,
-    # every set consists of the most frequent values; such sets are nested, and their product starts with the largest.
+    # every set consists of the most frequent values; such sets are nested, and the product takes the largest first.
     # The *target* also avoids a value s, which r values precede, all more frequent. By the same argument, without
     # replacing its s (Y then counts the target before and after), its set is s and the most frequent others. If another
     # person avoids c values without s, c <= r, and the target at most c, move the values that the target lacks from the
@@ -352,8 +352,8 @@ def worst_formulas(frequencies: Frequencies, k: Sequence[int]) -> list[Formula]:
     most = min(max(k), certain)
     if most > LARGEST:
         raise GroupTooLarge(
-            f"k must be at most {LARGEST} if fewer than {certain} implications do not make any value certain, not "
-            f"{max(k)}; use a smaller k"
+            f"k must be at most {LARGEST}, not {max(k)}, if {certain} implications are needed for certainty; use a "
+            "smaller k"
         )
     chosen = _candidates(least_of_each(frequencies, most))
     each = least_of_each(frequencies.some(chosen), most, exact=True)
@@ -392,8 +392,8 @@ def _shares(each: list[Least], together: list[Least], k: int) -> Iterator[tuple[
     """Distribute k + 1 atoms among buckets, from the last: the bucket, whether it has the target, and its atoms."""
     m, needs = k + 1, True
     for i in range(len(each) - 1, -1, -1):
-        whole = _odds(together[i + 1], m) if needs else together[i + 1].without[m]
-        joins, atoms = next((joins, atoms) for joins, atoms, p in _ways(each[i], together[i], m, needs) if p == whole)
+        least = _odds(together[i + 1], m) if needs else together[i + 1].without[m]
+        joins, atoms = next((joins, atoms) for joins, atoms, p in _ways(each[i], together[i], m, needs) if p == least)
         m, needs = m - atoms, needs and not joins
         if atoms:
             yield i, joins, atoms
