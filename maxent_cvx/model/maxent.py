@@ -311,9 +311,9 @@ class MaxEnt:
         """Write the model to a file, for :meth:`load`: the release, people, the prior, and all knowledge.
 
         Knowledge is stored as labelled rows, so that the loaded model has the same answer to the last digit. Statements
-        are restored as statements; functions and other sources are restored as their rows, at the current values of
-        CVXPY parameters. The new file is read and compared with the model before it replaces an existing one. It
-        contains a checksum that detects any change.
+        that can be written as text are restored as statements; everything else is restored as its rows, at the current
+        values of CVXPY parameters. The new file is read and compared with the model before it replaces an existing one.
+        It contains a checksum that detects any change.
 
         Parameters
         ----------

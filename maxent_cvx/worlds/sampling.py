@@ -166,6 +166,10 @@ def sample(
     proportional. Tuples with equal priors are averaged. With sentences, x is also weighted by the probability that the
     sentences would be true afterwards if values were independent with A.
 
+    With sentences and priors below about 1 / n, the sample can miss worlds that hold most of the probability, and the
+    standard error does not show it: with priors down to 1e-4, 2 of some 170 random groups of sentences were more than
+    five standard errors off, and none of 150 without sentences. :func:`maxent_cvx.worlds.linkage` is exact.
+
     Examples
     --------
     >>> import maxent_cvx as mx, pandas as pd
