@@ -19,6 +19,7 @@ from .._utils.parallel import Executor
 from .answer import Status
 from .blocks import single_thread
 from .certificate import (
+    PRECISE,
     PROJECTION_PRECISION,
     PROJECTION_RIDGE,
     PROJECTION_ROUNDS,
@@ -54,9 +55,9 @@ from .partitions import (
 from .schur import BlockFactor
 from .sparse import entry_rows
 
-#: A probability: an answer with a larger certified error is improved by this many iterations; from a nearby point, each
-#: iteration doubles the digits until rounding prevents it.
-PRECISE, MORE_ITERATIONS = 1e-8, 3
+#: Iterations by which an answer is improved whose certified error exceeds `PRECISE`; from a nearby point, each doubles
+#: the digits until rounding prevents it.
+MORE_ITERATIONS = 3
 #: Records: counts below this are set to 0 at the certified point if it cannot be certified otherwise.
 NEARLY_VANISHED = 1e-10
 #: The largest number of terms of all partitions for which shadow prices are computed in memory, if necessary.
