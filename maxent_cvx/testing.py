@@ -283,7 +283,7 @@ def fault(form: LinearForm, answer: Answer | None, exact: np.ndarray) -> str:
         if _same(np.exp(exponent), exact):
             return ""
         if _same(np.exp(form.exponent(-m)), exact):
-            return "the multipliers have the wrong sign: x = w exp(A' m - 1) is true for -m"
+            return "the multipliers have the wrong sign: -m fits x = w exp(A' m - 1)"
         if _same(np.exp(exponent + 1), exact):
             return "the multipliers must satisfy x = w exp(A' m - 1), not x = w exp(A' m)"
         if _same(np.exp(unweighted - 1), exact):
@@ -451,8 +451,7 @@ def check_backend(
     ...     mx.testing.check_backend(wrong, ["one equation"])
     ... except AssertionError as error:
     ...     print(str(error).splitlines()[0])
-    SCALING fails on 1 of 1 problems. 'one equation': the multipliers have the wrong sign: x = w exp(A' m - 1) is true for
-    -m
+    SCALING fails on 1 of 1 problems. 'one equation': the multipliers have the wrong sign: -m fits x = w exp(A' m - 1)
     """
     check_optional_bool(progress, "progress")
     solver = find_backend(backend)

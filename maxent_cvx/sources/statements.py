@@ -460,9 +460,7 @@ class Probability(ReprMixin):
     def softly(
         self, value: float, *, sd: float | None = None, weight: float | None = None, delta: float | None = None
     ) -> Statement:
-        """Return a soft statement ``self = value``.
-
-        The cost, in nats, is (self - value)^2 / (2 sd^2), or weight abs(self - value).
+        """Return a soft ``self = value`` with cost, in nats, (self - value)^2 / (2 sd^2) or weight abs(self - value).
 
         Parameters
         ----------

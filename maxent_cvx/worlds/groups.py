@@ -50,8 +50,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
     """Read one group's priors, and count how often each of its columns occurs among its values."""
     if not isinstance(group, pd.DataFrame):
         raise TableError(
-            "group must be a DataFrame of prior probabilities, one row per tuple and one column per value, not "
-            f"{short_repr(group)}"
+            f"group must be a DataFrame of priors, one row per tuple and one column per value, not {short_repr(group)}"
         )
     if group.columns.has_duplicates:
         twice = group.columns[group.columns.duplicated()].unique()
@@ -67,8 +66,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise unknown_name("value with a prior in the group", listed[int((at < 0).argmax())], group.columns)
     if len(listed) != len(group) or not listed:
         raise TableError(
-            f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(listed), 'value')}; their numbers must "
-            "be equal"
+            f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(listed), 'value')}; make them equal"
         )
     f = _numbers(group, "the group's priors")
     if not ((f >= 0) & (f <= 1)).all():
