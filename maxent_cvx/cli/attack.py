@@ -53,7 +53,7 @@ def worst_case(options: WorstCaseOptions) -> None:
 
 
 def definetti(options: DefinettiOptions) -> None:
-    """Print how sure the guesses are, the most certain of them, and how often they are right."""
+    """Print the probabilities of the guesses, the most certain of them, and their accuracy."""
     _check(options)
     release, records = _read(options)
     result = attacks.definetti(
@@ -66,7 +66,7 @@ def definetti(options: DefinettiOptions) -> None:
     likeliest = result.table.loc[surest.index].idxmax(axis=1)
     print("\nThe most certain inferences:")
     shown = pd.DataFrame({"value": likeliest, "P": surest, "records": result.records.loc[surest.index]})
-    groups = surest.index.to_frame(index=False)  # whose columns may have the same names
+    groups = surest.index.to_frame(index=False)  # concatenated, since columns may have the same names
     shown = pd.concat([groups, shown.reset_index(drop=True)], axis=1)
     print(table_text(shown, index=False, float_format="{:.4f}".format))
     score = None
@@ -112,16 +112,16 @@ def reconstruct(options: ReconstructOptions) -> None:
 
 
 def _check(options: ReleaseOptions) -> None:
-    """Refuse what cannot be read or written, before any work."""
+    """Refuse unusable inputs and outputs before any work."""
     check_buckets(options)
     check_output(options.out, {".csv"})
     check_output(options.plot, PICTURES)
     if options.more and options.sa_table:
-        raise TableError("--sa-table belongs to one release; give one TABLE")
+        raise TableError("--sa-table can be given for a single release only; give one TABLE")
 
 
 def _read(options: ReleaseOptions) -> tuple[Release, pd.DataFrame]:
     release, records = read_release(read_records(options), options)
     if not isinstance(release, Release):
-        raise TableError("--population is not available here: the attacks need to know who is in which group")
+        raise TableError("--population is not supported by attacks, which require the group of every person")
     return release, records

@@ -21,7 +21,7 @@ def run(options: Options) -> None:
 
 
 def story() -> Iterator[str]:
-    """The example, paragraph by paragraph; every number is computed."""
+    """Yield the paragraphs of the example; every number is computed."""
     hospital = load_hospital()
     release = Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     published = hospital.groupby("Bucket").agg(

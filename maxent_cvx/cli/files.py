@@ -37,28 +37,28 @@ from .._utils.errors import MaxEntError, TableError, join_names, pluralize, unkn
 from .encodings import likeliest_encoding
 from .streams import read_bytes, say, source_name
 
-#: The signs that cells may be separated by, the likeliest first.
+#: Separators of cells, the likeliest first.
 SEPARATORS = (",", ";", "\t", "|")
 #: Byte order marks and their encodings; that of UTF-32 begins with that of UTF-16.
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
-#: Bytes of which many, one in this number, are zero in UTF-16 without a mark.
+#: The first bytes of a file are UTF-16 without a mark if more than one in this number of them is zero.
 FIRST_BYTES, MANY_ZEROS = 10_000, 6
-#: Lines by which the separator and the decimal sign are detected.
+#: Number of lines from which the separator and the decimal sign are detected.
 FIRST_LINES = 200
-#: Blanks and apostrophes, which separate thousands, and the signs around a number that are left out of it.
+#: Blanks and apostrophes, which separate thousands, and units, which are removed from numbers.
 GAPS, UNIT = " \u00a0\u2009\u202f'\u2019", r"(?:[$€£¥%]|EUR|USD|GBP|CHF|JPY)"
-#: The sign that separates thousands, besides these, by the decimal sign.
+#: The further separator of thousands, by decimal sign.
 THOUSANDS = {",": ".", ".": ","}
-#: Texts that are numbers, by their decimal sign; digits with leading zeros are codes.
+#: Patterns of numbers, by decimal sign; digits with leading zeros are codes.
 NUMBERS = {
     decimal: rf"(?:[+\u2212-]?(?:{UNIT}[{GAPS}]?)?|{UNIT}[{GAPS}]?[+\u2212-])"
     rf"(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(?:[{sign}{GAPS}][0-9]{{3}})+)(?:[{decimal}][0-9]+)?(?:[{GAPS}]?{UNIT})?"
     for decimal, sign in THOUSANDS.items()
 }
-#: How dates are written, and values that are looked at first. Years of two digits are the last ones that are not in the future.
+#: Formats of dates, and the number of values tried first. Two-digit years are the latest such years that are not in the future.
 DATE_FORMS, FIRST_DATES = (
     "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y年%m月%d日", "%Y-%m", "%m/%Y",
     "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y",
@@ -81,17 +81,17 @@ MONTHS = {
     for name in names.split()
 }  # fmt: skip
 DAY_OF_MONTH = re.compile(r"([0-9]{1,2})(?:\.|er)? ?([^\W\d_]+)\.? ([0-9]{4})")
-#: What a missing cell of numbers may be written as; pandas reads these.
+#: Texts of missing cells among numbers, as in pandas.
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
-#: How columns without a name are called.
+#: Pattern of the names given to columns without a name.
 UNNAMED_COLUMN = "column [0-9]+"
-#: Endings of Excel files, of which one sheet is read.
+#: Endings of Excel files; one sheet is read.
 EXCEL = (".xlsx", ".xlsm")
 
 
 @dataclass(frozen=True)
 class Format:
-    """How a file is written; None is detected, and of a further table of a command also what does not fit it."""
+    """The format of a file; None is detected, and in further tables of a command also settings that do not fit."""
 
     separator: str | None = None
     encoding: str | None = None
@@ -110,7 +110,7 @@ def read_table(path: str, form: Format = Format()) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class CsvText:
-    """The text of a CSV file from its header on, how it is written, and how many lines are above the header."""
+    """The text of a CSV file from its header on, its format, and the number of lines above the header."""
 
     path: str
     text: str
@@ -121,9 +121,9 @@ class CsvText:
 
     @classmethod
     def read(cls, path: str, form: Format) -> CsvText:
-        """Read a file, or standard input, and detect how it is written."""
+        """Read a file, or standard input, and detect its format."""
         text, encoding = _decoded(path, read_bytes(path), form)
-        if "\n" not in text:  # lines as Excel for Mac ends them
+        if "\n" not in text:  # line ends of Excel for Mac
             text = text.replace("\r", "\n")
         if form.is_further and form.separator and form.separator not in "".join(islice(io.StringIO(text), FIRST_LINES)):
             form = replace(form, separator=None, decimal=None)
@@ -140,17 +140,17 @@ class CsvText:
         return cls(path, text, separator, decimal, encoding, n_above + (declared is not None))
 
     def table(self, **settings: Any) -> pd.DataFrame:
-        """The table, as pandas reads it with some settings."""
+        """Parse the table with pandas, with the given settings."""
         try:
             table = pd.read_csv(io.StringIO(self.text), sep=self.separator, **settings)
         except (pd.errors.ParserError, pd.errors.EmptyDataError):
             raise TableError(f"{source_name(self.path)} cannot be read: {self._wrong_line()}") from None
-        if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas makes an index of the extra cells
+        if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas reads extra cells as an index
             raise TableError(f"{source_name(self.path)} cannot be read: {self._wrong_line()}")
         return table
 
     def _wrong_line(self) -> str:
-        """Which line has more cells than the header, or a quote that is not closed."""
+        """Describe the line that has more cells than the header, or an unclosed quote."""
         reader = csv.reader(io.StringIO(self.text), delimiter=self.separator)
         width, line, next_line = 0, 0, self.n_above + 1
         try:
@@ -184,14 +184,14 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
 
 
 def read_texts(path: str) -> tuple[pd.DataFrame, str]:
-    """Read all cells of a CSV file with a header as they are written; with its decimal sign."""
+    """Read all cells of a CSV file with a header as texts; also return its decimal sign."""
     source = CsvText.read(path, Format())
     _say_format(source, Format(), False, [])
     return source.table(dtype=str, keep_default_na=False), source.decimal
 
 
 def _are_points_between_thousands(cells: pd.DataFrame) -> bool:
-    """Whether numbers have points, but only between thousands, and only three digits without."""
+    """Return whether numbers have points, all of them between thousands, and others have at most three digits."""
     has_points = False
     for _, column in cells.items():
         texts = column.dropna().str.replace(rf"[{GAPS}]*{UNIT}[{GAPS}]*", "", regex=True).str.strip()
@@ -199,16 +199,16 @@ def _are_points_between_thousands(cells: pd.DataFrame) -> bool:
             continue
         if texts.str.fullmatch(r"[+-]?(?:[0-9]{1,3}|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)").all():
             has_points = True
-        elif texts.str.fullmatch(r"[+-]?[0-9]*\.?[0-9]*").all():  # in the same file, a point is one thing only
+        elif texts.str.fullmatch(r"[+-]?[0-9]*\.?[0-9]*").all():  # a point has a single meaning in a file
             return False
     return has_points
 
 
 def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
-    """The table without blanks at the ends of texts, and with texts that are numbers as numbers; what was changed.
+    """Strip blanks from texts, and convert texts that are numbers; also return descriptions of the changes.
 
-    A text such as "1.234", which is another number with another decimal sign, is a number only if other columns show the
-    decimal sign.
+    A text such as "1.234", whose value depends on the decimal sign, is converted only if other columns show the decimal
+    sign.
     """
     unnamed = {name: f"column {i}" for i, name in enumerate(table, 1) if re.fullmatch(r"Unnamed: [0-9]+", str(name))}
     table = table.rename(columns={name: new for name, new in unnamed.items() if new not in table.columns})
@@ -239,7 +239,7 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
 
 
 def _as_numbers(texts: pd.Series, decimal: str) -> pd.Series | None:
-    """Texts that are all numbers with at most one unit, as numbers; None for others, and for digits alone."""
+    """Convert texts that are all numbers with at most one unit; return None for others, and for digits alone."""
     sign = THOUSANDS.get(decimal, ",")
     if not texts.str.fullmatch(NUMBERS.get(decimal, NUMBERS["."])).all() or texts.str.fullmatch("[+-]?[0-9]+").all():
         return None
@@ -257,7 +257,7 @@ def _say_left_out(path: str, n: int) -> None:
 
 
 def _say_format(source: CsvText, form: Format, has_points: bool, changes: list[str]) -> None:
-    """Say in a line what was detected, if it is not what a CSV file usually has, and which cells were changed."""
+    """Print one line with the detected format, where it is not that of most CSV files, and the changed cells."""
     detected = []
     if source.separator != "," and form.separator is None:
         sign = "a tab" if source.separator == "\t" else repr(source.separator)
@@ -275,7 +275,7 @@ def _say_changes(path: str, changes: list[str]) -> None:
 
 
 def _decoded(path: str, data: bytes, form: Format) -> tuple[str, str]:
-    """The text of a file, and its encoding."""
+    """Decode a file; return its text and its encoding."""
     given = form.encoding
     encoding = None if form.is_further else given
     encoding = encoding or next((name for mark, name in MARKS if data.startswith(mark)), None)
@@ -293,7 +293,7 @@ def _decoded(path: str, data: bytes, form: Format) -> tuple[str, str]:
         advice = "save it in UTF-8" if form.is_further else f"give its encoding, such as --encoding {other}"
         raise TableError(f"{source_name(path)} cannot be decoded as {encoding}; {advice}") from None
     except LookupError:
-        raise TableError(f"--encoding: there is no encoding {given!r}; give one such as utf-8 or cp1252") from None
+        raise TableError(f"--encoding: unknown encoding {given!r}; expected, for example, utf-8 or cp1252") from None
 
 
 def _can_decode(data: bytes, encoding: str) -> bool:
@@ -305,7 +305,7 @@ def _can_decode(data: bytes, encoding: str) -> bool:
 
 
 def _first_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
-    """The cells of the first lines, from the header on, and how many lines are above it."""
+    """Return the cells of the first lines, from the header on, and the number of lines above it."""
     rows, ends, reader = [], [0], csv.reader(io.StringIO(text), delimiter=separator)
     try:
         for row in reader:
@@ -320,13 +320,13 @@ def _first_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
 
 
 def _header_row(filled: list[int], widths: list[int]) -> int:
-    """The number of the first row that fills more than half of the cells that most rows have, if these are three."""
+    """Return the position of the first row with more than half the usual width filled; 0 for widths below three."""
     usual = max(Counter(width for width in widths if width).items(), key=lambda pair: pair[1], default=(0, 0))[0]
     return next((i for i, n in enumerate(filled) if n > usual / 2), 0) if usual >= 3 else 0
 
 
 def _separator(text: str) -> str:
-    """The sign with which the most first lines have as many cells as the header; the comma if none divides it."""
+    """Return the separator with which most of the first lines have as many cells as the header; by default a comma."""
 
     def agreement(sign: str) -> tuple[float, int]:
         rows, n_above = _first_rows(text, sign)
@@ -338,8 +338,8 @@ def _separator(text: str) -> str:
 
 
 def _decimal_sign(rows: list[list[str]], separator: str) -> str:
-    """A comma, if the cells of some column are numbers with a decimal comma; else a point."""
-    # Where cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" be 1234.
+    """Return a comma if a column consists of numbers with a decimal comma; otherwise a point."""
+    # If cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" can be 1234.
     other = "," if separator != "," else rf"[0-9][.{GAPS}][0-9]"
     for column in islice(zip_longest(*rows[1:], fillvalue=""), len(rows[0])):
         numbers = pd.Series([cell for cell in map(str.strip, column) if cell not in MISSING], dtype=str)
@@ -382,21 +382,21 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
             first = pd.read_excel(book, sheet_name=sheet, header=None, nrows=FIRST_LINES, dtype=object)
             filled = first.notna().sum(axis=1).to_list()
             n_above = _header_row(filled, filled)
-            # Otherwise texts of digits become numbers.
+            # With another dtype, texts of digits would become numbers.
             table = pd.read_excel(book, sheet_name=sheet, dtype=object, skiprows=n_above).infer_objects()
     except MaxEntError:
         raise
     except (OSError, ValueError, KeyError) as error:
         raise TableError(f"{path!r} cannot be read as an Excel file: {error}") from error
     if first.empty:
-        raise TableError(f"sheet {sheet!r} of {path!r} is empty; it must have a header, or give another one, --sheet")
+        raise TableError(f"sheet {sheet!r} of {path!r} is empty; a header is expected. Give another sheet with --sheet")
     _say_left_out(path, n_above)
     _check_header(path, first.iloc[n_above])
     return _from_cells(path, table, form)
 
 
 def _from_cells(path: str, table: pd.DataFrame, form: Format) -> pd.DataFrame:
-    """The table of a file whose cells have types: only its texts may be written in several ways."""
+    """Return the table of a file with typed cells, in which only texts need to be interpreted."""
     decimals = [*THOUSANDS] if form.decimal is None else [form.decimal]
     table, changes = _with_plain_values(table.rename(columns=str), decimals)
     _say_changes(path, changes)
@@ -404,7 +404,7 @@ def _from_cells(path: str, table: pd.DataFrame, form: Format) -> pd.DataFrame:
 
 
 def _sheet(path: str, book: pd.ExcelFile, form: Format) -> str:
-    """The sheet that is given, or else the first one with a table; said if there are several."""
+    """Return the given sheet, or the first one with a table; print the choice if there are several sheets."""
     sheets = [str(name) for name in book.sheet_names]
     if form.sheet in sheets:
         return form.sheet
@@ -423,7 +423,7 @@ def _sheet(path: str, book: pd.ExcelFile, form: Format) -> str:
 
 
 def _has_table(book: pd.ExcelFile, sheet: str) -> bool:
-    """Whether cells are filled in more than one row and one column."""
+    """Return whether more than one row and more than one column are filled."""
     filled = pd.read_excel(book, sheet_name=sheet, header=None, nrows=FIRST_LINES, dtype=object).notna()
     return bool(filled.any(axis=1).sum() > 1 and filled.any(axis=0).sum() > 1)
 
@@ -432,9 +432,9 @@ def _read_parquet(path: str, form: Format) -> pd.DataFrame:
     """Read a Parquet file, or a folder of Parquet files."""
     try:
         table = pd.read_parquet(path)
-    except (OSError, ValueError) as error:  # pyarrow's errors are among these
+    except (OSError, ValueError) as error:  # including pyarrow's errors
         raise TableError(f"{path!r} cannot be read as a Parquet file: {error}") from error
-    # Levels of a named index are columns; an index without a name is a number of the row.
+    # Levels of a named index are columns; an index without a name contains row numbers.
     named = [name for name in table.index.names if name is not None and name not in table.columns]
     table = table.reset_index(level=named).reset_index(drop=True)
     _check_header(path, table.columns)
@@ -442,21 +442,21 @@ def _read_parquet(path: str, form: Format) -> pd.DataFrame:
 
 
 def as_dates(column: pd.Series) -> pd.Series:
-    """A column of texts that are all dates in one of :data:`DATE_FORMS`, as dates; else the column as it is.
+    """Convert a column of texts that are all dates in one of :data:`DATE_FORMS`; return other columns unchanged.
 
-    01/02/2024 is January or February: a column of which both ways read all dates stays as it is.
+    01/02/2024 is in January or February: a column in which both formats fit all dates is not converted.
     """
     readings = _readings_as_dates(column)
     return readings[0] if len(readings) == 1 else column
 
 
 def are_ambiguous_dates(column: pd.Series) -> bool:
-    """Whether all texts of a column are dates, which can be read in several ways."""
+    """Return whether all texts of a column are dates that can be read in several ways."""
     return len(_readings_as_dates(column)) > 1
 
 
 def _with_number(text: str) -> str:
-    """Write a date with the name of a month by its number; other texts stay as they are.
+    """Replace the name of the month in a date by its number; return other texts unchanged.
 
     >>> _with_number("3. März 2020"), _with_number("1er août 2020"), _with_number("3 marzo 2020")
     ('2020-3-3', '2020-8-1', '3 marzo 2020')
@@ -467,16 +467,16 @@ def _with_number(text: str) -> str:
 
 
 def _readings_as_dates(column: pd.Series) -> list[pd.Series]:
-    """The dates that all texts of a column can be."""
+    """Return every reading of all texts of a column as dates."""
     texts, forms, readings = column.dropna(), [*DATE_FORMS], list[pd.Series]()
     if pd.api.types.infer_dtype(texts) != "string":
         return []
     if any(_with_number(text) != text for text in texts.head(1)):
         column = column.map(_with_number, na_action="ignore")
         texts = column.dropna()
-    # Most columns are no dates, which their first values show.
-    for some in (texts.head(1), texts.head(FIRST_DATES), texts):
-        forms = [form for form in forms if pd.to_datetime(some, format=form, errors="coerce").notna().all()]
+    # Most columns do not contain dates; their first values exclude most formats.
+    for sample in (texts.head(1), texts.head(FIRST_DATES), texts):
+        forms = [form for form in forms if pd.to_datetime(sample, format=form, errors="coerce").notna().all()]
     for form in forms:
         dates = pd.to_datetime(column, format=form)
         if "%y" in form:

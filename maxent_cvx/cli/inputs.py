@@ -42,23 +42,23 @@ from .streams import DASH, left_out, read_text, say
 
 #: Tables that come with the package.
 BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult, "hospital": datasets.load_hospital}
-#: The most people that a table with counts is expanded to.
+#: The largest number of people that a table with counts is expanded to.
 MOST_PEOPLE = 10**8
-#: How the first line of a file of rules begins, as RuleSet.to_csv writes it.
+#: The beginning of a file of rules, as written by RuleSet.to_csv.
 RULES_BEGIN = "# {"
-#: Options that say where the buckets are.
+#: Options that specify the buckets.
 BUCKET_SOURCES = ("bucket", "l", "generalized")
-#: Different numbers of a quasi-identifier above which ranges are proposed.
+#: Number of distinct numbers of a quasi-identifier above which ranges are proposed.
 MANY_NUMBERS = 20
-#: What generalized cells look like.
+#: Pattern of generalized cells.
 LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*(?:-|\u2013|to|bis|à|a)\s*\d+$"
-#: How the first end of a range of dates is written.
+#: Pattern of the first end of a range of dates.
 DATE_RANGE = r"\[\d{4}-\d{2}-\d{2}[, ]"
 #: An integer, and a range of integers; both may be negative: "-5--1".
 NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
 #: Columns of a table of statistics that are not attributes.
 STATISTICS = ("n", "mean", "median")
-#: Numbers that often stand for a missing cell, and the share of the range of the other numbers that they are above these.
+#: Numbers that often denote a missing cell; codes of nines exceed the others by at least one in FAR of their range.
 MISSING_CODE, FAR = re.compile(r"-[0-9]+|9{2,}"), 10
 
 
@@ -67,7 +67,7 @@ MISSING_CODE, FAR = re.compile(r"-[0-9]+|9{2,}"), 10
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A table and the columns that play a role in it."""
+    """A table with its quasi-identifiers and sensitive columns."""
 
     table: pd.DataFrame
     qi: list[str]
@@ -80,7 +80,7 @@ def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
     _check_names(table, options)
     qi: Sequence[str] | None = options.qi
     sa: Sequence[str] | None = options.sa
-    if qi is None and options.id is not None:  # a pseudonym may be all that is known
+    if qi is None and options.id is not None:  # the pseudonym may be the only identifier
         qi = ()
     others = {f"--{name}": value for name in ("id", "bucket", "count") if (value := getattr(options, name)) is not None}
     if qi is None or sa is None:
@@ -96,41 +96,41 @@ def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
 
 
 def _without_counts(table: pd.DataFrame, roles: Collection[str | None], options: TableOptions) -> pd.DataFrame:
-    """With --no-count, the table without columns that look like counts and play no role."""
+    """With --no-count, drop columns that look like counts and have no role."""
     looks = [name for name in table.columns if looks_like_count(name) and name not in roles]
     return table.drop(columns=looks) if options.no_count else table
 
 
 def _warn_of_values(table: pd.DataFrame) -> None:
-    """Warn of values that may be one value, a date of unknown order, or stand for a missing cell."""
+    """Warn of values that may be equal, be dates of unknown order, or denote missing cells."""
     for name, column in table.items():
         if are_ambiguous_dates(column):
             warnings.warn(
-                f"the dates of {name!r}, such as {column.iloc[0]}, can be read in more than one way, and stay texts; "
-                "write them as 2024-01-31",
+                f"the dates of {name!r}, such as {column.iloc[0]}, are ambiguous and are treated as texts; write them as "
+                "2024-01-31",
                 stacklevel=2,
             )
         texts = pd.Series([value for value in column.dropna().unique() if isinstance(value, str)], dtype=object)
         alike = texts[texts.str.casefold().duplicated(keep=False)].sort_values(key=lambda texts: texts.str.casefold())
         if len(alike):
             warnings.warn(
-                f"values of {name!r} that differ in capital letters only are different values: "
-                f"{join_names(alike)}; if they are not meant to be, write them alike in the file",
+                f"values of {name!r} that differ in capital letters only are treated as different: {join_names(alike)}; "
+                "if they are the same, write them alike in the file",
                 stacklevel=2,
             )
         if codes := missing_codes(column):
-            shown, are_values = ",".join(map(text_of, codes)), "are values" if len(codes) > 1 else "is a value"
+            shown, values = ",".join(map(text_of, codes)), "values" if len(codes) > 1 else "a value"
             warnings.warn(
-                f"{join_names(codes)} in {name!r} may stand for missing cells, but {are_values} here; "
-                f"to leave these rows out, give  --missing-codes={shown} --missing drop",
+                f"{join_names(codes)} in {name!r} may denote missing cells, but will be treated as {values}; to drop these "
+                f"rows, give  --missing-codes={shown} --missing drop",
                 stacklevel=2,
             )
 
 
 def missing_codes(column: pd.Series) -> list[object]:
-    """Values that occur several times and may stand for missing cells.
+    """Return repeated values that may denote missing cells.
 
-    They are negative integers where no other number is negative, and many or only smaller numbers are positive; or numbers of
+    These are negative integers if no other number is negative and the others are many or smaller in magnitude; numbers of
     nines, far above the others; and such texts of digits among words.
     """
     counts = column.value_counts()
@@ -150,7 +150,7 @@ def missing_codes(column: pd.Series) -> list[object]:
 
 
 def dates_of(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """The columns of texts that are dates, as dates."""
+    """Return the columns of texts that are dates, converted to dates."""
     dates = {}
     for name, texts in table.items():
         column = as_dates(texts)
@@ -163,7 +163,7 @@ def dates_of(table: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def _with_iso_dates(table: pd.DataFrame, sa: Sequence[str]) -> pd.DataFrame:
-    """The table with sensitive dates written as 2024-01-31, with their times, which measures read as dates."""
+    """Write sensitive dates as 2024-01-31, with their times; measures read these as dates."""
     dates = dates_of(table[[name for name in sa if name in table.columns]])
     return table.assign(**{name: column.map(iso_text) for name, column in dates.items()})
 
@@ -174,17 +174,17 @@ def iso_text(date: pd.Timestamp) -> str:
 
 
 def _check_cells(table: pd.DataFrame, roles: list[str], options: TableOptions) -> None:
-    """Refuse columns without values, unless empty cells stand for any value, and columns of lists."""
-    for name in (name for name in roles if name in table.columns):  # those of --sa-table are not
+    """Refuse columns of lists, and columns without values unless empty cells stand for any value."""
+    for name in (name for name in roles if name in table.columns):  # except columns of --sa-table
         if is_nested(table[name]):
             raise TableError(
-                f"column {name!r} of {_name(options.table)} has lists or records in its cells; one value per cell is expected: "
-                "leave the column out, or write each cell as a text"
+                f"column {name!r} of {_name(options.table)} contains lists or records; one value per cell is expected: leave "
+                "the column out, or write each cell as a text"
             )
         if len(table) and table[name].isna().all() and not options.is_generalized:
             raise TableError(
-                f"column {name!r} of {_name(options.table)} is empty, and values are expected; leave it out, or, if it has "
-                "formulas, save the file in a spreadsheet program, which writes their values"
+                f"column {name!r} of {_name(options.table)} is empty, and values are expected; leave it out, or, if it "
+                "contains formulas, save the file in a spreadsheet program, which writes their values"
             )
 
 
@@ -193,7 +193,7 @@ def _format(options: TableOptions, is_further: bool) -> Format:
 
 
 def read_further(path: str, options: TableOptions) -> pd.DataFrame:
-    """Read another table than TABLE, which may be written in another way than the options say of TABLE."""
+    """Read a further table, whose format may differ from the options given for TABLE."""
     return read_table(path, _format(options, is_further=True))
 
 
@@ -207,7 +207,7 @@ def _load(name: str, rows: int | None, form: Format) -> pd.DataFrame:
 
 
 def _check_names(table: pd.DataFrame, options: TableOptions) -> None:
-    """Refuse names that are no columns, before anything else is complained of."""
+    """Refuse names that are not columns, before any other check."""
     in_another_table: tuple[str, ...] = ("bucket",) if isinstance(options, PublishOptions) else ()
     if isinstance(options, ReleaseOptions) and options.sa_table:
         in_another_table = ("sa", "count")
@@ -219,15 +219,15 @@ def _check_names(table: pd.DataFrame, options: TableOptions) -> None:
 
 
 def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], options: TableOptions) -> pd.DataFrame:
-    """Drop rows with missing cells in columns that play a role, or refuse the table."""
+    """Drop rows with missing cells in columns with a role, or refuse the table."""
     roles = [*sa, *(column for column in (options.bucket, options.id, options.count) if column)]
     if not options.is_generalized:  # there a missing cell stands for any value
         roles += qi
     columns = [column for column in dict.fromkeys([*roles, *qi]) if column in table.columns]
     if options.missing_codes:
         are_codes = table[columns].map(text_of).isin(options.missing_codes)
-        found = [column for column in columns if are_codes[column].any()]
-        table = table.assign(**table[found].astype(object).mask(are_codes[found]))
+        coded = [column for column in columns if are_codes[column].any()]
+        table = table.assign(**table[coded].astype(object).mask(are_codes[coded]))
     missing = table[[column for column in dict.fromkeys(roles) if column in table.columns]].isna()
     if not missing.to_numpy().any():
         return table
@@ -235,7 +235,7 @@ def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], 
     if options.missing == "error":
         raise TableError(
             f"{_name(name)} has missing cells in {where}; drop these rows with --missing drop, or replace the missing "
-            "cells by a value of their own"
+            "cells by a separate value"
         )
     gaps = missing.any(axis=1)
     if gaps.all():
@@ -247,7 +247,7 @@ def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], 
 
 
 def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
-    """Expand a table with counts to one row per person, as Anatomy, mining and the truth need it."""
+    """Expand a table with counts to one row per person, as required by Anatomy, mining and original records."""
     if count not in table.columns:
         raise unknown_name("column of the table (given as --count)", count, table.columns)
     n = count_column(table[count], "the table")
@@ -257,31 +257,31 @@ def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
 
 
 def read_people(path: str, options: TableOptions) -> pd.DataFrame:
-    """Read a table of people, whose names are in the first column."""
+    """Read a table of people, with their names in the first column."""
     table = read_further(path, options)
     return table.set_index(table.columns[0])
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """A column name that is not taken."""
+    """Return a column name that is not taken, by appending underscores."""
     while name in taken:
         name += "_"
     return name
 
 
 def values_as_printed(texts: Sequence[str], values: Iterable[object]) -> list[object]:
-    """The values that are printed as some texts; other texts stay texts."""
+    """Return the values that are printed as the given texts; keep other texts."""
     by_text = {printed(value): value for value in values}
     return [by_text.get(text, text) for text in texts]
 
 
 def printed(value: object) -> str:
-    """Write a sensitive value, a combination with commas."""
+    """Format a sensitive value; combinations with commas."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def numbers_by_value(table: pd.DataFrame, sa: list[str], path: str, what: str) -> pd.Series:
-    """Read a table of sensitive values with a number each."""
+    """Read a table with one number per sensitive value."""
     others = [name for name in table.columns if name not in sa]
     if len(others) != 1 or not {*sa} <= {*table.columns}:
         raise TableError(
@@ -298,7 +298,7 @@ def _name(path: str) -> str:
 
 
 def as_text(cell: object) -> object:
-    """Write a set, an interval or a value; a text that looks like one of the others, as a set with one value.
+    """Format a set, an interval or a value; a text that looks generalized becomes a set with one value.
 
     >>> as_text(frozenset({"b", "a"})), as_text("a"), as_text("20-29")
     ('{a, b}', 'a', '{"20-29"}')
@@ -317,10 +317,10 @@ def as_text(cell: object) -> object:
 
 @dataclass(frozen=True, eq=False)
 class CommandInput:
-    """What a command is about.
+    """The input of a command.
 
-    `records` is what was read, `original` the same if it says who has which value, so that answers can be compared with
-    the truth; `published` is what is published besides the view; `l` is that of the buckets, if the command made them.
+    `records` is the table; `original` is the same table if it contains the value of each person, for comparisons with the
+    truth; `published` are rules published besides the view; `l` is that of buckets made by the command.
     """
 
     view: View
@@ -333,7 +333,7 @@ class CommandInput:
 
 
 def read_input(options: ExposureOptions) -> CommandInput:
-    """Read what the options name: rules, a series of releases, or one release; and the original records."""
+    """Read the input of a command: rules, a series of releases, or one release; and the original records."""
     read = _read_rules if _is_rules(options) else _read_series if options.more else _read_release
     source = read(options)
     if options.original is None:
@@ -350,20 +350,20 @@ def read_input(options: ExposureOptions) -> CommandInput:
         and not _are_cells(original[source.qi], source.view)
     ):
         raise TableError(
-            f"the quasi-identifiers of {_name(options.original)} (given as --original) are exact, and those of the release are "
-            f"generalized; give --population {shlex.quote(options.original)} too, so that it is known who is in which group"
+            f"the quasi-identifiers of {_name(options.original)} (given as --original) are exact, but those of the release are "
+            f"generalized; give --population {shlex.quote(options.original)} too, to determine everybody's group"
         )
     return replace(source, original=original)
 
 
 def _are_cells(people: pd.DataFrame, release: Release) -> bool:
-    """Whether the quasi-identifiers of all people are written as cells of a generalized release."""
+    """Return whether the quasi-identifiers of all people are cells of a generalized release."""
     cells = release.quasi_identifiers.to_frame(index=False).astype(str)
     return bool(pd.MultiIndex.from_frame(people.astype(str)).isin(pd.MultiIndex.from_frame(cells)).all())
 
 
 def _read_release(options: ExposureOptions) -> CommandInput:
-    """Read one release, or make it of a table of records."""
+    """Read one release, or make one from a table of records."""
     records = read_records(options)
     view, table = read_release(records, options)
     is_truth = not options.sa_table and not options.is_generalized
@@ -388,7 +388,7 @@ def check_buckets(options: ReleaseOptions | TableOptions) -> None:
 
 
 def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | GroupedRelease, pd.DataFrame]:
-    """Read a release from its tables, take the table as it is, or make buckets; with the records that it is of."""
+    """Read a release from its tables, group equal records, or make buckets; also return the records."""
     table = records.table
     roles: Any = {"qi": records.qi, "sa": records.sa}
     more: dict[str, Any] = {} if options.id is None else {"id": options.id}
@@ -412,9 +412,7 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
         )
         return release, table
     if options.counterfeits:
-        raise TableError(
-            "--counterfeits is for buckets whose values are in a table of their own; give it with --sa-table"
-        )
+        raise TableError("--counterfeits requires sensitive values in a separate table; give it with --sa-table")
     if options.is_generalized:
         return _read_generalized(records, options, more), table
     if options.count is not None:
@@ -428,12 +426,12 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
 
 
 def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]:
-    """The table as it is: people with equal quasi-identifiers are a bucket; with the name of the new column."""
+    """Make a bucket of all people with equal quasi-identifiers; also return the name of the new column."""
     table = records.table
     name = free_name("Group", table.columns)
     groups = table.groupby(records.qi, sort=False).ngroup()
     n = groups.nunique()
-    say(f"judged as it is: {n:,} {'group' if n == 1 else 'groups'} of equal {', '.join(records.qi)}")
+    say(f"the table is used unchanged: {n:,} {'group' if n == 1 else 'groups'} of equal {', '.join(records.qi)}")
     if generalized := _generalized_column(records, options):
         say(f"cells of {generalized!r} look generalized; --generalized reads them as sets and ranges")
     if many := [name for name in records.qi if _has_many_numbers(table[name])]:
@@ -446,14 +444,14 @@ def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]
 
 
 def _has_many_numbers(column: pd.Series) -> bool:
-    """Whether a quasi-identifier has more numbers, or dates, than a range would be needed for."""
+    """Return whether a quasi-identifier has so many numbers, or dates, that ranges are proposed."""
     column = as_dates(column)
     is_ordered = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
     return is_ordered and column.nunique() > MANY_NUMBERS
 
 
 def anatomize(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]:
-    """Divide the records into Anatomy's buckets; with the name of the new column."""
+    """Divide the records into Anatomy's buckets; also return the name of the new column."""
     table = records.table
     if options.l is None:
         raise TableError(f"--l is needed to make buckets (Anatomy){_alternatives(records, options)}")
@@ -466,7 +464,7 @@ def anatomize(records: Records, options: TableOptions) -> tuple[pd.DataFrame, st
 
 
 def _alternatives(records: Records, options: TableOptions) -> str:
-    """What to give if the table looks like a release already."""
+    """Suggest options if the table looks like a release."""
     others = [name for name in records.table.columns if name not in (*records.qi, *records.sa)]
     text = f", or --bucket COLUMN if the table has them ({', '.join(others)})" if others else ""
     generalized = _generalized_column(records, options)
@@ -474,7 +472,7 @@ def _alternatives(records: Records, options: TableOptions) -> str:
 
 
 def _generalized_column(records: Records, options: TableOptions) -> str | None:
-    """A quasi-identifier whose cells look generalized, if the command can read such cells."""
+    """Return a quasi-identifier whose cells look generalized, if the command can read such cells."""
     texts = records.table[[name for name in records.qi if name in records.table]].select_dtypes(exclude="number")
     for name in texts if isinstance(options, ReleaseOptions) else ():
         if texts[name].dropna().astype(str).str.contains(LOOKS_GENERALIZED).any():
@@ -483,7 +481,7 @@ def _generalized_column(records: Records, options: TableOptions) -> str | None:
 
 
 def hierarchies_of(options: ReleaseOptions | PublishOptions) -> dict[str, str]:
-    """The file of the hierarchy of each attribute that has one."""
+    """Return the hierarchy file of each attribute that has one."""
     hierarchies = dict(options.hierarchy)
     if len(hierarchies) < len(options.hierarchy):
         raise TableError("--hierarchy is given twice for one attribute")
@@ -491,13 +489,13 @@ def hierarchies_of(options: ReleaseOptions | PublishOptions) -> dict[str, str]:
 
 
 def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str, Any]) -> Release | GroupedRelease:
-    """Read generalized cells, with hierarchies and a population if there are any."""
+    """Read generalized cells, with hierarchies and a population if given."""
     hierarchies = hierarchies_of(options)
     for name in hierarchies:
         if name not in records.qi:
             raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)
     population = None if options.population is None else read_further(options.population, options)
-    if population is not None and options.population is not None:  # everybody's QI are exact: there are no empty cells
+    if population is not None and options.population is not None:  # exact QI have no empty cells
         population = _without_counts(population, {*records.qi, options.count}, options)
         population = _without_gaps(population, options.population, [], records.qi, options)
         for name in records.qi:
@@ -511,20 +509,22 @@ def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str,
 
 
 def _read_series(options: ExposureOptions) -> CommandInput:
-    """Read releases of a series, each from its TABLE, and perhaps its own table of sensitive values."""
+    """Read the releases of a series, each from its TABLE, with its table of sensitive values if given."""
     tables = options.tables
     if options.id is None:
-        raise TableError(f"{len(tables)} TABLEs are a series of releases; give the column of pseudonyms, --id")
+        raise TableError(f"{len(tables)} TABLEs are a series of releases; give the column of pseudonyms with --id")
     if options.sa_table and len(options.sa_table) != len(tables):
-        raise TableError(f"--sa-table is given {len(options.sa_table)} times for {len(tables)} TABLEs; give one each")
+        raise TableError(
+            f"--sa-table is given {len(options.sa_table)} times for {len(tables)} TABLEs; give one per TABLE"
+        )
     releases: list[Release] = []
     for name, sa_table in zip(tables, options.sa_table or [None] * len(tables), strict=True):
         separate = () if sa_table is None else (sa_table,)
         options_of_table = with_dataset_defaults(replace(options, table=name, more=(), sa_table=separate))
-        records = read_records(options_of_table, is_further=True)  # some may be files of publish, others not
+        records = read_records(options_of_table, is_further=True)  # formats may differ, for example those of publish
         release, _ = read_release(records, options_of_table)
         if not isinstance(release, Release):
-            raise TableError("--population is for one release; give one TABLE")
+            raise TableError("--population can be given for a single release only; give one TABLE")
         say(f"{name}: {release!r}"[:-1].replace("<", ""))
         releases.append(release)
     return CommandInput(ReleaseSeries(releases), records.table, None, records.qi, records.sa)
@@ -534,7 +534,7 @@ def _read_series(options: ExposureOptions) -> CommandInput:
 
 
 def _is_rules(options: ExposureOptions) -> bool:
-    """Whether TABLE is a file of rules, according to --qi-table; a file that looks like one needs it."""
+    """Return whether --qi-table is given; a TABLE that contains rules requires it."""
     if options.qi_table is not None:
         return True
     path = Path(options.table)
@@ -544,18 +544,18 @@ def _is_rules(options: ExposureOptions) -> bool:
         is_rules = file.read(len(RULES_BEGIN)) == RULES_BEGIN.encode()
     if is_rules:
         raise TableError(
-            f"{options.table!r} contains association rules; --qi-table must be given, a CSV file of everybody's QI, one "
+            f"{options.table!r} contains association rules; --qi-table must be given, a CSV file of everybody's QI with one "
             "row per person"
         )
     return False
 
 
 def _read_rules(options: ExposureOptions) -> CommandInput:
-    """Read association rules, and the people whom they are about."""
+    """Read association rules, and the people that they describe."""
     assert options.qi_table is not None
     roles = {name: list(columns) for name in ("qi", "sa") if (columns := getattr(options, name)) is not None}
     if options.table == DASH:
-        with TemporaryDirectory() as folder:  # rules are read from files
+        with TemporaryDirectory() as folder:  # RuleSet reads files only
             path = Path(folder, "rules.csv")
             path.write_text(read_text(DASH), encoding="utf-8")
             rules = RuleSet.from_csv(path, **roles)
@@ -574,7 +574,7 @@ def _read_rules(options: ExposureOptions) -> CommandInput:
 def _sensitive_values(
     options: ExposureOptions, people: pd.DataFrame, rules: RuleSet
 ) -> tuple[list[object] | None, pd.Series | None]:
-    """The values that anybody may have, and how many people have each, if that is published."""
+    """Return the possible values, and the number of people with each if published."""
     sa = list(rules.sensitive)
     if options.distribution is not None:
         table = read_further(options.distribution, options)
@@ -588,7 +588,7 @@ def _sensitive_values(
         return values, None
     named = rules.table[sa].drop_duplicates().itertuples(index=False, name=None)
     raise TableError(
-        f"--values must be given, all values of {', '.join(sa)} that anybody may have; the rules name "
+        f"--values must be given: all possible values of {', '.join(sa)}. The rules contain "
         + join_names([row[0] if len(sa) == 1 else row for row in named])
     )
 
@@ -606,12 +606,12 @@ def statements_of(options: ExposureOptions | PublishOptions) -> list[Statement |
 
 
 def where_of(knowledge: Mapping[str, Any]) -> dict[str, str]:
-    """File and line of every piece of knowledge that has one, by its label."""
+    """Return file and line of the pieces of knowledge that have them, by label."""
     return {label: where for label, source in knowledge.items() if (where := getattr(source, "where", None))}
 
 
 def located(error: Infeasible, knowledge: Mapping[str, Any]) -> Infeasible:
-    """The same error, with file and line of every conflicting statement."""
+    """Add file and line of every conflicting statement to an error."""
     labels = () if error.conflict is None else map(str, error.conflict.index)
     where = where_of(knowledge)
     if not (lines := [f"{label} ({where[label]})" for label in labels if label in where and "line" in where[label]]):
@@ -657,7 +657,7 @@ def _read_values(text: str) -> list[object]:
 def read_statistics(
     path: str, domain: Mapping[str, list[object]], of: str | None, decimals: int | None
 ) -> list[Statistic]:
-    """Read a CSV file with one row per statistic; means and medians are rounded as the longest that is printed."""
+    """Read a CSV file with one row per statistic; by default, the longest mean or median gives the number of decimals."""
     table, decimal = read_texts(path)
     if unknown := [name for name in table.columns if name not in domain and name not in STATISTICS]:
         raise unknown_name(f"attribute of --domain (a column of {path!r})", unknown[0], [*domain, *STATISTICS])
@@ -682,9 +682,9 @@ def read_statistics(
 def _statistics_of(
     row: Mapping[str, str], domain: Mapping[str, list[object]], of: str | None, places: Mapping[str, int | None]
 ) -> list[Statistic]:
-    """The statistics of one line: a number of people, a mean and a median, which may be rounded differently."""
+    """Return the statistics of one line: a number of people, a mean and a median, each with its rounding."""
     where = {name: _read_values(row[name]) for name in domain if row.get(name, "") not in ("", "*")}
-    for name in where:  # numbers are numbers only if all of the domain are
+    for name in where:  # values are numbers only if all values of the domain are
         if any(isinstance(value, str) for value in domain[name]):
             where[name] = [*map(str, where[name])]
     statistics = []

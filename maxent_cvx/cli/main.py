@@ -1,4 +1,4 @@
-"""``maxent-cvx``: runs a command, and turns whatever ends it into an exit status and one line on standard error."""
+"""``maxent-cvx``: runs a command, and reports errors as an exit status and one line on standard error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .streams import (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; an error is one line on standard error."""
-    if sys.stderr is None:  # closed; print() would take standard output instead
+    if sys.stderr is None:  # closed; print() would write to standard output instead
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
         _say("error: standard output is closed; redirect it to a file, or to /dev/null")
@@ -57,7 +57,7 @@ def _run(arguments: Sequence[str]) -> int:
     def fail(error: BaseException, message: str, status: int, line: str | None = None) -> int:
         _say(line or f"error: {message}")
         if writes_json:
-            from .output import write_failure  # which loads pandas
+            from .output import write_failure  # imports pandas
 
             write_failure(tables, error, message, status)
         return status
@@ -69,7 +69,7 @@ def _run(arguments: Sequence[str]) -> int:
         with redirect_messages(options), warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
-            command = pkgutil.resolve_name(f"{__package__}.{options.command}")  # loads only what the command needs
+            command = pkgutil.resolve_name(f"{__package__}.{options.command}")  # imports one command only
             return command(options) or 0
     except (BrokenPipeError, Unwritable):
         raise
@@ -78,7 +78,7 @@ def _run(arguments: Sequence[str]) -> int:
     except (MaxEntError, OSError) as error:
         status = CONTRADICTORY if isinstance(error, Infeasible) else UNUSABLE
         is_missing = isinstance(error, FileNotFoundError) and error.filename is not None
-        message = f"there is no file {error.filename!r}" if is_missing else str(error)  # type: ignore[union-attr]
+        message = f"file {error.filename!r} does not exist" if is_missing else str(error)  # type: ignore[union-attr]
         return fail(error, " ".join(message.split()), status)
     except UnicodeEncodeError as error:
         return fail(
@@ -99,7 +99,7 @@ def _say(message: str) -> None:
 
 
 def _print_error(text: str) -> None:
-    """Print on standard error; if that cannot be written, the exit status must suffice."""
+    """Print on standard error; if it cannot be written, only the exit status reports the error."""
     try:
         print(text, end="", file=MessageStream(sys.stderr), flush=True)
     except (BrokenPipeError, Unwritable):

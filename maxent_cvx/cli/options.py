@@ -1,7 +1,7 @@
-"""The options of every command: frozen dataclasses, from whose fields the parser is made.
+"""The options of every command: frozen dataclasses, from whose fields the parser is built.
 
-The parser is argparse's. With click every option is a parameter of a function, which would have thirty here, and the
-functions that commands share need them as one object anyway.
+The parser is argparse's. With click every option is a parameter of a function, which would have thirty parameters here,
+and the functions that commands share use a single object of options.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T", bound="Options")
 
 
 def names(text: str) -> list[str]:
-    """Read names separated by commas, in quotes where they contain one; none of an empty text."""
+    """Read names separated by commas, in quotes if they contain a comma; an empty text gives no names."""
     if not text.strip():
         return []
     try:
@@ -39,26 +39,26 @@ def names(text: str) -> list[str]:
 
 
 def format_list(items: Sequence[str]) -> str:
-    """Write names separated by commas, in quotes where they contain one."""
+    """Write names separated by commas, in quotes if they contain a comma."""
     text = io.StringIO()
     csv.writer(text).writerow(items)
     return text.getvalue().removesuffix("\r\n")
 
 
 def typed(program: str, tables: Sequence[str], qi: Sequence[str], sa: Sequence[str], *more: str) -> str:
-    """Write a command as a user types it."""
+    """Format a command as a user types it."""
     return shlex.join([*program.split(), *tables, "--qi", format_list(qi), "--sa", format_list(sa), *more])
 
 
 def format_arguments(options: TableOptions) -> list[str]:
-    """How the files of a command are written, as far as a user has said it, for another command that reads them."""
+    """Return the given options of the file format, for another command that reads the same files."""
     given = {"encoding": options.encoding, "decimal": options.decimal, "sheet": options.sheet}
     given["sep"] = "tab" if options.sep == "\t" else options.sep
     return [text for name, value in given.items() if value is not None for text in (f"--{name}", value)]
 
 
 def table_arguments(options: TableOptions) -> list[str]:
-    """Which records of a table are used, and how its files are written, for another command about the same table."""
+    """Return the given options of records and file format, for another command about the same table."""
     given = {name: str(value) for name in ("rows", "count") if (value := getattr(options, name)) is not None}
     if options.missing != "error":
         given["missing"] = options.missing
@@ -94,7 +94,7 @@ def share(text: str) -> float:
 
 
 def limit(text: str) -> float:
-    """Read a probability that another one can exceed."""
+    """Read a limit of a probability, above 0 and below 1."""
     number = share(text)
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"the limit must be above 0 and below 1, got {text}")
@@ -102,7 +102,7 @@ def limit(text: str) -> float:
 
 
 def pair_of_texts(example: str) -> Callable[[str], tuple[str, str]]:
-    """A reader of NAME=TEXT."""
+    """Return a parser of NAME=TEXT."""
 
     def read(text: str) -> tuple[str, str]:
         name, equals, value = text.partition("=")
@@ -114,7 +114,7 @@ def pair_of_texts(example: str) -> Callable[[str], tuple[str, str]]:
 
 
 def separator(text: str) -> str:
-    """Read the sign between cells; a tab may be written as a word or escaped."""
+    """Read a separator of cells; a tab may be written as a word or escaped."""
     sign = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(sign) != 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a separator; give one sign, such as ';' or tab")
@@ -133,7 +133,7 @@ def safety(text: str) -> tuple[float, int]:
 
 
 def option(group: str | None, metavar: str | None, help: str, default: Any = None, **settings: Any) -> Any:
-    """A field that is an option, in a group of the help; `settings` are what else argparse has to know."""
+    """Declare an option as a field, in a group of the help; `settings` are further arguments of argparse."""
     if default is False:
         settings["action"] = "store_true"
     elif metavar is not None:
@@ -141,7 +141,7 @@ def option(group: str | None, metavar: str | None, help: str, default: Any = Non
     return field(default=default, metadata={"group": group, "help": help, **settings})
 
 
-#: What stands above groups of options in the help.
+#: Descriptions of groups of options in the help.
 GROUPS = {
     "Anatomy": "Without --l and --bucket, people with equal --qi are a group.",
     "the release": "If the table is a release already, in one of these forms:",
@@ -149,15 +149,15 @@ GROUPS = {
     "its baseline probability is below the threshold.",
     "association rules": "If TABLE is a file of rules, and only rules are published:",
 }
-# Options in one of the groups, or in none: in_table("N", "use the first N rows only", type=int).
+# Options in a group, or outside all groups: in_table("N", "use the first N rows only", type=int).
 in_table, in_anatomy, in_release = (partial(option, group) for group in ("the table", "Anatomy", "the release"))
 in_knowledge, in_exposure = partial(option, "background knowledge"), partial(option, "exposure")
 in_rules, in_answer = partial(option, "association rules"), partial(option, "the answer")
 in_report, ungrouped = partial(option, "the report"), partial(option, None)
 
-#: What a TABLE can be.
+#: The help of TABLE.
 TABLE = "a CSV, .xlsx or .parquet file with a header, - for standard input, or the built-in adult or hospital"
-# The help of options that several commands have.
+# The help of options shared by several commands.
 ESCAPE = (
     "put an apostrophe before texts that begin with =, +, -, @, a tab or a line break, so that spreadsheets do not run "
     "them as formulas"
@@ -169,7 +169,7 @@ WRITTEN = "write the table that is printed, in full: .csv, or -"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What every command has; `program` is the command as it is typed, and `command` the function that runs it."""
+    """The options of every command; `program` is the command as typed, and `command` the function that runs it."""
 
     program: str
     command: str
@@ -180,19 +180,19 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(Options):
-    """A table of people, or several, and how Anatomy makes buckets of it."""
+    """The options of tables of people and of Anatomy's buckets."""
 
     table: str = ungrouped("TABLE", TABLE, MISSING)
     qi: tuple[str, ...] | None = in_table(
         "A,B,...",
-        "quasi-identifier columns: what others know about a person (proposed, if it is not given)",
+        "quasi-identifier columns: attributes that others know about a person (proposed if not given)",
         type=names, action="extend",
     )  # fmt: skip
     sa: tuple[str, ...] | None = in_table(
-        "S,...", "the sensitive column; of several, each combination is a value", type=names, action="extend"
+        "S,...", "the sensitive column; combinations of several columns are values", type=names, action="extend"
     )
     rows: int | None = in_table("N", "use the first N rows only", type=int)
-    sep: str | None = in_table("SIGN", "what separates the cells: ',', ';', tab or '|' (detected)", type=separator)
+    sep: str | None = in_table("SIGN", "the separator of cells: ',', ';', tab or '|' (detected)", type=separator)
     encoding: str | None = in_table("NAME", "the encoding, such as utf-8 or cp1252 (detected)")
     decimal: str | None = in_table(None, "the decimal sign (detected)", choices=[".", ","])
     sheet: str | None = in_table("NAME", "the sheet of an Excel file (the first one with a table)")
@@ -201,10 +201,10 @@ class TableOptions(Options):
         choices=["drop", "error"],
     )  # fmt: skip
     missing_codes: tuple[str, ...] = in_table(
-        "V,W,...", "values of these columns that stand for a missing cell: --missing-codes=-9,99", (), type=names,
+        "V,W,...", "values of these columns that denote a missing cell: --missing-codes=-9,99", (), type=names,
         action="extend",
     )  # fmt: skip
-    no_count: bool = in_table(None, "every row is one person, also if a column is called n or count", False)
+    no_count: bool = in_table(None, "every row is one person, even if a column is called n or count", False)
     l: Any = in_anatomy(None, "records, and distinct sensitive values, per bucket", type=int)
     exempt: int | None = in_anatomy("N", "the N most frequent values may repeat in a bucket (0)", type=int)
     seed: int = in_anatomy(None, "random seed of the assignment of records to buckets (0)", 0, type=int)
@@ -218,18 +218,18 @@ class TableOptions(Options):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Everything that is read as a table."""
+        """The paths of all tables."""
         return self.table, *self.more
 
     @property
     def is_generalized(self) -> bool:
-        """Whether cells stand for several values."""
+        """Whether cells may denote several values."""
         return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions(TableOptions):
-    """A release that exists already, in one of several forms."""
+    """The options of existing releases, in several forms."""
 
     bucket: Any = in_release("B", "column of the published buckets")
     sa_table: tuple[str, ...] = in_release(
@@ -249,13 +249,13 @@ class ReleaseOptions(TableOptions):
 
     @property
     def is_generalized(self) -> bool:
-        """Whether cells stand for several values: hierarchies and populations imply it."""
+        """Whether cells may denote several values, which hierarchies and populations imply."""
         return self.generalized or bool(self.hierarchy) or self.population is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExposureOptions(ReleaseOptions):
-    """What the adversary knows, and who counts as exposed."""
+    """The options of the adversary's knowledge and of exposure."""
 
     know: tuple[str, ...] = in_knowledge(
         "TEXT", "a statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append"
@@ -264,7 +264,7 @@ class ExposureOptions(ReleaseOptions):
     people: str | None = in_knowledge("FILE", "people known by name: names first, then the QI columns")
     original: str | None = in_exposure(
         "FILE",
-        "the original records, if TABLE is only what is published: how often the likeliest value is the true one",
+        "the original records, if TABLE contains the release only: how often the likeliest value is true",
     )
     threshold: float = in_exposure("P", "the threshold (0.8)", 0.8, type=share)
     sensitive: tuple[str, ...] = in_exposure(
@@ -273,9 +273,9 @@ class ExposureOptions(ReleaseOptions):
     )  # fmt: skip
     baseline: str | None = in_exposure(
         "WHAT",
-        "overall: the share of each value in the release (the default, where it is published); 'without her': what is "
-        "inferred from the same release without the person's own record, for a TABLE of records; none; or a CSV file of "
-        "values with their P, or of QI with one column per value",
+        "overall: the share of each value in the release (the default, if published); 'without her': the inference from "
+        "the same release without the person's own record, for a TABLE of records; none; or a CSV file of values with "
+        "their P, or of QI with one column per value",
     )
     within: str | None = in_exposure(
         "R",
@@ -285,11 +285,11 @@ class ExposureOptions(ReleaseOptions):
     fail_above: float | None = in_exposure(
         "P",
         "exit with status 1 if somebody is exposed with a probability above P, and suggest changes; with status 4 if "
-        "nobody is, but the values cannot be compared as they are (see --within)",
+        "nobody is, but values cannot be compared without --within",
         type=limit,
     )
     population_size: int | None = in_exposure(
-        "N", "size of the population that the records are a random sample of, for the re-identification risk", type=int
+        "N", "size of the population of which the records are a random sample, for re-identification risks", type=int
     )
     qi_table: str | None = in_rules("FILE", "everybody's quasi-identifiers, one row per person")
     values: tuple[str, ...] | None = in_rules("V,W,...", "the possible values of the sensitive column", type=names)
@@ -321,7 +321,7 @@ class QuantifyOptions(ExposureOptions):
         "posterior: .parquet; for Parquet files P(q, s, b): a folder",
     )
     escape_formulas: bool = in_answer(None, ESCAPE, False)
-    plot: str | None = in_answer("FILE", "plot what is printed: .png, .pdf or .svg")
+    plot: str | None = in_answer("FILE", "plot the printed table: .png, .pdf or .svg")
     report: str | None = in_answer("FILE", "write a report for decision makers: .html")
     cluster: str | None = in_answer("ADDRESS", "Parquet files: the scheduler of a Dask cluster, tcp://...")
     workers: int | None = in_answer("N", "Parquet files: N Dask processes instead of threads", type=int)
@@ -350,12 +350,12 @@ in_mondrian = partial(option, "mondrian (and --l, distinct values per group)")
 in_republish = partial(option, "republish (and --id, --l)")
 in_similar = partial(option, "similar-linkage (and --exempt, --seed)")
 in_mining = partial(option, "rules")
-in_search = partial(option, "search: the release of least loss by which nobody is exposed")
+in_search = partial(option, "search: the release of least loss that exposes nobody")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishOptions(TableOptions):
-    """The options of ``publish``; those that a method needs are not None when it runs."""
+    """The options of ``publish``; those required by a method are not None when it runs."""
 
     method: str = ungrouped(
         None,
@@ -368,8 +368,8 @@ class PublishOptions(TableOptions):
     id: str | None = ungrouped("I", "column of pseudonyms to publish: anatomy, mondrian, republish")
     safe: tuple[float, int] | None = ungrouped(
         "C,K",
-        "anatomy, mondrian: after any K implications that an adversary knows, nobody's value has a probability of C or "
-        "more; for mondrian not if the adversary also knows the algorithm",
+        "anatomy, mondrian: no value has a probability of C or more for an adversary who knows any K implications; for "
+        "mondrian not if the adversary also knows the algorithm",
         type=safety,
     )
     count: str | None = ungrouped("N", "column with the number of people that a row of TABLE stands for")
@@ -384,17 +384,17 @@ class PublishOptions(TableOptions):
         "values, with counterfeits if necessary (independent)",
         "independent", choices=["independent", "history_guided", "m_invariant"],
     )  # fmt: skip
-    r: Any = in_similar(None, "nobody's value may be surer than 1/R", type=float)
+    r: Any = in_similar(None, "no value may have a probability above 1/R", type=float)
     prior: str | None = in_similar(
         "FILE",
         "the adversary's prior: QI columns, and one column of P per sensitive value; by default the shares in the table "
         "itself, with --smoothing records added to each",
     )
     smoothing: float = in_similar("N", "records added to each value (1)", 1.0, type=float)
-    condition: str = in_similar(None, "how groups are tested (sound)", "sound", choices=["sound", "exact", "delta"])
+    condition: str = in_similar(None, "the test of groups (sound)", "sound", choices=["sound", "exact", "delta"])
     suppress: int = in_similar("N", "records that may be dropped (0); also for search", 0, type=int)
-    support: Any = in_mining("P", "least share of all records that a rule is true of", type=float)
-    confidence: Any = in_mining("P", "least share of the records that it applies to", type=float)
+    support: Any = in_mining("P", "least share of all records that satisfy a rule", type=float)
+    confidence: Any = in_mining("P", "least share of the records with the QI of a rule that satisfy it", type=float)
     attributes: int | None = in_mining("N", "number of QI attributes in a rule (any)", type=int)
     threshold: float | None = in_search(
         "P",
@@ -403,7 +403,7 @@ class PublishOptions(TableOptions):
     )
     loss: str | None = in_search(
         None,
-        "how the loss of a release is measured (ncp)",
+        "the measure of loss (ncp)",
         choices=["ncp", "discernibility", "classification", "queries"],
     )
     hierarchy: tuple[tuple[str, str], ...] = in_search(
@@ -414,13 +414,13 @@ class PublishOptions(TableOptions):
         type=pair_of_texts("ATTRIBUTE=FILE, such as age=age.csv"),
     )
     methods: tuple[str, ...] | None = in_search(
-        "M,...", "what is searched: full-domain (generalization), mondrian, anatomy (all)", type=names
+        "M,...", "the methods to search: full-domain (generalization), mondrian, anatomy (all)", type=names
     )
     time_limit: float | None = in_search(
         "S", "seconds, after which the best release so far is written (60)", type=float
     )
     know: tuple[str, ...] = in_search(
-        "TEXT", "a statement that is known, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append"
+        "TEXT", "a known statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append"
     )
     knowledge: str | None = in_search("FILE", "a text file with one statement per line")
 
@@ -445,17 +445,17 @@ class DefinettiOptions(ReleaseOptions):
     """The options of ``attack definetti``."""
 
     classifier: str = ungrouped(
-        None, "the model that is learned (naive-bayes)", "naive-bayes", choices=["naive-bayes", "logistic"]
+        None, "the classifier (naive-bayes)", "naive-bayes", choices=["naive-bayes", "logistic"]
     )
     calibrate: bool = ungrouped(
-        None, "learn without the bucket itself, and find without the truth how sure the model may be", False
+        None, "learn from the other buckets, and calibrate the probabilities without the truth", False
     )
     smoothing: float = ungrouped(None, "records added to each count of naive Bayes (1)", 1.0, type=float)
     iterations: int = ungrouped("N", "largest number of iterations (60)", 60, type=int)
     json: bool = ungrouped(None, RESULT, False)
     out: str | None = ungrouped("FILE", WRITTEN)
     escape_formulas: bool = ungrouped(None, ESCAPE, False)
-    plot: str | None = ungrouped("FILE", "plot how sure the likeliest values are: .png, .pdf or .svg")
+    plot: str | None = ungrouped("FILE", "plot the probabilities of the likeliest values: .png, .pdf or .svg")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -467,17 +467,17 @@ class ReconstructOptions(Options):
         "A=V;...", "the possible values: 'age=0-125;sex=F|M', or 'degrees=-5-5'", MISSING, required=True
     )
     of: str | None = ungrouped("A", "the attribute of means and medians (the numeric one)")
-    decimals: int | None = ungrouped("N", "their decimals (as many as the longest has)", type=int)
-    limit: int = ungrouped("N", "solutions that are listed (10)", 10, type=int)
+    decimals: int | None = ungrouped("N", "their decimals (those of the longest)", type=int)
+    limit: int = ungrouped("N", "largest number of solutions (10)", 10, type=int)
     time_limit: float = ungrouped("S", "seconds (60)", 60.0, type=float)
     json: bool = ungrouped(None, RESULT, False)
     out: str | None = ungrouped("FILE", WRITTEN)
     escape_formulas: bool = ungrouped(None, ESCAPE, False)
-    plot: str | None = ungrouped("FILE", "plot how sure the records are: .png, .pdf or .svg")
+    plot: str | None = ungrouped("FILE", "plot the certainty of the records: .png, .pdf or .svg")
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The one file that is read."""
+        """The path of the single file."""
         return (self.table,)
 
 
@@ -497,16 +497,16 @@ class CompareOptions(TableOptions):
     plot: str | None = ungrouped("FILE", "plot errors against seconds: .png, .pdf or .svg")
 
 
-# -------------------------------------------------------------------------------- defaults of the tables that come along
+# ------------------------------------------------------------------------------------------ defaults of built-in tables
 
 
-#: Defaults of the tables that come with the package; the QI of Adult are those of :data:`maxent_cvx.datasets.ADULT_QI`.
+#: Defaults of the built-in tables; the QI of Adult are :data:`maxent_cvx.datasets.ADULT_QI`.
 DATASET_DEFAULTS: dict[str, dict[str, Any]] = {
     "adult": {"sa": ("education",), "rows": 14_210, "l": 5, "exempt": 2, "top": (0, 10, 50, 100, 200, 500)},
     "hospital": {"qi": ("Gender", "Degree"), "sa": ("Disease",), "bucket": "Bucket"},
 }  # fmt: skip
-#: A default is not used where one of these options is given: whoever asks for Anatomy (--l) does not want the table's
-#: own buckets, and whoever asks for a verdict does not want scores.
+#: A default is not used if one of these options is given: Anatomy (--l) replaces the buckets of the table, and options
+#: of the exposure replace scores.
 INSTEAD = {
     "bucket": ("l", "generalized", "hierarchy", "population"),
     "l": ("bucket", "generalized", "hierarchy", "population"),
@@ -519,12 +519,12 @@ INSTEAD = {
 
 
 def with_dataset_defaults(options: T) -> T:
-    """The options of one table, with the defaults of a built-in one in the place of what is not given."""
+    """Fill options that are not given with the defaults of a built-in table."""
     if not isinstance(options, TableOptions) or options.more:
         return options
     known = DATASET_DEFAULTS.get(options.table, {})
     if options.table == "adult":
-        from ..datasets.load import ADULT_QI  # which loads pandas
+        from ..datasets.load import ADULT_QI  # imports pandas
 
         known = known | {"qi": ADULT_QI}
     given = {field.name for field in fields(options) if getattr(options, field.name) != field.default}
@@ -544,7 +544,7 @@ class UsageError(Exception):
 
 
 class _Layout(argparse.HelpFormatter):
-    """Fills paragraphs, and leaves lines that begin with a space, such as examples, as they are."""
+    """Fills paragraphs, and leaves lines that begin with a space, such as examples, unchanged."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = (
@@ -555,7 +555,7 @@ class _Layout(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, and whose help ends with an example."""
+    """A parser with one-line errors, whose help ends with an example."""
 
     def __init__(self, *, example: str | None = None, **settings: Any) -> None:
         if example is not None:
@@ -566,15 +566,15 @@ class Parser(argparse.ArgumentParser):
         Output(file or sys.stdout).write(message)
 
     def error(self, message: str) -> NoReturn:
-        """Raise an error that says where to find help."""
+        """Raise an error that refers to the help."""
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
 class Version(argparse.Action):
-    """Print the version, which is looked up only when it is asked for, and exit."""
+    """Look up the version on request, print it, and exit."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print it."""
+        """Print the version and exit."""
         from importlib.metadata import version
 
         print(f"maxent-cvx {version('maxent-cvx')} (Python {platform.python_version()})")
@@ -582,7 +582,7 @@ class Version(argparse.Action):
 
 
 def is_json(arguments: Sequence[str]) -> bool:
-    """Whether --json is given, possibly abbreviated, even if the options cannot be read."""
+    """Return whether --json is given, possibly abbreviated, even if the options cannot be parsed."""
     return any(len(argument) > 2 and "--json".startswith(argument) for argument in arguments)
 
 
@@ -593,16 +593,16 @@ def parse(arguments: Sequence[str]) -> Options:
         for name, value in vars(parser().parse_args(arguments)).items()
     }
     cls: type[Options] = given.pop("options")
-    if isinstance(given.get("table"), tuple):  # several of them
+    if isinstance(given.get("table"), tuple):  # several tables
         given["table"], *more = given["table"]
         given["more"] = tuple(more)
     options = cls(**given)
-    # publish refuses options that its method does not use, so it must see which ones the user has given.
+    # publish refuses options that its method does not use, so defaults must not be filled in.
     return options if cls is PublishOptions else with_dataset_defaults(options)
 
 
 def parser() -> Parser:
-    """The parser of all commands, in the order in which help lists them."""
+    """Build the parser of all commands, in the order of the help."""
     top = Parser(
         prog="maxent-cvx", description=DESCRIPTION,
         example="maxent-cvx demo\nmaxent-cvx quantify people.csv --qi age,sex --sa disease --l 3 --fail-above 0.5",
@@ -611,7 +611,7 @@ def parser() -> Parser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     def add(name: str, command: str, cls: type[Options], among: Any = commands, **settings: Any) -> None:
-        """Add a command: its function, which is loaded when it is needed, and its options."""
+        """Add a command: its function, imported when it runs, and its options."""
         parser = among.add_parser(name, **settings)
         _add_options(parser, cls)
         parser.set_defaults(program=parser.prog, command=command, options=cls)
@@ -619,15 +619,15 @@ def parser() -> Parser:
     add(
         "demo", "demo:run", Options,
         help="the hospital example of the paper, step by step",
-        description="Shows what is inferred about ten patients in three buckets as more and more is known.",
+        description="Shows the inferences about ten patients in three buckets as the adversary's knowledge increases.",
         example="maxent-cvx demo",
     )  # fmt: skip
     add(
         "quantify", "quantify:quantify", QuantifyOptions,
-        help="what an adversary infers from a release",
+        help="inferences of an adversary from a release",
         description="Prints P(sensitive value | QI), inferred from the release and from background knowledge (--know, "
         "--knowledge), and who is exposed. With --top it prints the paper's (bound, score) for adversaries who know the "
-        "K strongest associations.\n\nTABLE is a table of people, which is judged as it is or divided into buckets by "
+        "K strongest associations.\n\nTABLE is a table of people, which is used unchanged or divided into buckets by "
         "Anatomy (--l), or a release: with --bucket, --sa-table or --generalized. Without --qi and --sa, they are proposed. "
         "Several TABLEs with --id are a series of releases. A file of "
         "association rules, as written by 'publish --method rules', is recognized by its first line.",
@@ -640,9 +640,9 @@ def parser() -> Parser:
     add(
         "report", "quantify:report", ReportOptions,
         help="a report for decision makers",
-        description="Writes a standalone HTML page: how many people are exposed, what to change, who they are, what is "
-        "certain and why, what is published and known, how exact the numbers are, and a glossary. If --fail-above is "
-        "given, it is the threshold of the page.\n\nTABLE is read as by quantify. Several TABLEs with --id are a series "
+        description="Writes a standalone HTML page: the number of exposed people, suggested changes, the exposed groups, "
+        "certain inferences with reasons, the release and the assumed knowledge, the accuracy, and a glossary. If --fail-above "
+        "is given, it is the threshold of the page.\n\nTABLE is read as by quantify. Several TABLEs with --id are a series "
         "of releases; without it they are compared side by side.",
         example="maxent-cvx report people.csv --qi age,sex --sa disease --l 3 --know 'P(flu | sex=m) = 0.3' --out "
         "report.html\n"
@@ -656,10 +656,10 @@ def parser() -> Parser:
         "  anatomy          buckets of l people with l distinct values: NAME_qi.csv and NAME_sa.csv, which share the\n"
         "                   bucket only\n"
         "  mondrian         groups of k people with the same generalized QI: NAME.csv, or - for standard output\n"
-        "  search           the release of least loss by which nobody is exposed: generalized cells, as mondrian writes them,\n"
-        "                   or buckets, as anatomy does\n"
+        "  search           the release of least loss that exposes nobody: generalized cells, as from mondrian, or\n"
+        "                   buckets, as from anatomy\n"
         "  republish        a changed table of people who were partly published before (--before): two tables\n"
-        "  similar-linkage  buckets in which nobody's value is surer than 1/r for an adversary with a --prior: two tables\n"
+        "  similar-linkage  buckets with no probability above 1/r for an adversary with a --prior: two tables\n"
         "  rules            association rules only: NAME_rules.csv, and the people's QI in NAME_qi.csv",
         example="maxent-cvx publish people.csv --qi age,sex --sa disease --l 3 --out open\n"
         "maxent-cvx publish people.csv --qi age,sex --sa disease --method mondrian --k 5 --l 2 --out - > open.csv\n"
@@ -670,21 +670,21 @@ def parser() -> Parser:
     attack = commands.add_parser(
         "attack",
         help="attacks that need no sensitive background knowledge",
-        description="Attacks that need nobody's sensitive value; 'maxent-cvx attack ATTACK --help' explains each.",
+        description="Attacks that require no sensitive value; 'maxent-cvx attack ATTACK --help' explains each.",
         example="maxent-cvx attack worst-case before.csv after.csv --qi age,sex --sa disease --bucket ward --k 0,1,2",
     )
     attacks = attack.add_subparsers(required=True, metavar="ATTACK")
     add(
         "worst-case", "attack:worst_case", WorstCaseOptions, attacks,
-        help="the most that k pieces of knowledge can disclose",
+        help="the largest disclosure by k pieces of knowledge",
         description="The largest P(somebody has a value) after any k implications, for several releases side by side. "
         "All assignments of a bucket's values are equally likely beforehand; a prior may disclose more.",
         example="maxent-cvx attack worst-case a.csv b.csv --qi age,sex --sa disease --bucket ward --sensitive HIV",
     )  # fmt: skip
     add(
         "definetti", "attack:definetti", DefinettiOptions, attacks,
-        help="guess everybody's value by a model learned from all buckets",
-        description="Infers who has what by a model that is learned from the release and its exact quasi-identifiers.",
+        help="infer everybody's value by a model learned from all buckets",
+        description="Infers everybody's value by a model learned from the release and its exact quasi-identifiers.",
         example="maxent-cvx attack definetti people.csv --qi age,sex --sa disease --l 5 --classifier logistic --calibrate",
     )  # fmt: skip
     add(
@@ -710,14 +710,14 @@ def parser() -> Parser:
 
 
 DESCRIPTION = """\
-What can an adversary infer about people from published data plus background knowledge?
+Quantifies the inferences of an adversary from published data and background knowledge.
 
-Exit status: 0; 1 if somebody is exposed above --fail-above; 2 if there is no answer, for example because of bad input; \
+Exit status: 0; 1 if somebody is exposed above --fail-above; 2 if there is no result, for example because of bad input; \
 3 if the knowledge contradicts the published data; 4 if --fail-above cannot be decided (see --within)."""
 
 
 def _add_options(command: Parser, cls: type[Options]) -> None:
-    """Add the fields of a class that are options, those of its base classes first, in the order of their declaration."""
+    """Add the options of a class, those of its base classes first, in the order of declaration."""
     declared = [
         name
         for owner in reversed(cls.__mro__)
@@ -731,5 +731,5 @@ def _add_options(command: Parser, cls: type[Options]) -> None:
         if group not in groups:
             groups[group] = command.add_argument_group(group, GROUPS.get(group))
         is_argument = name in ("table", "more")
-        # Only what is given is in argparse's result; the defaults are those of the class.
+        # argparse's result contains given options only; the defaults are those of the class.
         groups[group].add_argument(name if is_argument else f"--{name.replace('_', '-')}", **settings)

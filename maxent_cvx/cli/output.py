@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
     from .quantify import Verdict
 
-#: The version of the JSON document; it changes if a key goes or changes its meaning, but not if a key is added.
+#: The version of the JSON document; it changes if a key is removed or changes its meaning, but not if a key is added.
 FORMAT = 1
-#: With more statements, the exposure is not attributed to them, which takes a solve each.
+#: With more statements, the exposure is not attributed to them, which takes one solve per statement.
 MOST_STATEMENTS = 10
 #: Packages whose version may affect a number.
 PACKAGES = {"maxent_cvx": "maxent-cvx", "numpy": "numpy", "scipy": "scipy", "pandas": "pandas"}
 #: Endings of plot files.
 PICTURES = {".png", ".pdf", ".svg"}
-#: How formulas begin in spreadsheets; the last four are full-width signs.
+#: First signs of formulas in spreadsheets; the last four are full-width signs.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -91,7 +91,7 @@ def write_tables(options: Any, **results: object) -> None:
 
 
 def write_failure(tables: Sequence[str], error: BaseException, message: str, status: int) -> None:
-    """Write why there is no answer to standard output."""
+    """Write the error document to standard output."""
     conflict = getattr(error, "conflict", None)
     among = None if conflict is None else conflict.reset_index().to_dict("records")
     _write(tables, status, {"error": {"kind": type(error).__name__, "message": message, "conflict": among}})
@@ -101,11 +101,11 @@ def _write(tables: Sequence[str], status: int, results: Mapping[str, object]) ->
     versions = {name: version(package) for name, package in PACKAGES.items()} | {"python": platform.python_version()}
     first = {"format": FORMAT, "status": status, "tables": tables, "left_out": left_out()}
     text = json.dumps(_plain({**first, **results, "versions": versions}), indent=2, allow_nan=False)
-    print(text.replace("\x7f", "\\u007f"), file=data_stream(), flush=True)  # the one control character json leaves
+    print(text.replace("\x7f", "\\u007f"), file=data_stream(), flush=True)  # not escaped by json
 
 
 def _rows(table: pd.DataFrame) -> list[Any]:
-    """The rows of a table; of labelled probabilities each with its group."""
+    """Return the rows of a table; labelled probabilities with their groups."""
     rows = table.to_dict("records")
     if isinstance(table.index, pd.RangeIndex):
         return rows
@@ -121,7 +121,7 @@ def _as_tuple(label: object) -> tuple[object, ...]:
 
 
 def _release(view: Any) -> dict[str, object]:
-    """What is published, without anybody's record."""
+    """Describe the release, without any record."""
     values = [printed(value) if isinstance(value, tuple) else value for value in view.sensitive_values]
     counts = [None] * len(values) if view.n_s is None else np.asarray(view.n_s).tolist()
     return {
@@ -137,7 +137,7 @@ def _release(view: Any) -> dict[str, object]:
 
 
 def _exposure(exposure: Exposure, attribute: bool) -> dict[str, object]:
-    """Who is exposed, and through which statements."""
+    """Describe the exposed groups, and the statements that expose them."""
     attributes = [name for name in exposure.who.index.names if name is not None]
     who = []
     for group, row in zip(exposure.who.index, exposure.who.to_dict("records"), strict=True):
@@ -148,7 +148,7 @@ def _exposure(exposure: Exposure, attribute: bool) -> dict[str, object]:
         who.append({"group": labels, "value": row, **numbers})
     through = None
     if attribute and exposure.people:
-        with suppress(MaxEntError):  # in partitions, or if no model can be solved
+        with suppress(MaxEntError):  # raised in partitions, or if no model can be solved
             through = exposure.statements.reset_index().to_dict("records")
     return {
         "threshold": exposure.threshold,
@@ -171,7 +171,7 @@ def _exposure(exposure: Exposure, attribute: bool) -> dict[str, object]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can represent: infinite and missing numbers are null, intervals and sets their text."""
+    """Convert a value for JSON: infinite and missing numbers to null, intervals and sets to their text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -189,7 +189,7 @@ def _plain(value: Any) -> Any:
 
 
 def check_output(path: str | None, endings: set[str]) -> None:
-    """Refuse a file that cannot be written, before any work."""
+    """Refuse an output file that cannot be written, before any work."""
     if path is None or (path == DASH and ".csv" in endings):
         return
     folder = Path(path).resolve().parent
@@ -202,17 +202,17 @@ def check_output(path: str | None, endings: set[str]) -> None:
 
 
 def without_formulas(table: pd.DataFrame, options: Any) -> pd.DataFrame:
-    """With --escape-formulas, put an apostrophe before every text that a spreadsheet would take for a formula."""
+    """With --escape-formulas, put an apostrophe before every text that spreadsheets would run as a formula."""
     if not options.escape_formulas:
         return table
     changed = table.map(not_a_formula).rename(index=not_a_formula, columns=not_a_formula)
     if (changed.nunique().to_numpy() < table.nunique().to_numpy()).any() or changed.columns.has_duplicates:
-        raise TableError("--escape-formulas: a text occurs both with and without an apostrophe before it; rename one")
+        raise TableError("--escape-formulas: a text occurs both with and without a leading apostrophe; rename one")
     return changed.rename_axis(index=not_a_formula, columns=not_a_formula)
 
 
 def not_a_formula(cell: object) -> object:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+    """Put an apostrophe before a text that spreadsheets would run as a formula.
 
     >>> not_a_formula("=1+1"), not_a_formula("'=1"), not_a_formula(-1)
     ("'=1+1", "'=1", -1)
@@ -231,7 +231,7 @@ def draw(path: str, axes: Axes) -> None:
 
 
 def write(path: str, save: Callable[[Any], object], what: str = "") -> None:
-    """Write a file completely or not at all; for a dash, write to standard output."""
+    """Write a file completely or not at all; "-" is standard output."""
     if path == DASH:
         save(data_stream())
         return

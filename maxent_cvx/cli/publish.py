@@ -37,14 +37,14 @@ from .options import PublishOptions, format_arguments, format_list, table_argume
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, output_files, say
 
-#: Options that a method needs.
+#: Options that a method requires.
 NEEDED = {
     "anatomy": ["l"], "mondrian": ["k"], "republish": ["before", "before_sa", "id", "bucket", "l"],
     "similar-linkage": ["r"], "rules": ["support", "confidence"], "search": [],
 }  # fmt: skip
-#: The threshold of exposure, and the seconds of a search, if none is given.
+#: Defaults of the threshold of exposure and of the time limit of a search, in seconds.
 THRESHOLD, SEARCH_SECONDS = 0.8, 60.0
-#: Options that belong to methods; another method refuses them rather than ignore them.
+#: The options of each method; other methods refuse them rather than ignore them.
 USED = {
     "anatomy": ["l", "safe", "id", "exempt", "seed"], "mondrian": ["l", "k", "safe", "id"],
     "search": ["threshold", "loss", "hierarchy", "methods", "time_limit", "suppress", "know", "knowledge"],
@@ -63,7 +63,7 @@ def run(options: PublishOptions) -> None:
     ]:
         raise TableError(f"--{unused[0].replace('_', '-')} is not an option of --method {method} (see publish --help)")
     if options.out == DASH and method != "mondrian":
-        raise TableError(f"--method {method} writes two tables; give the beginning of their names with --out")
+        raise TableError(f"--method {method} writes two tables; give a prefix of their names with --out")
     files = [path for _, path in output_files(options)] or [DASH]
     for path in files:
         check_output(path, {".csv"})
@@ -74,7 +74,7 @@ def run(options: PublishOptions) -> None:
         raise TableError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} needed {why}")
     if options.count is not None:
         records = replace(records, table=people_of(records.table, options.count))
-    if options.escape_formulas:  # at once, so that all tables and commands use the same names
+    if options.escape_formulas:  # first, so that all tables and commands use the same names
         names = ([str(not_a_formula(name)) for name in columns] for columns in (records.qi, records.sa))
         records = Records(without_formulas(records.table, options), *names)
         options = replace(options, id=None if options.id is None else str(not_a_formula(options.id)))
@@ -90,30 +90,29 @@ def _anatomy(records: Records, options: PublishOptions, files: list[str]) -> Non
 
 def _search(records: Records, options: PublishOptions, files: list[str]) -> None:
     threshold, hierarchies = THRESHOLD if options.threshold is None else options.threshold, hierarchies_of(options)
-    dates = dates_of(records.table[[name for name in records.qi if name not in hierarchies]])  # hierarchies have texts
+    dates = dates_of(records.table[[name for name in records.qi if name not in hierarchies]])  # hierarchies use texts
     among: Any = {} if options.methods is None else {"methods": options.methods}
     knowledge = statements_of(options)
-    found = anonymize.search(
+    result = anonymize.search(
         records.table.assign(**dates), records.qi, records.sa, hierarchies, threshold, baseline="overall",
         knowledge=knowledge, loss=options.loss or "ncp", suppression=options.suppress / max(len(records.table), 1),
         time_limit=SEARCH_SECONDS if options.time_limit is None else options.time_limit, **among,
     )  # fmt: skip
-    say(f"{found!r}"[1:-1])
-    judged = found.candidates
-    best = judged[judged["safe"] & (judged["method"] == found.method) & (judged["loss"] == found.loss)].iloc[0]
-    levels = ", ".join(f"{name} {level}" for name, level in found.levels.items())
-    say(f"levels (0: exact): {levels}" if levels else f"{found.method}: {best['parameters']}")
-    if found.suppressed:
-        print(f"dropped {found.suppressed} of {len(records.table)} records (--suppress)")
+    say(f"{result!r}"[1:-1])
+    candidates = result.candidates
+    is_best = candidates["safe"] & (candidates["method"] == result.method) & (candidates["loss"] == result.loss)
+    levels = ", ".join(f"{name} {level}" for name, level in result.levels.items())
+    best = candidates[is_best].iloc[0]
+    say(f"levels (0: exact): {levels}" if levels else f"{result.method}: {best['parameters']}")
+    if result.suppressed:
+        print(f"dropped {result.suppressed} of {len(records.table)} records (--suppress)")
     if knowledge:
         known = pluralize(len(knowledge), "statement")
-        print(
-            f"Who knows exact quasi-identifiers and {known}: at most P = {best['largest']:.4g} of a value that counts"
-        )
-    if found.release.generalized:
-        _write_groups(found.release, records, options, files[0], threshold)
+        print(f"An adversary who knows exact quasi-identifiers and {known} infers P = {best['largest']:.4g} at most")
+    if result.release.generalized:
+        _write_groups(result.release, records, options, files[0], threshold)
     else:
-        _write_tables(found.release, records, options, files[1:], threshold=threshold)
+        _write_tables(result.release, records, options, files[1:], threshold=threshold)
 
 
 def _write_groups(release: Release, records: Records, options: PublishOptions, path: str, threshold: float) -> None:
@@ -133,7 +132,7 @@ def _write_groups(release: Release, records: Records, options: PublishOptions, p
         more += ["--population", options.table if are_all else "FILE", *hierarchies, *known]
     _print_command([path], ["--generalized", *_roles(records), *more])
     if known and not are_all:
-        print("FILE has the exact quasi-identifiers of these records, a row for each person")
+        print("FILE contains the exact quasi-identifiers of these records, one row per person")
 
 
 def _similar_linkage(records: Records, options: PublishOptions, files: list[str]) -> None:
@@ -179,13 +178,13 @@ def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> No
         safe=options.safe,
     )
     for name in records.qi:
-        if not table[name].map(lambda cell: isinstance(cell, str) and cell != "*").all():  # some cells are generalised
+        if not table[name].map(lambda cell: isinstance(cell, str) and cell != "*").all():  # with generalised cells
             table[name] = table[name].map(as_text)
     ids = []
     if options.id is not None:
         table.insert(0, options.id, records.table[options.id])
         ids = ["--id", options.id]
-    # Sorted, since the order of the original records could reveal who is who.
+    # Sorted, since the order of the original records could identify people.
     table = table.sort_values(list(table.columns), key=lambda column: column.map(str), ignore_index=True)
     write(files[0], lambda path: table.to_csv(path, index=False))
     groups = table[records.qi].drop_duplicates()
@@ -224,7 +223,7 @@ def _write_tables(
     before: Release | None = None,
     threshold: float = THRESHOLD,
 ) -> None:
-    """Write the people and the values, which share the bucket only."""
+    """Write the table of people and the table of values, which share the bucket only."""
     count = options.before_count or free_name("Count", [*release.qi, *release.sensitive, release.bucket])
     people, values = release.to_tables(count)
     more = ["--count", count]
@@ -235,7 +234,7 @@ def _write_tables(
     for path, table in zip(files, (people, values), strict=True):
         write(path, partial(table.to_csv, index=False))
     say(f"{release!r}"[1:-1])
-    baseline = None if release.n_s is None else "overall"  # of counterfeits nobody knows which they are
+    baseline = None if release.n_s is None else "overall"  # with counterfeits, true counts are not published
     _print_exposure(MaxEnt(release), baseline, threshold)
     if before is not None:
         _print_exposure(
@@ -246,7 +245,7 @@ def _write_tables(
     if threshold != THRESHOLD:
         more += ["--threshold", f"{threshold:g}"]
     if before is not None:
-        more += format_arguments(options)  # files that publish writes need none
+        more += format_arguments(options)  # not needed for files written by publish
         files = [options.before, files[0], options.before_sa, files[1]]
         tables, more = files[:2], [argument for path in files[2:] for argument in ("--sa-table", path)] + more
     else:
@@ -257,8 +256,8 @@ def _write_tables(
 def _print_exposure(
     model: MaxEnt, baseline: str | None = "overall", threshold: float = THRESHOLD, who: str = "only this release"
 ) -> None:
-    """What somebody infers who knows what is published and nothing else."""
-    print(f"Who knows {who}:", measures.exposed(model.solve(), threshold, baseline=baseline))
+    """Print the exposure by the release alone."""
+    print(f"Given {who}:", measures.exposed(model.solve(), threshold, baseline=baseline))
 
 
 def _roles(records: Records) -> list[str]:
@@ -279,7 +278,7 @@ def _prior(path: str, records: Records, options: PublishOptions) -> QIDistributi
     table = read_further(path, options)
     attributes = [name for name in table.columns if name in records.qi]
     if not attributes:
-        raise TableError(f"{path!r} has none of the quasi-identifiers {', '.join(records.qi)}")
+        raise TableError(f"{path!r} must contain at least one of the quasi-identifiers {', '.join(records.qi)}")
     prior = table.set_index(attributes)
     known = records.table[records.sa].drop_duplicates().itertuples(index=False, name=None)
     values: Any = values_as_printed(

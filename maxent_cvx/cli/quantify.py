@@ -1,4 +1,4 @@
-"""``maxent-cvx quantify`` and ``maxent-cvx report``: what an adversary infers from a release, and who is exposed."""
+"""``maxent-cvx quantify`` and ``maxent-cvx report``: inferences from a release, and the exposed people."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .options import ExposureOptions, QuantifyOptions, ReportOptions, table_argu
 from .output import PICTURES, check_output, draw, without_formulas, write, write_result, write_scores
 from .streams import EXPOSED, UNDECIDED, say, table_text
 
-#: What the columns of the worst disclosure mean.
+#: The meaning of the columns of the worst disclosure.
 LEGEND = (
     "people: of the smallest group; max_p: the largest P(s | q); value: which; distinct_l: the fewest possible values;\n"
     "entropy_l: exp of the least entropy; recursive_c: of recursive (c, 2)-diversity; t: the largest distance of P(. | q)\n"
@@ -52,25 +52,25 @@ LEGEND = (
 )
 #: Groups of exposed people that are printed.
 LISTED = 10
-#: Probabilities closer than this are equal up to rounding.
+#: Probabilities that differ by less are equal up to rounding.
 ROUNDING = 1e-9
-#: Sizes of buckets that are tried as advice, each with a solve.
+#: Number of bucket sizes tried for advice, with one solve per size.
 TRIES = 6
 #: Endings of report files.
 PAGES = {".html", ".htm"}
-#: Measures that are printed besides the inference risk; --json has all.
+#: Measures printed besides the inference risk; --json contains all measures.
 PRINTED = (
     "k", "records below k", "sample uniques", "prosecutor risk", "journalist risk", "population uniques",
     "population uniques (Pitman)", "marketer risk", "median query error", "total variation, attribute",
     "total variation, attribute with the sensitive values",
 )  # fmt: skip
-#: Units that are counted.
+#: Units of counts.
 WHOLE = {"people", "records", "classes"}
 #: Options that --top does not use.
 NOT_SCORED = (
     "know", "knowledge", "people", "fail_above", "sensitive", "baseline", "within", "id", "qi_table", "report",
 )  # fmt: skip
-#: Options that need a table in memory, and what to do instead for Parquet files.
+#: Options that require a table in memory, with alternatives for Parquet files.
 IN_MEMORY = {
     "top": "score the associations of a CSV file", "l": "write the buckets into a column, and give --bucket",
     "exempt": "write the buckets into a column, and give --bucket", "sa_table": "write the values into the same files",
@@ -85,7 +85,7 @@ AnyPosterior = Posterior | PartitionedPosterior
 
 def quantify(options: QuantifyOptions) -> int:
     """Print what the adversary infers and who is exposed, or the scores of --top; write and plot it as requested."""
-    find(options.solver)  # wrong names before any work
+    find(options.solver)  # refuse unknown names before any work
     check_buckets(options)
     if options.top and (unused := [f"--{name.replace('_', '-')}" for name in NOT_SCORED if getattr(options, name)]):
         raise TableError(f"--top scores adversaries who know associations only; leave out {' and '.join(unused)}")
@@ -145,7 +145,7 @@ def quantify(options: QuantifyOptions) -> int:
 
 def report(options: ReportOptions) -> int:
     """Write the report page, and print who is exposed."""
-    find(options.solver)  # wrong names before any work
+    find(options.solver)  # refuse unknown names before any work
     check_in(options.language, "language", languages())
     check_buckets(options)
     check_output(options.out, PAGES)
@@ -179,7 +179,7 @@ def report(options: ReportOptions) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is inferred from a release by somebody who knows some statements, and people by name."""
+    """The inferences of an adversary with a release, statements, and people known by name."""
 
     options: ExposureOptions
     source: CommandInput
@@ -193,18 +193,18 @@ class Question:
         return cls(options, read_input(options), people, statements)
 
     def model(self, view: View) -> MaxEnt:
-        """The model of a release of these people, with all that is known."""
+        """Return the model of a release of these people, with all knowledge."""
         return MaxEnt(view, people=self.people).add(*self.source.published, *self.statements)
 
     def solve(self, model: MaxEnt) -> Posterior:
-        """Solve it; a contradiction names the files and lines of its statements."""
+        """Solve a model; a contradiction names the files and lines of its statements."""
         try:
             return model.solve(solver=self.options.solver)
         except Infeasible as error:
             raise located(error, model.knowledge) from error
 
     def advice(self, verdict: Verdict) -> Iterator[str]:
-        """What would help if too many people are exposed."""
+        """Yield suggestions if people are exposed above the limit."""
         if not verdict.fails:
             return
         assert verdict.above is not None
@@ -218,7 +218,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Who is exposed from the threshold on, and who above the limit of --fail-above."""
+    """The exposure at the threshold, and the exposure above the limit of --fail-above."""
 
     exposure: Exposure
     limit: float | None
@@ -231,7 +231,7 @@ class Verdict:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether nobody is exposed above the limit, but this is not reliable for such values."""
+        """Whether nobody is exposed above the limit, but the comparison of values is unreliable."""
         if self.above is None or self.limit is None or self.fails:
             return False
         from_higher = self.exposure.undecided if self.exposure.threshold > self.limit else ()
@@ -244,38 +244,38 @@ class Verdict:
 
 
 def judge(post: AnyPosterior, options: ExposureOptions, original: pd.DataFrame | None) -> Verdict:
-    """Find who is exposed."""
+    """Compute the exposure at the threshold and above the limit."""
     arguments = exposure_kwargs(options, post.view)
     exposure = measures.exposed(post, options.threshold, original, **arguments)
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
     truth = original if options.baseline == WITHOUT_HER else None  # the attack's success is printed once
     above = measures.exposed(post, strict_threshold(limit, post), truth, **arguments)
-    # Whoever is exposed from a higher threshold on is exposed above the limit too, even if the baseline is between them.
+    # People exposed at a higher threshold are exposed above the limit too, even if the baseline is between the two.
     if options.threshold > limit and exposure.people > above.people:
         above = exposure
     return Verdict(exposure, limit, above)
 
 
 def strict_threshold(limit: float, post: AnyPosterior) -> float:
-    """The threshold of "above the limit": larger by more than the certified error, so that 1/l is not above 1/l."""
+    """Return the limit plus more than the certified error, so that 1/l does not count as above 1/l."""
     return min(limit + 2 * min(post.certificate.bound, 1.0) + ROUNDING, 1.0)
 
 
 def exposure_kwargs(options: ExposureOptions, view: Any) -> dict[str, Any]:
-    """The arguments of :func:`maxent_cvx.measures.exposed`."""
+    """Return the arguments of :func:`maxent_cvx.measures.exposed`."""
     within: Any = options.within
     if within is not None and within.endswith(".csv"):
         within = Path(within)
     elif within is not None:
-        with suppress(ValueError):  # a duration, such as "30 days", stays a text
+        with suppress(ValueError):  # a duration, such as "30 days", remains a text
             within = float(within)
     sensitive = values_as_printed(options.sensitive, view.sensitive_values) if options.sensitive else None
     return {"sensitive": sensitive, "baseline": _baseline(options, view), "within": within}
 
 
 def _print_missing_baseline(options: ExposureOptions, view: Any) -> None:
-    """Say why there is no baseline, if none was asked for or refused."""
+    """Print why there is no baseline, unless the option is given."""
     if options.baseline is None and view.n_s is None:
         print(
             f"baseline: none, since the {view.noun} does not publish how many people have each value (see --baseline)"
@@ -306,7 +306,7 @@ def _baseline(options: ExposureOptions, view: Any) -> Any:
 
 
 def _baseline_by_value(table: pd.DataFrame, view: Any, path: str) -> pd.Series:
-    """P by value; the values as the release has them, whatever type the file gave them."""
+    """Return P by value, with values of the types of the release instead of those of the file."""
     shares = numbers_by_value(table, list(view.sensitive), path, "a column of probabilities")
     texts = [printed(value) for value in shares.index]
     values: Any = values_as_printed(texts, view.sensitive_values)
@@ -315,7 +315,7 @@ def _baseline_by_value(table: pd.DataFrame, view: Any, path: str) -> pd.Series:
     return shares.set_axis(pd.MultiIndex.from_tuples(values) if len(view.sensitive) > 1 else pd.Index(values))
 
 
-# -------------------------------------------------------------------------------------------------------- what is printed
+# --------------------------------------------------------------------------------------------------------- printed output
 
 
 def _print_posterior(post: Any, entropy: str, named: pd.DataFrame | None, sensitive: tuple[str, ...]) -> None:
@@ -325,7 +325,7 @@ def _print_posterior(post: Any, entropy: str, named: pd.DataFrame | None, sensit
         print(table_text(named, float_format=lambda x: f"{x:.4f}"), end="\n\n")
     print("Worst disclosure over all QI tuples:")
     worst = measures.disclosure(post, worst=True)
-    worst["value"] = worst["value"].map(printed)  # a label, not rounded
+    worst["value"] = worst["value"].map(printed)  # formatted as labels, which are not rounded
     worst = worst.dropna(axis=1)  # a series does not publish how many people have each value, and has no t
     print(table_text(worst, index=False, float_format=lambda x: f"{x:.4g}"))
     print(LEGEND)
@@ -338,7 +338,7 @@ def _print_exposure(verdict: Verdict) -> None:
 
 
 def _print_limit(verdict: Verdict) -> None:
-    """Whether somebody is exposed above the limit, and who, if that was not printed yet."""
+    """Print whether somebody is exposed above the limit, and the groups unless printed before."""
     if (above := verdict.above) is None:
         return
     text = f"exposed above P = {verdict.limit:g} (--fail-above)"
@@ -356,7 +356,7 @@ def _print_limit(verdict: Verdict) -> None:
 
 
 def _print_groups(exposure: Exposure) -> None:
-    """The exposed groups, the largest probability first."""
+    """Print the exposed groups, the largest probability first."""
     shown = exposure.who.head(LISTED)
     formats: Any = dict.fromkeys(("P", "baseline"), "{:.4g}".format)
     print(table_text(shown.reset_index(), index=False, formatters=formats))
@@ -369,14 +369,14 @@ def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None
     if size is None:
         return None
     if isinstance(post.view, PartitionedRelease | ReleaseSeries):
-        raise TableError("--population-size is for one release in memory")
+        raise TableError("--population-size requires a single release in memory")
     if size < (n := post.view.n_records):
         raise TableError(f"--population-size {size} must be at least the {n} people of the release")
     return size
 
 
 def _other_risks(post: Posterior, original: pd.DataFrame | None, options: QuantifyOptions) -> list[Any]:
-    """Compute the re-identification risk and the utility, except of a series of releases; print the main ones."""
+    """Compute re-identification risk and utility, except for a series of releases; print the main measures."""
     size = _population_size(post, options)
     if isinstance(post.space.view, ReleaseSeries):
         return []
@@ -397,11 +397,11 @@ def _other_risks(post: Posterior, original: pd.DataFrame | None, options: Quanti
 
 
 def _larger_buckets(question: Question, verdict: Verdict) -> str:
-    """Try larger and larger buckets of the same people, and report the first in which nobody is exposed."""
+    """Try increasing bucket sizes for the same people, and report the first at which nobody is exposed."""
     options, source, limit = question.options, question.source, verdict.limit
     assert source.original is not None
     assert limit is not None
-    # With the release alone nobody is surer than 1 / l.
+    # Without knowledge, no probability is above 1 / l.
     least = math.ceil(1 / (limit + ROUNDING))
     tried, end = None, ""
     for l in range(max(2, least, (source.l or 0) + 1), len(source.original) + 1)[:TRIES]:
@@ -427,7 +427,7 @@ def _larger_buckets(question: Question, verdict: Verdict) -> str:
                 f"{_publish_command(options, source, l)}"
             )
     if tried is None:
-        return f"No buckets that Anatomy makes of {len(source.original)} records pass."
+        return f"Anatomy's buckets of {len(source.original)} records do not pass at any size."
     return f"Anatomy's buckets up to --l {tried} do not pass{end}. Generalized groups may (publish --method mondrian)."
 
 
@@ -457,7 +457,7 @@ def write_report(
     about: Mapping[str, object] | None = None,
     **more: Any,
 ) -> None:
-    """Write a report of posteriors by name (one alone by ""); with --fail-above, the limit is the page's threshold."""
+    """Write a report of posteriors by name ("" for a single one); with --fail-above, the limit is the threshold."""
     first = next(iter(posts.values()))
     about = {"table": ", ".join(options.tables), **(about or {})}
     if options.l is not None:
@@ -522,7 +522,7 @@ def _score(source: CommandInput, options: QuantifyOptions) -> int:
 
 
 def _is_in_partitions(options: QuantifyOptions) -> bool:
-    """Whether Parquet files are to be read; --cluster and --workers are refused for anything else."""
+    """Return whether the tables are Parquet files for partitions; other tables refuse --cluster and --workers."""
     tables = [*map(Path, options.tables)]
     if any(table.is_dir() and table.suffix != ".csv" for table in tables):
         return True
@@ -535,20 +535,20 @@ def _is_in_partitions(options: QuantifyOptions) -> bool:
 
 
 def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | RatioStatement]) -> int:
-    """The same for a release in partitions; --out is a folder with P(q, s, b) of every partition."""
+    """Quantify a release in partitions; --out is a folder with P(q, s, b) of every partition."""
     for name, instead in IN_MEMORY.items():
         if (value := getattr(options, name, None)) is not None and value is not False and value != ():
             raise TableError(
-                f"--{name.replace('_', '-')} is not available for Parquet files, which are read in partitions: {instead}"
+                f"--{name.replace('_', '-')} is not supported for Parquet files, which are read in partitions: {instead}"
             )
     if options.solver != "auto":
-        raise TableError(f"--solver {options.solver}: releases in partitions are solved by the default solver")
+        raise TableError(f"--solver {options.solver} is not supported for releases in partitions; omit --solver")
     if missing := [f"--{name}" for name in ("qi", "sa", "bucket") if getattr(options, name) is None]:
         raise TableError(f"{', '.join(missing)} must be given for Parquet files")
     assert options.qi is not None
     assert options.sa is not None
     if options.out is not None and Path(options.out).exists():
-        raise TableError(f"cannot write {options.out!r}: it exists already; give the name of a new folder")
+        raise TableError(f"cannot write {options.out!r}: it already exists; give the name of a new folder")
     check_output(options.report, PAGES)
     people = None if options.people is None else read_people(options.people, options)
     with _client(options) as client:
@@ -580,7 +580,7 @@ def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | 
 
 @contextmanager
 def _client(options: QuantifyOptions) -> Iterator[Any]:
-    """The client of a cluster, or of processes of this machine, while it is needed; None for threads."""
+    """Yield a client of a cluster or of local processes, and close it at the end; None for threads."""
     address, workers = options.cluster, options.workers
     if address is None and workers is None:
         yield None
@@ -595,7 +595,7 @@ def _client(options: QuantifyOptions) -> Iterator[Any]:
         raise TableError("--cluster and --workers need Dask: pip install 'maxent-cvx[dask]'") from None
     try:
         started = local_client(workers) if workers is not None else Client(address, timeout="10s")
-    except (OSError, ValueError) as error:  # ValueError for a wrong address, OSError if nobody answers
+    except (OSError, ValueError) as error:  # ValueError for an invalid address, OSError without an answer
         raise TableError(f"--cluster {address}: no Dask scheduler answers at this address ({error})") from error
     with started as client:
         yield client

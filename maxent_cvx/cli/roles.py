@@ -1,4 +1,4 @@
-"""Which columns of a table are quasi-identifiers, and which is sensitive: proposed by their values and names."""
+"""The roles of the columns of a table, quasi-identifiers and sensitive, proposed from their values and names."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SENSITIVE = (
     r"treatment|salary|salaries|gehalt|lohn|salaire\w*|salario|income|einkommen|revenu\w*|ingreso\w*|pay|wage\w*|debt|"
     r"religion|konfession|party|partei|vote|wahl|crime|offence|score|grade|note|rating|balance|kontostand|sensitive"
 )
-#: Rows from which on a column without repetitions is a key.
+#: Least number of rows for which a column of distinct values is a key.
 FEWEST_ROWS = 20
-#: Share of rows that are different, above which a column of texts says too much to be a quasi-identifier.
+#: Share of distinct values above which a column of texts is too identifying to be a quasi-identifier.
 MOST_DISTINCT = 0.5
-#: Roles, as they are printed.
+#: Roles, as printed.
 KEY, QI, SA, TEXT = "identifies records: not published", "quasi-identifier", "sensitive", "free text: not used"
-OTHER_SA = "sensitive, too: judge it by itself"
+OTHER_SA = "sensitive, too: analyse it separately"
 UNNAMED = "no name: not used"
 EMPTY, NESTED = "no values: not used", "several values per cell: not used"
 
@@ -41,12 +41,12 @@ EMPTY, NESTED = "no values: not used", "several values per cell: not used"
 def chosen_roles(
     table: pd.DataFrame, name: str, options: TableOptions, qi: Sequence[str] | None, sa: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
-    """The quasi-identifiers and the sensitive columns: those given, and for the others what a user answers.
+    """Return the quasi-identifiers and the sensitive columns: those given, and otherwise the user's answers.
 
     Raises
     ------
     TableError
-        If nobody can be asked; the message is the command to type.
+        If the session is not interactive; the message contains the command to type.
     """
     roles = proposed_roles(table, qi or (), sa or ())
     shown = pd.DataFrame({"column": table.columns, "values": _n_distinct(table), "looks like": roles})
@@ -57,23 +57,23 @@ def chosen_roles(
     if not proposed[SA] or not proposed[QI]:
         raise TableError(f"--qi and --sa must be given; the columns of {name} are {', '.join(map(str, table.columns))}")
     if is_terminal():
-        asked = {
+        answers = {
             role: list(given) if given is not None else _answer(question, proposed[role], table)
             for role, given, question in ((QI, qi, "Quasi-identifiers"), (SA, sa, "Sensitive"))
         }
-        return asked[QI], asked[SA]
+        return answers[QI], answers[SA]
     missing = " and ".join(f"--{option}" for option, given in (("qi", qi), ("sa", sa)) if given is None)
     command = typed(options.program, [name], proposed[QI], proposed[SA], *table_arguments(options))
     raise TableError(f"{missing} must be given. If the proposals above are right, type:  {command}")
 
 
 def is_terminal() -> bool:
-    """Whether a user can be asked."""
+    """Return whether the session is interactive."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _answer(question: str, proposed: list[str], table: pd.DataFrame) -> list[str]:
-    """Ask for columns; an empty answer accepts those that are proposed."""
+    """Ask for columns; an empty answer accepts the proposed ones."""
     answer = names(input(f"{question} [{format_list(proposed)}]: ")) or proposed
     for column in answer:
         if column not in table.columns:
@@ -82,7 +82,7 @@ def _answer(question: str, proposed: list[str], table: pd.DataFrame) -> list[str
 
 
 def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str] = ()) -> pd.Series:
-    """What each column looks like, by its name; those that are given have their roles."""
+    """Propose a role for each column, by name; given columns have their given roles."""
     distinct, n = _n_distinct(table), len(table)
     roles = {}
     for column in table.columns:
@@ -105,7 +105,7 @@ def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str
             roles[column] = TEXT if is_text else QI
     candidates = [column for column in table.columns if roles[column] in (QI, TEXT) and column not in qi]
     called_sensitive = [column for column in candidates if _is_called(column, SENSITIVE)]
-    called_sensitive.sort(key=lambda column: distinct[column] > MOST_DISTINCT * n)  # of two, one with values that recur
+    called_sensitive.sort(key=lambda column: distinct[column] > MOST_DISTINCT * n)  # columns with repeated values first
     unknown = [column for column in candidates if not _is_called(column, QUASI_IDENTIFIERS) and roles[column] == QI]
     chosen = [*sa] or called_sensitive[:1] or unknown[-1:] or candidates[-1:]
     roles |= dict.fromkeys(called_sensitive, OTHER_SA)
@@ -115,18 +115,18 @@ def proposed_roles(table: pd.DataFrame, qi: Sequence[str] = (), sa: Sequence[str
 
 
 def _n_distinct(table: pd.DataFrame) -> pd.Series:
-    """The number of different values of each column."""
+    """Return the number of distinct values of each column."""
     return pd.Series(
         {name: (cells.map(repr) if is_nested(cells) else cells).nunique() for name, cells in table.items()}
     )
 
 
 def is_nested(column: pd.Series) -> bool:
-    """Whether cells are lists or records, as Parquet files may have them."""
+    """Return whether cells are lists or records, which Parquet files may contain."""
     return column.dtype == object and not column.dropna().map(pd.api.types.is_hashable).all()
 
 
 def _is_called(column: object, words: str) -> bool:
-    """Whether a part of a column's name is one of some words: "Wohnort_PLZ", "birthDate"."""
+    """Return whether a part of a column's name matches some words: "Wohnort_PLZ", "birthDate"."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(column))
     return any(re.fullmatch(words, part) for part in re.split(r"[\W_]+", spaced.lower()))

@@ -1,4 +1,4 @@
-"""``maxent-cvx solvers`` and ``maxent-cvx compare``: the solvers by name, and how they compare on one model."""
+"""``maxent-cvx solvers`` and ``maxent-cvx compare``: list the solvers, and compare them on one model."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def compare(options: CompareOptions) -> None:
 
 
 def list_solvers(options: Options) -> None:
-    """Print the solvers, and which are installed."""
+    """Print the solvers, and whether they are installed."""
     print(available().to_string())

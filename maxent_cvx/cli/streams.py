@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: Somebody is exposed above --fail-above.
 EXPOSED = 1
-#: There is no answer: the input cannot be used, or a solver has none.
+#: No result: the input is invalid, or the solver has failed.
 UNUSABLE = 2
 #: The knowledge contradicts the published data.
 CONTRADICTORY = 3
@@ -36,20 +36,20 @@ INTERRUPTED = 130
 #: Broken pipe: 128 and SIGPIPE's 13, as in shells.
 NO_READER = 141
 
-#: Stands for standard input or output.
+#: Denotes standard input or output.
 DASH = "-"
-#: Options that name files to be read, and to be written.
+#: Options that name input files, and options that name output files.
 READ = (
     "table", "more", "sa_table", "hierarchy", "population", "knowledge", "people", "original", "baseline", "within", "qi_table",
     "distribution", "before", "before_sa", "prior",
 )  # fmt: skip
 WRITTEN = ("out", "plot", "report")
-#: What each method of publish appends to its --out; by default the two tables of buckets.
+#: Suffixes that each method of publish appends to --out; other methods write the two tables of buckets.
 PUBLISHED = {"mondrian": [""], "search": ["", "_qi", "_sa"], "rules": ["_rules", "_qi"]}
 
-#: Where data go that another program reads, while messages go elsewhere.
+#: The stream of data for other programs, separate from messages.
 _data: ContextVar[TextIO | None] = ContextVar("data", default=None)
-#: For each table, which rows with missing cells a running command has dropped.
+#: The rows with missing cells that the running command has dropped, by table.
 _left_out: ContextVar[list[dict[str, object]] | None] = ContextVar("left_out", default=None)
 
 
@@ -58,25 +58,25 @@ class Unwritable(TableError):
 
 
 class Output(io.TextIOBase):
-    """A stream for data; an error of writing, except a broken pipe, is :class:`Unwritable`."""
+    """A stream for data; write errors other than broken pipes are raised as :class:`Unwritable`."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text as it is; to a terminal, with control characters escaped."""
+        """Write a text unchanged; to a terminal, with control characters escaped."""
         self._try(lambda: self.stream.write(visible(text) if self.isatty() else text))
         return len(text)
 
     def flush(self) -> None:
-        """Write what is buffered."""
+        """Flush the buffer."""
         self._try(self.stream.flush)
 
     def close(self) -> None:
-        """Leave the stream open, and do not flush it when this object is collected: an error would be lost."""
+        """Leave the stream open and unflushed, since an error while this object is collected would be lost."""
 
     def isatty(self) -> bool:
-        """Whether it is a terminal."""
+        """Return whether the stream is a terminal."""
         return self.stream.isatty()
 
     def _try(self, write: Callable[[], object]) -> None:
@@ -89,10 +89,10 @@ class Output(io.TextIOBase):
 
 
 class MessageStream(Output):
-    """A stream for messages: control characters, and characters that its encoding lacks, are escaped."""
+    """A stream for messages, in which control characters and characters missing in its encoding are escaped."""
 
     def write(self, text: str) -> int:
-        """Write a text."""
+        """Write a text, escaped."""
         encoding = self.stream.encoding or "utf-8"
         shown = visible(text).encode(encoding, "backslashreplace").decode(encoding)
         self._try(lambda: self.stream.write(shown))
@@ -100,7 +100,7 @@ class MessageStream(Output):
 
 
 def source_name(path: str) -> str:
-    """The name of a file in messages."""
+    """Return the name of a file in messages."""
     return "standard input" if path == DASH else repr(path)
 
 
@@ -129,7 +129,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def check_files(options: Options) -> None:
-    """Refuse, before any work, two readers of standard input, two writers of one file, and an output that is an input."""
+    """Refuse, before any work, two uses of standard input, two outputs to one file, and an output that is an input."""
     files = [
         ("TABLE" if name in ("table", "more") else f"--{name.replace('_', '-')}", path)
         for name in READ
@@ -153,13 +153,13 @@ def check_files(options: Options) -> None:
 
 
 def _paths(value: object) -> list[str]:
-    """The paths in the value of an option: of hierarchies, which are pairs of an attribute and a file, the file."""
+    """Return the paths in the value of an option; hierarchies are pairs of an attribute and a path."""
     values = value if isinstance(value, tuple) else (value,)
     return [text for option in values if isinstance(text := option[1] if isinstance(option, tuple) else option, str)]
 
 
 def output_files(options: Options) -> list[tuple[str, str]]:
-    """The files that a command writes, each with the option that names it."""
+    """Return the files that a command writes, each with the option that names it."""
     named = [(f"--{name}", path) for name in WRITTEN if (path := getattr(options, name, None)) not in (None, DASH)]
     if (method := getattr(options, "method", None)) is None:
         return named
@@ -168,7 +168,7 @@ def output_files(options: Options) -> list[tuple[str, str]]:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Device and number of a file, which are the same under all its names; None if there is no file."""
+    """Return device and inode of a file, which are the same for all its names; None if it does not exist."""
     try:
         status = os.fstat(sys.stdin.fileno()) if path == DASH else os.stat(path)
     except (OSError, ValueError, AttributeError):
@@ -178,7 +178,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 @contextmanager
 def redirect_messages(options: Options) -> Iterator[None]:
-    """Keep standard output free for data: with --json messages are dropped, with --out - they go to standard error."""
+    """Reserve standard output for data: drop messages with --json, and write them to standard error with --out -."""
     stdout = sys.stdout
     messages: TextIO = MessageStream(sys.stderr if options.out == DASH else stdout)  # type: ignore[assignment]
     data = _data.set(Output(stdout))  # type: ignore[arg-type]
@@ -190,20 +190,20 @@ def redirect_messages(options: Options) -> Iterator[None]:
 
 
 def left_out() -> list[dict[str, object]]:
-    """The tables of which the running command has dropped rows; to be read, and to be appended to."""
+    """Return the list of tables from which the running command has dropped rows, to which entries are appended."""
     if (omissions := _left_out.get()) is None:
         _left_out.set(omissions := [])
     return omissions
 
 
 def say(*sentences: object) -> None:
-    """Print each sentence on one line, whatever line breaks its labels have."""
+    """Print each sentence on one line, even if its labels contain line breaks."""
     for sentence in sentences:
         print(one_line(str(sentence)))
 
 
 def table_text(table: pd.DataFrame, **settings: Any) -> str:
-    """Write a table with each row on one line, whatever line breaks its labels have; long labels are shortened."""
+    """Format a table with each row on one line, even if labels contain line breaks; long labels are shortened."""
 
     def short(label: object) -> object:
         return shortened(str(one_line(label))) if isinstance(label, str) else label
@@ -213,12 +213,12 @@ def table_text(table: pd.DataFrame, **settings: Any) -> str:
 
 
 def data_stream() -> TextIO:
-    """Standard output, for data that another program reads."""
+    """Return standard output, for data that another program reads."""
     return _data.get() or Output(sys.stdout)  # type: ignore[return-value]
 
 
 def discard(stream: TextIO) -> None:
-    """Point a stream to the null device: the interpreter would otherwise flush it at exit, and fail again."""
+    """Redirect a stream to the null device; otherwise the interpreter would flush it at exit, and fail again."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, stream.fileno())
