@@ -1,3 +1,3 @@
-"""Reports: what a release discloses, in one page for somebody who decides whether to publish it."""
+"""Reports: the disclosure of a release on one page, for people who decide whether to publish it."""
 
 from __future__ import annotations

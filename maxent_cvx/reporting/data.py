@@ -1,4 +1,4 @@
-"""The data of a report: its settings, what is computed of each posterior, and releases with merged buckets."""
+"""The data of a report: its settings, the quantities computed from each posterior, and releases with merged buckets."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.release import Release
 
-#: From a release to what an attack infers from it: a result of :mod:`maxent_cvx.attacks`, or a table.
+#: A function from a release to the inferences of an attack: a result of :mod:`maxent_cvx.attacks`, or a table.
 Attack: TypeAlias = Callable[[Any], Any]
-#: Why some questions have no answer for a release in partitions.
+#: The reason why some sections are missing for a release in partitions.
 IN_MEMORY = "they are computed for releases in memory only, and this release is in partitions"
-#: The largest number of QI tuples times values, and the seconds, of that search.
+#: Limits of :func:`least_merging`: the number of QI tuples times values, and seconds.
 LARGEST_PROGRAM, MERGING_SECONDS = 2_000, 10.0
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Attempt(Generic[T]):
-    """The value of a computation, or why there is none."""
+    """The value of a computation, or the reason why it failed."""
 
     value: T | None
     why: str = ""
@@ -65,7 +65,7 @@ class Attempt(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """A posterior under its name, and what several sections need of it, computed once."""
+    """A posterior with its name, and quantities shared by several sections, each computed once."""
 
     name: str
     post: Posterior | PartitionedPosterior
@@ -93,7 +93,7 @@ class ReportData:
 
     @property
     def n_statements(self) -> int | None:
-        """Number of rows and convex constraints of knowledge; None if the model is not known."""
+        """Number of rows and convex constraints of knowledge; None if the model is not available."""
         if self.model is None:
             return None
         form = self.model.form
@@ -111,12 +111,12 @@ class ReportData:
 
     @property
     def sa(self) -> str:
-        """The sensitive attribute in a sentence: "Disease", or "Disease, Salary"."""
+        """The sensitive attributes for use in a sentence: "Disease", or "Disease, Salary"."""
         return as_label(self.view.sensitive)
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """The sensitive attributes whose values count, all of them or some."""
+        """The sensitive attributes whose values count, all or some."""
         return tuple(map(str, self.exposure.values.index.names))
 
     @property
@@ -128,7 +128,7 @@ class ReportData:
 
     @property
     def is_without_her(self) -> bool:
-        """Whether the baseline is what is inferred without the person's own record."""
+        """Whether the baseline is the inference without the person's own record."""
         return isinstance(self.settings.baseline, str) and self.settings.baseline == WITHOUT_HER
 
     @property
@@ -148,18 +148,18 @@ class ReportData:
 
     @cached_property
     def exposure(self) -> Exposure:
-        """Who is exposed."""
+        """The exposure by the posterior."""
         return self.exposed(self.post)
 
     def exposed(self, post: Posterior | PartitionedPosterior) -> Exposure:
-        """Who is exposed according to another posterior."""
-        # Other uses of the original records have sections of their own.
+        """Compute the exposure by another posterior."""
+        # Other uses of the original records have separate sections.
         original = self.settings.original if self.is_without_her else None
         return exposed(post, original=original, **self._judged)
 
     @cached_property
     def certain(self) -> Attempt[pd.DataFrame]:
-        """What is certain, and why."""
+        """The certain inferences with their reasons."""
         post, seconds = self.post, self.settings.time_limit
         if isinstance(post, PartitionedPosterior):
             return Attempt(None, IN_MEMORY)
@@ -188,7 +188,7 @@ class ReportData:
         return Attempt.of(self.post.prices)
 
     def figures_of(self, kind: str) -> pd.DataFrame | None:
-        """The measures of a kind, if there are any."""
+        """Return the measures of a kind; None if there are no such measures."""
         if self.figures.value is None:
             return None
         table = self.figures.value
@@ -197,7 +197,7 @@ class ReportData:
 
 
 def least_merging(release: Release, threshold: float) -> np.ndarray | None:
-    """The bucket that each one joins in the least merging without knowledge; None if none is found in time."""
+    """Return the target bucket of each bucket in the least merging without knowledge; None if not found in time."""
     if len(release.quasi_identifiers) * len(release.sensitive_values) > LARGEST_PROGRAM:
         return None
     merging = Attempt.of(lambda: merge_buckets(release, threshold, time_limit=MERGING_SECONDS)).value
@@ -205,9 +205,9 @@ def least_merging(release: Release, threshold: float) -> np.ndarray | None:
 
 
 def merge_pairs(release: Release, exposed: Sequence[int]) -> np.ndarray:
-    """The bucket that each one joins if each of some buckets joins the one whose values differ most from its own.
+    """Return the target bucket of each bucket if each exposed bucket joins the one with the most different values.
 
-    A bucket that is not among them is preferred, then one that is not merged yet, so that few buckets grow.
+    Buckets that are not exposed are preferred, then buckets that are not merged yet, so that few buckets grow.
     """
     every = np.arange(len(release.buckets))
     into, is_free = every.copy(), np.ones(len(every), dtype=bool)
@@ -218,8 +218,8 @@ def merge_pairs(release: Release, exposed: Sequence[int]) -> np.ndarray:
         if not is_free[bucket]:
             continue
         is_free[bucket] = False
-        others = next((some for some in (is_free & is_safe, is_free, every != bucket) if some.any()), is_free)
-        difference = np.where(others, np.abs(shares - shares[:, [bucket]]).sum(axis=0), -1.0)
+        partners = next((mask for mask in (is_free & is_safe, is_free, every != bucket) if mask.any()), is_free)
+        difference = np.where(partners, np.abs(shares - shares[:, [bucket]]).sum(axis=0), -1.0)
         partner = int(difference.argmax())
         is_free[partner] = False
         into[bucket] = into[partner]
@@ -227,7 +227,7 @@ def merge_pairs(release: Release, exposed: Sequence[int]) -> np.ndarray:
 
 
 def solve_again(model: MaxEnt, release: Release) -> Posterior:
-    """The posterior of the same adversary for another release of the same people."""
+    """Solve the model of the same adversary for another release of the same people."""
     people = model.space.people
     described = pd.DataFrame(
         [tuple(release.quasi_identifiers[q]) for q in people.q], index=people.names, columns=list(release.qi)

@@ -1,7 +1,7 @@
-"""The language of a report: a catalogue of messages for each language, and how it writes numbers.
+"""The language of a report: a catalogue of messages for each language, and its format of numbers.
 
-The templates and tables have their sentences in English. ``languages/de.json`` has the German translation of each, by the
-English one; for another language add a file of the same form, named by its code. What has no translation stays English.
+The sentences of templates and tables are in English. ``languages/de.json`` contains their German translations, by English
+sentence; for another language add a file of the same form, named by its code. Untranslated messages remain English.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?\s?%?")
 
 @dataclass(frozen=True, eq=False)
 class Language:
-    """A language: its code, the signs of its numbers, and its messages by the English ones."""
+    """A language: its code, the signs of its numbers, and its messages by English message."""
 
     code: str = "en"
     decimal_sign: str = "."
@@ -42,7 +42,7 @@ _CURRENT: ContextVar[Language] = ContextVar("language", default=ENGLISH)
 
 @cache
 def languages() -> list[str]:
-    """The codes of all languages."""
+    """List the codes of all languages."""
     catalogues = files(__package__) / "languages"
     return [
         "en",
@@ -61,7 +61,7 @@ def _language(code: str) -> Language:
 
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
-    """Write everything inside in a language."""
+    """Set the language of the messages written inside a block."""
     token = _CURRENT.set(_language(check_in(code, "language", languages())))
     try:
         yield
@@ -70,12 +70,12 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def current_language() -> Language:
-    """The language that is written now."""
+    """Return the current language."""
     return _CURRENT.get()
 
 
 def localized(number: str) -> str:
-    """Write a number, which Python has written, in the current language."""
+    """Convert a number formatted by Python to the current language."""
     language = _CURRENT.get()
     return number.translate({ord(","): language.thousands_sign, ord("."): language.decimal_sign})
 
@@ -83,7 +83,7 @@ def localized(number: str) -> str:
 class _Formatter(string.Formatter):
     """Format values as ``str.format`` does, numbers and nested messages in the current language.
 
-    Texts among the values of a :class:`Message` that are numbers were written in English; others are written already.
+    Texts among the values of a :class:`Message` that are numbers are in English format; other texts are not converted.
     """
 
     def __init__(self, write: Callable[[object], str], *, in_english: bool) -> None:

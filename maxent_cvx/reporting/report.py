@@ -1,7 +1,7 @@
 """``mx.report``: the report of one posterior, or of several side by side, as one HTML page.
 
-Each section has a function, which computes what it shows of one posterior, and a template of its own, in which its
-sentences stand. Jinja escapes every value; labels of other writing directions are isolated.
+Each section has a function, which computes its content for one posterior, and a template, which contains its sentences.
+Jinja escapes every value; labels of other writing directions are isolated.
 """
 
 from __future__ import annotations
@@ -60,27 +60,27 @@ from .tables import percent
 
 #: Attacks that can be requested by name.
 KNOWN: dict[str, Attack] = {"worst_case": worst_case, "definetti": definetti}
-#: Values, groups and statements that are named in a sentence.
+#: Largest number of values, groups or statements named in a sentence.
 NAMED = 3
-#: Sets of merged buckets that are named.
+#: Largest number of sets of merged buckets that are named.
 NAMED_SETS = 10
-#: How often buckets are merged, and the largest model, in terms, that is solved again to try it.
+#: Number of rounds of merging buckets, and the largest model, in terms, that is solved again after merging.
 ROUNDS, LARGEST = 3, 200_000
 #: Exposure is attributed to statements if their number times that of the terms is at most this.
 MOST_WORK = 300_000
-#: Statements, each of which may be known with this probability, up to which all subsets are solved.
+#: Largest number of statements of which all subsets are solved, and the probability that each is known.
 MOST_UNCERTAIN, ONE_IN_TEN = 8, 0.1
-#: The longest description that can be read in half the width of a page, in characters.
+#: The longest description that is readable in half the width of a page, in characters.
 LONGEST = 60
-#: The first measures of inference count the exposed people, which stands above already.
+#: Number of leading measures of inference that are omitted, since they repeat the number of exposed people.
 COUNTED = 2
 
 
-# ------------------------------------------------------------------------------------------- sections: what they show
+# --------------------------------------------------------------------------------------------- contents of the sections
 
 
 def _answer(data: ReportData) -> dict[str, Any]:
-    """The verdict."""
+    """Compute the verdict."""
     exposure = data.exposure
     certificate_holds = data.post.certificate.holds
     status = "bad" if exposure.people else "open" if exposure.warnings else "good"
@@ -107,7 +107,7 @@ def _answer(data: ReportData) -> dict[str, Any]:
 
 
 def _changes(data: ReportData) -> dict[str, Any]:
-    """What would make the release safer against this adversary."""
+    """Compute changes that would make the release safer against this adversary."""
     exposure, model, who = data.exposure, data.model, data.exposure.who
     context: dict[str, Any] = {"exposure": exposure, "certified": data.post.certificate.holds}
     if not exposure.people:
@@ -138,7 +138,7 @@ def _changes(data: ReportData) -> dict[str, Any]:
 
 
 def _if_one_in_ten_knows(data: ReportData) -> dict[str, Any]:
-    """How many people are exposed if each statement is known with a probability of one in ten."""
+    """Compute the number of exposed people if each statement is known with a probability of one in ten."""
     baseline = data.settings.baseline if data.is_compared else None
     known = dict.fromkeys(data.model.knowledge, ONE_IN_TEN)
     result = uncertain(data.model, known, threshold=data.settings.threshold, baseline=baseline, progress=False)
@@ -146,11 +146,11 @@ def _if_one_in_ten_knows(data: ReportData) -> dict[str, Any]:
 
 
 def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:
-    """Merge as few buckets as protect everybody without knowledge, then those of exposed people, and count again."""
+    """Try the least merging without knowledge, then merge the buckets of people who are still exposed."""
     now = len(release.buckets)
     if now < 2:
         return {"outcome": "one bucket"}
-    # The same people in a single bucket bound what any merging can do.
+    # A single bucket of all people gives a lower bound for every merging.
     least = data.exposed(solve_again(data.model, joined(release, np.zeros(now, dtype=int)))).people
     if least >= data.exposure.people:
         return {"outcome": "useless", "least": least}
@@ -179,7 +179,7 @@ def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:
 
 
 def _bucket_names(release: Release) -> np.ndarray:
-    """The labels of buckets; a bucket of one QI tuple is called by it if all are, as in a table without a bucket column."""
+    """Return the labels of buckets; their QI tuples if each has one, as in a table without a bucket column."""
     tuples = sp.csc_array(release.n_qb > 0)
     if (np.diff(tuples.indptr) > 1).any():
         return np.asarray(release.buckets, dtype=object)
@@ -187,7 +187,7 @@ def _bucket_names(release: Release) -> np.ndarray:
 
 
 def _exposed(data: ReportData) -> dict[str, Any]:
-    """The exposed groups, and everybody by the largest probability."""
+    """Compute the tables of exposed groups, and of all people by the largest probability."""
     measures = data.figures_of("inference risk")
     records = None
     if data.settings.records and data.exposure.people:
@@ -203,7 +203,7 @@ def _exposed(data: ReportData) -> dict[str, Any]:
 
 
 def _certain(data: ReportData) -> dict[str, Any]:
-    """Inferences that follow by logic."""
+    """Compute the table of logically certain inferences."""
     table = data.certain.value
     if table is None or table.empty:
         return {"attempt": data.certain}
@@ -215,7 +215,7 @@ def _certain(data: ReportData) -> dict[str, Any]:
 
 
 def _intervals(data: ReportData) -> dict[str, Any]:
-    """The interval of every probability."""
+    """Compute the interval of every probability."""
     if data.intervals.value is None:
         return {"why": data.intervals.why}
     context = tables.interval_tables(data, data.intervals.value)
@@ -224,7 +224,7 @@ def _intervals(data: ReportData) -> dict[str, Any]:
 
 
 def _assumptions(data: ReportData) -> dict[str, Any]:
-    """The release, and everything that the adversary is assumed to know."""
+    """Describe the release, and the assumed knowledge of the adversary."""
     view, model = data.view, data.model
     kinds = {
         Release: "release", PartitionedRelease: "release", QITable: "qi_table", GroupedRelease: "grouped",
@@ -235,7 +235,7 @@ def _assumptions(data: ReportData) -> dict[str, Any]:
         "kind": next((kind for cls, kind in kinds.items() if isinstance(view, cls)), "other"),
     }  # fmt: skip
     if isinstance(view, Release):
-        # In a bucket whose people all have the same value, the bucket tells who has it.
+        # A bucket whose people all have the same value discloses it.
         same = int((np.diff(sp.csc_array(view.n_sb > 0).indptr) == 1).sum())
         context |= {"n_buckets": len(view.buckets), "n_same": same, "coarse": view.generalized, "matched": view.matched}
     elif isinstance(view, PartitionedRelease):
@@ -260,12 +260,12 @@ def _and(names: Sequence[str]) -> str:
 
 
 def _people_in(view: Any) -> int:
-    """Number of people in the release; for a population those of them who are in it."""
+    """Return the number of people in the release; for a population, without people outside the release."""
     return int(view.n_records if view.inside.all() else view.n_s[view.inside].sum())
 
 
 def _prices(data: ReportData) -> dict[str, Any]:
-    """The price of every statement."""
+    """Compute the table of prices."""
     table = data.prices.value
     if table is None or table.empty:
         return {"attempt": data.prices}
@@ -276,7 +276,7 @@ def _prices(data: ReportData) -> dict[str, Any]:
 
 
 def _attacks(data: ReportData) -> dict[str, Any]:
-    """The requested attacks."""
+    """Run the requested attacks."""
     results = []
     for name, attack in data.settings.attacks.items():
         attempt: Attempt[Any] = Attempt.of(lambda attack=attack: attack(data.view))  # type: ignore[misc]
@@ -294,7 +294,7 @@ def _attacks(data: ReportData) -> dict[str, Any]:
 
 
 def _certainty_of(result: AttackResult, original: pd.DataFrame | None) -> dict[str, Any]:
-    """How probable the likeliest values are, and how often they are right if the original records tell."""
+    """Compute the mean probability of the likeliest values, and their accuracy if original records are given."""
     n = result.records.to_numpy()
     said, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (result.table, result.baseline))
     judged = None if original is None else Attempt.of(lambda: result.judge(original)).value
@@ -306,7 +306,7 @@ def _certainty_of(result: AttackResult, original: pd.DataFrame | None) -> dict[s
 
 
 def _reidentification(data: ReportData) -> dict[str, Any]:
-    """How likely somebody's record is found."""
+    """Compute the table of re-identification risks."""
     measures = data.figures_of("re-identification risk")
     is_exact = isinstance(data.view, Release) and not (data.view.generalized or data.view.matched)
     table = None if measures is None else tables.measures_table(text("Re-identification risks"), measures)
@@ -314,14 +314,14 @@ def _reidentification(data: ReportData) -> dict[str, Any]:
 
 
 def _utility(data: ReportData) -> dict[str, Any]:
-    """How wrong the answers are that users of the release get."""
+    """Compute the table of measures of utility."""
     measures = data.figures_of("utility")
     table = None if measures is None else tables.measures_table(text("Loss of information"), measures)
     return {"why": data.figures.why, "has_original": data.settings.original is not None, "table": table}
 
 
 def _exactness(data: ReportData) -> dict[str, Any]:
-    """The certificate."""
+    """Compute the table of the certificate."""
     return {"certificate": data.post.certificate, "table": tables.certificate_table(data)}
 
 
@@ -329,7 +329,7 @@ def _exactness(data: ReportData) -> dict[str, Any]:
 
 
 class Section(NamedTuple):
-    """A section of the page: its template is called like its id, and `parts` are what it shows of each posterior."""
+    """A section of the page: its id is the name of its template, and `parts` are its contents by posterior."""
 
     id: str
     title: str
@@ -338,7 +338,7 @@ class Section(NamedTuple):
 
     @property
     def is_side_by_side(self) -> bool:
-        """Whether the parts stand beside each other: long descriptions of groups need the whole width."""
+        """Whether the parts are placed side by side; long descriptions of groups need the full width."""
         texts = [
             cell.text
             for _, context in self.parts
@@ -353,30 +353,30 @@ class Section(NamedTuple):
 #: The order of a report: the answer, what to change, then the evidence.
 SECTIONS: tuple[tuple[str, str, str, Callable[[ReportData], dict[str, Any]]], ...] = (
     ("answer", "The answer", "", _answer),
-    ("changes", "What to change", "", _changes),
+    ("changes", "Suggested changes", "", _changes),
     ("exposed", "Who is exposed", "Groups of people whose value is inferred with too high a probability.", _exposed),
-    ("certain", "What is certain, and why", "Inferences that follow by logic, and the statements that imply them.", _certain),
+    ("certain", "Certain inferences", "Logically certain inferences, and the statements that imply them.", _certain),
     (
         "intervals", "Intervals of the estimates",
-        "Every probability that the release and the statements permit, not only the best guess.", _intervals,
+        "All probabilities that the release and the statements permit, not only the best guess.", _intervals,
     ),
     (
-        "assumptions", "The release, and what the adversary is assumed to know",
-        "Everything in this report depends on these assumptions; other adversaries infer other things.", _assumptions,
+        "assumptions", "The release, and the assumed knowledge of the adversary",
+        "All results depend on these assumptions; adversaries with other knowledge infer other probabilities.", _assumptions,
     ),
-    ("prices", "What each statement contributes", "The assumptions that the answer depends on most.", _prices),
-    ("attacks", "Attacks", "What other methods infer from the release.", _attacks),
+    ("prices", "Influence of each statement", "The assumptions with the largest influence on the answer.", _prices),
+    ("attacks", "Attacks", "Inferences from the release by other methods.", _attacks),
     (
         "reidentification", "Re-identification risk",
-        "A different risk: that somebody finds a person's record, whatever it contains.", _reidentification,
+        "A separate risk: identification of a person's record, regardless of its sensitive value.", _reidentification,
     ),
-    ("utility", "Utility", "What users of the release lose by the protection.", _utility),
-    ("exactness", "How exact the numbers are", "What was proved about the answer, whichever solver found it.", _exactness),
+    ("utility", "Utility", "The cost of the protection to users of the release.", _utility),
+    ("exactness", "Accuracy of the numbers", "A proved bound on the error of the answer, independent of the solver.", _exactness),
 )  # fmt: skip
 
 
 def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) -> str:
-    """Write the report of some posteriors as HTML, which fetches nothing and runs only its own script."""
+    """Render the report of some posteriors as HTML, which loads no resources and runs only its own script."""
     first, environment = cases[0], _environment()
     described = [section for section in SECTIONS if section[0] != "attacks" or first.settings.attacks]
     sections = [
@@ -390,7 +390,7 @@ def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) 
         environment.get_template("report.html").render(
             title=f"{title}: {_and([data.name for data in cases])}" if first.name else title,
             subtitle=text(
-                "What can be inferred about people's {attribute} from the release, and what to do about it", attribute=first.sa
+                "Inferences about people's {attribute} from the release, and ways to reduce them", attribute=first.sa
             ),
             language=current_language().code,
             sections=sections, summary=summary, curve=tables.threshold_curve(cases) if summary else None,
@@ -402,7 +402,7 @@ def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) 
 
 @cache
 def _environment() -> Any:
-    """The environment of the templates, in which every text is escaped and isolated."""
+    """Return the environment of the templates, in which every text is escaped and isolated."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -430,7 +430,7 @@ def _environment() -> Any:
 
 
 def _hash(text: str) -> str:
-    """The hash by which a content security policy recognizes a text of the page."""
+    """Return the hash by which a content security policy recognizes a text of the page."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -444,7 +444,7 @@ class Report:
     Attributes
     ----------
     html : str
-        The page. It fetches nothing, and every value in it is escaped.
+        The page. It loads no resources, and every value in it is escaped.
     exposures : dict of str to Exposure
         Who is exposed, by the name of each posterior; a single one has the name "".
 
@@ -472,7 +472,7 @@ class Report:
         Raises
         ------
         TableError
-            If the file cannot be written; what was there before is unchanged.
+            If the file cannot be written; an existing file is left unchanged.
 
         Examples
         --------
@@ -518,21 +518,21 @@ def report(
 ) -> Report:
     """Report what a release discloses as one standalone page, for decision makers.
 
-    The answer comes first, then what to change, then the evidence: exposed people, what is certain and why, intervals,
-    the release and the assumed knowledge, prices, attacks if requested, re-identification risk, utility, the certificate,
+    The answer comes first, then suggested changes, then the evidence: exposed people, certain inferences, intervals, the
+    release and the assumed knowledge, prices, attacks if requested, re-identification risk, utility, the certificate,
     versions and a glossary. Sections that cannot be computed state why.
 
     Parameters
     ----------
     posts : Posterior, or list or dict of them
-        What the adversary infers; several are compared side by side, under the names that a dictionary gives them.
+        The posteriors to report; several are compared side by side, under the names in a dictionary.
     path : str or path, optional
-        Where to write the page. Without it nothing is written.
+        The file to write the page to; by default no file is written.
     threshold, sensitive, baseline, within
-        Who counts as exposed, see :func:`maxent_cvx.measures.exposed`.
+        The definition of exposure, see :func:`maxent_cvx.measures.exposed`.
     original : DataFrame, or dict of them, optional
-        The original records, for measures of risk and utility; a dictionary gives different ones to each posterior. None
-        of them is shown unless `records` is True.
+        The original records, for measures of risk and utility; a dictionary contains those of each posterior. They are not
+        shown unless `records` is True.
     population : DataFrame, QITable or int, optional
         The population that the people of the release belong to, or its size, for the re-identification risk; see
         :func:`maxent_cvx.measures.reidentification`.
@@ -546,9 +546,9 @@ def report(
     rows : int
         Number of rows shown per table; a longer table says so.
     time_limit : float
-        Seconds for the intervals, and as many for what is certain; if it is exceeded, the section states that.
+        Time limit of the intervals, and of the certain inferences, in seconds; if it is exceeded, the section states that.
     language : str
-        The language of the page: "en", or "de" for German. Error messages and values stay as they are.
+        The language of the page: "en", or "de" for German. Error messages and values are not translated.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
@@ -560,9 +560,9 @@ def report(
     Raises
     ------
     UnknownName, StatementError
-        If something is not a posterior, an attack is neither known nor a function, or another argument cannot be read.
+        If `posts` contains other objects, an attack is neither a known name nor a function, or another argument is invalid.
     MaxEntError
-        As :func:`maxent_cvx.measures.exposed`, if `threshold`, `sensitive`, `baseline` or `within` cannot be read.
+        As :func:`maxent_cvx.measures.exposed`, if `threshold`, `sensitive`, `baseline` or `within` is invalid.
     TableError
         If the file cannot be written; an existing file is left unchanged.
 
@@ -607,7 +607,7 @@ def report(
         raise StatementError("records can be shown only if the original records are given, as original")
     originals = _originals(original, named)
     cases = [ReportData(name, post, replace(settings, original=originals.get(name))) for name, post in named.items()]
-    exposures = {data.name: data.exposure for data in cases}  # first: wrong arguments are refused before long work
+    exposures = {data.name: data.exposure for data in cases}  # first, to refuse invalid arguments before long work
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     with speaking(language):
         result = Report(render_report(cases, day, progress), exposures)
@@ -628,12 +628,12 @@ def _named(posts: object) -> dict[str, Posterior | PartitionedPosterior]:
     for post in named.values():
         check_instance(post, (Posterior, PartitionedPosterior), "a posterior of the report", "solve a model first")
     if not named:
-        raise StatementError("there is no posterior to report; give what model.solve() returns")
+        raise StatementError("posts must contain at least one posterior, as returned by model.solve(), got none")
     return named
 
 
 def _originals(original: object, named: Mapping[str, object]) -> dict[str, pd.DataFrame]:
-    """Read the original records of each posterior; one table is for all."""
+    """Read the original records of each posterior; a single table is used for all."""
     if original is None:
         return {}
     if not isinstance(original, Mapping):
@@ -658,7 +658,7 @@ def _read_attacks(attacks: object) -> dict[str, Attack]:
 
 
 def _name_of(attack: object) -> str:
-    """The name of a function, also of a partial one."""
+    """Return the name of a function, or of the function of a partial object."""
     while isinstance(attack, partial):
         attack = attack.func
     return str(getattr(attack, "__name__", type(attack).__name__))

@@ -1,4 +1,4 @@
-"""The tables and pictures of a report, and how it writes numbers and names; its sentences are in the templates."""
+"""The tables and pictures of a report, and its formats of numbers and names; its sentences are in the templates."""
 
 from __future__ import annotations
 
@@ -39,28 +39,28 @@ if TYPE_CHECKING:
     from ..measures.events import Intervals
     from ..releases.base import View
 
-#: Probabilities this close to 0 or 1 are written as such, since solvers consider them exact.
+#: Probabilities this close to 0 or 1 are written as 0 or 1, since solvers consider them exact.
 NEAR = 1e-9
-#: A threshold above a round number by less than this means "more than" that number.
+#: A threshold above a round number by less than this is written as "more than" that number.
 HAIR = 1e-6
-#: The least threshold of the curve, unless the report's threshold is lower.
+#: The smallest threshold of the curve, unless the threshold of the report is lower.
 LEAST = 0.5
-#: The largest heat map that can be read on a page: rows, columns, and quasi-identifiers in the row labels.
+#: The largest heat map that is readable on a page: rows, columns, and quasi-identifiers in the row labels.
 MOST_ROWS, MOST_VALUES, MOST_QI = 20, 20, 4
-#: Statements are assumptions: so many are listed, however few rows other tables have.
+#: Largest number of statements that are listed even if other tables have fewer rows, since statements are assumptions.
 MOST_STATEMENTS = 1_000
-#: Quasi-identifiers with columns of their own; more are joined in one column.
+#: Largest number of quasi-identifiers with separate columns; more are joined in one column.
 MOST_COLUMNS = 3
-#: Interval ends that are closer than this are one value.
+#: Intervals with ends closer than this are single values.
 NARROW = 1e-6
-#: Packages that an answer depends on.
+#: Packages whose versions are listed.
 PACKAGES = ("maxent-cvx", "numpy", "scipy", "pandas", "cvxpy")
-#: What a price means for the value of a statement, by its binding side.
+#: Descriptions of the binding side of a statement.
 SIDES = {
     "=": "is used exactly", "<=": "binds at its upper end", ">=": "binds at its lower end",
     "~": "may be violated", "": "is not needed",
 }  # fmt: skip
-#: Units of whole things with what is written for one and for several, of shares, and of information.
+#: Units of counts with their singular and plural, units of shares, and units of information.
 SINGULAR = {
     "people": ("{n:,} person", "{n:,} people"), "records": ("{n:,} record", "{n:,} records"),
     "classes": ("{n:,} class", "{n:,} classes"), "values": ("{n:,.4g} value", "{n:,.4g} values"),
@@ -69,9 +69,9 @@ SHARES, INFORMATION = {"probability", "share", "ratio"}, {"bits", "nats"}
 
 
 class Cell(NamedTuple):
-    """A cell: its text; the number by which the column is sorted; the ends of an interval that is drawn.
+    """A cell: its text; the number by which the column is sorted; the ends of a drawn interval.
 
-    `full` is the whole of a label that is too long for a table; it is seen when the mouse is on the cell.
+    `full` is the full text of a shortened label, which is shown as a tooltip.
     """
 
     text: str
@@ -89,7 +89,7 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A sortable table; `rows` are those that are shown of `total`, in words the `order`."""
+    """A sortable table; `rows` are shown of `total`, and `order` describes their selection."""
 
     caption: str
     columns: Sequence[Column]
@@ -99,7 +99,7 @@ class Table(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """An image as a data URI, with a text for readers who do not see it; a wide one stands by itself."""
+    """An image as a data URI, with a text alternative; a wide image takes the full width."""
 
     source: str
     alt: str
@@ -111,7 +111,7 @@ class Picture(NamedTuple):
 
 
 def percent(p: float, exact: float = 0.0) -> str:
-    """Write a probability, never rounded to a certainty; within `exact` (at most 1e-6) of 0 or 1 it is one.
+    """Format a probability, never rounded to a certainty unless it is within `exact` (at most 1e-6) of 0 or 1.
 
     >>> [percent(p).replace(SPACE, " ") for p in (5 / 6, 0.8, 0.99999, 1.0, 1e-5)]
     ['83.3 %', '80 %', 'over 99.9 %', '100 %', 'below 0.1 %']
@@ -131,7 +131,7 @@ def percent(p: float, exact: float = 0.0) -> str:
 
 
 def from_on(threshold: float) -> str:
-    """Write a threshold: "at least 80 %"; slightly above a round number "more than 50 %"."""
+    """Format a threshold: "at least 80 %"; slightly above a round number "more than 50 %"."""
     value = percent(round(threshold, 5))
     return (
         text("more than {percent}", percent=value)
@@ -141,7 +141,7 @@ def from_on(threshold: float) -> str:
 
 
 def below(threshold: float) -> str:
-    """Write what is below a threshold: "less than 80 %", or "at most 50 %"."""
+    """Format the complement of a threshold: "less than 80 %", or "at most 50 %"."""
     value = percent(round(threshold, 5))
     return (
         text("at most {percent}", percent=value) if _is_above(threshold) else text("less than {percent}", percent=value)
@@ -149,12 +149,12 @@ def below(threshold: float) -> str:
 
 
 def _is_above(threshold: float) -> bool:
-    """Whether a threshold is slightly above a round number."""
+    """Return whether a threshold is slightly above a round number."""
     return 0 < threshold - round(threshold, 5) < HAIR
 
 
 def at_most(x: float) -> Cell:
-    """An upper bound, which is never rounded down."""
+    """Format an upper bound, never rounded down."""
     if not math.isfinite(x) or x == 0:
         return number(x)
     above = float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(x))))
@@ -162,17 +162,17 @@ def at_most(x: float) -> Cell:
 
 
 def probability(p: float, exact: float = 0.0) -> Cell:
-    """A probability."""
+    """Format a probability as a cell."""
     return Cell(percent(p, exact), None if math.isnan(p) else float(p))
 
 
 def count(n: float) -> Cell:
-    """A number of people or things; expected ones with one decimal."""
+    """Format a count as a cell; expected counts with one decimal."""
     return Cell(localized(f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"), float(n))
 
 
 def number(x: float, digits: int = 3) -> Cell:
-    """Any other number."""
+    """Format any other number as a cell."""
     if math.isnan(x):
         return Cell(text("not known"))
     if math.isinf(x):
@@ -181,13 +181,13 @@ def number(x: float, digits: int = 3) -> Cell:
 
 
 def label(value: object) -> Cell:
-    """A label, shortened if it is too long for a table or a sentence."""
+    """Format a label as a cell, shortened if it is too long for a table or a sentence."""
     full, short = as_label(value), as_label(value, LONGEST_LABEL)
     return Cell(short, full=full if full != short else "")
 
 
 def value_name(sensitive: Sequence[str], value: object) -> str:
-    """Write a sensitive value with its attribute: "Disease = Flu"."""
+    """Format a sensitive value with its attribute: "Disease = Flu"."""
     values = value if isinstance(value, tuple) and len(sensitive) > 1 else (value,)
     return ", ".join(
         f"{as_label(name)} = {as_label(part, LONGEST_LABEL)}" for name, part in zip(sensitive, values, strict=True)
@@ -195,7 +195,7 @@ def value_name(sensitive: Sequence[str], value: object) -> str:
 
 
 def group_name(index: pd.Index, at: int) -> str:
-    """Write a group: "Gender = female, Degree = junior", or for a named person "Iris (Gender = female)"."""
+    """Format a group: "Gender = female, Degree = junior", or for a named person "Iris (Gender = female)"."""
     labels = dict(zip(index.names, index[at] if isinstance(index, pd.MultiIndex) else (index[at],), strict=True))
     who = labels.pop("who", OTHERS)
     described = ", ".join(f"{as_label(name)} = {as_label(label, LONGEST_LABEL)}" for name, label in labels.items())
@@ -204,32 +204,32 @@ def group_name(index: pd.Index, at: int) -> str:
 
 
 def column(name: str, cells: Iterable[Cell | str], kind: str = "text") -> tuple[Column, list[Cell]]:
-    """A column, and its cells."""
+    """Make a column with its cells."""
     return Column(name, kind), [cell if isinstance(cell, Cell) else Cell(cell) for cell in cells]
 
 
 def counts(name: str, numbers: Iterable[float]) -> tuple[Column, list[Cell]]:
-    """A column of numbers of people or things."""
+    """Make a column of counts."""
     return column(name, map(count, numbers), "number")
 
 
 def probabilities(name: str, p: Iterable[float], exact: float = 0.0) -> tuple[Column, list[Cell]]:
-    """A column of probabilities."""
+    """Make a column of probabilities."""
     return column(name, [probability(x, exact) for x in p], "number")
 
 
 def group_columns(index: pd.Index, at: Any) -> list[tuple[Column, list[Cell]]]:
-    """The columns that name some groups; more than MOST_COLUMNS are joined in one."""
+    """Make the columns that describe groups; more than MOST_COLUMNS are joined in one."""
     shown = index[at]
     names = [text("Name") if name == "who" else str(name) for name in shown.names]
-    levels = [[label(one) for one in shown.get_level_values(i)] for i in range(shown.nlevels)]
+    levels = [[label(value) for value in shown.get_level_values(i)] for i in range(shown.nlevels)]
     if len(names) <= MOST_COLUMNS:
         return [column(name, labels) for name, labels in zip(names, levels, strict=True)]
     return [column(" \u00b7 ".join(names), map(_side_by_side, zip(*levels, strict=True)), "group")]
 
 
 def _side_by_side(labels: Sequence[Cell]) -> Cell:
-    """Several labels in one cell."""
+    """Join labels in one cell."""
     full = " \u00b7 ".join(label.full or label.text for label in labels)
     return Cell(
         " \u00b7 ".join(label.text for label in labels), full=full if any(label.full for label in labels) else ""
@@ -239,7 +239,7 @@ def _side_by_side(labels: Sequence[Cell]) -> Cell:
 def table_of(
     caption: str, *columns: tuple[Column, list[Cell]], total: int | None = None, order: str = "the first"
 ) -> Table:
-    """A table of columns; `total` is the number of its rows if only some are shown."""
+    """Make a table of columns; `total` is the number of rows if only some are shown."""
     rows = list(zip(*(cells for _, cells in columns), strict=True))
     return Table(caption, [heading for heading, _ in columns], rows, len(rows) if total is None else total, text(order))
 
@@ -248,7 +248,7 @@ def table_of(
 
 
 def heat_map(data: ReportData) -> Picture | None:
-    """P(s | q) of the groups with the largest probabilities; None if it could not be read."""
+    """Draw P(s | q) of the groups with the largest probabilities; return None if it would be unreadable."""
     view = data.view
     if data.in_partitions or len(view.sensitive_values) > MOST_VALUES or len(view.qi) > MOST_QI:
         return None
@@ -262,7 +262,7 @@ def heat_map(data: ReportData) -> Picture | None:
         attribute=data.sa, n=n, p=percent(float(p.to_numpy()[q, s]), data.exact), value=as_label(p.columns[s], LONGEST_LABEL),
         group=as_label(p.index[q], LONGEST_LABEL),
     )  # fmt: skip
-    ax.set_title("")  # the caption says the same
+    ax.set_title("")  # the caption contains it
     if len(p) > n:
         rows, sizes = most_exposed(p, n)
         labels = [
@@ -276,12 +276,12 @@ def heat_map(data: ReportData) -> Picture | None:
 
 
 def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
-    """Number of exposed people against the threshold, one line per posterior; None in partitions."""
+    """Draw the number of exposed people against the threshold, one line per posterior; return None in partitions."""
     if any(data.in_partitions for data in cases):
         return None
-    if len({data.is_compared for data in cases}) > 1:  # they are counted by different rules
+    if len({data.is_compared for data in cases}) > 1:  # counts with and without a baseline are not comparable
         return None
-    if cases[0].is_without_her:  # its records without a closed form are solved for one threshold
+    if cases[0].is_without_her:  # this baseline is solved for a single threshold, where it has no closed form
         return None
     settings = cases[0].settings
     posts: Any = {data.name or text("this adversary"): data.post for data in cases}
@@ -295,7 +295,7 @@ def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
         return None
     ax.axvline(settings.threshold, color="0.3", linewidth=1, linestyle=(0, (1, 2)))
     legend = ax.get_legend()
-    # Of several posteriors the legend has the names that the user gave them.
+    # With several posteriors, the legend contains the user's names.
     _translate(ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend and len(posts) == 1 else ()))
     counts = ", ".join(
         text("{n:,} for {name}", n=data.exposure.people, name=as_label(name))
@@ -310,7 +310,7 @@ def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
 
 
 def _show_from(ax: Axes, least: float) -> bool:
-    """Show the right-hand part of the curve, since low thresholds say little; whether anybody is exposed there."""
+    """Restrict the curve to thresholds from `least` on; return whether anybody is exposed there."""
     from matplotlib.ticker import MaxNLocator
 
     lines = [(np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)) for line in ax.get_lines()]
@@ -324,13 +324,13 @@ def _show_from(ax: Axes, least: float) -> bool:
 
 
 def _translate(*artists: Text) -> None:
-    """Write texts of a plot, which are the package's own, in the current language."""
+    """Translate texts of a plot that were written by the package."""
     for artist in artists:
         artist.set_text(text(artist.get_text()))
 
 
 def _as_source(ax: Axes) -> str:
-    """The figure as the data URI of an SVG, whose texts stay texts; closes it."""
+    """Convert the figure to the data URI of an SVG, with its texts kept as texts, and close it."""
     import matplotlib as mpl
     from matplotlib.text import Text
 
@@ -357,13 +357,13 @@ def _close(ax: Axes) -> None:
 
 
 def who_values(data: ReportData) -> list[object]:
-    """The inferred value of each row of ``exposure.who``, whose first columns are the attributes that are judged."""
+    """Return the inferred value of each row of ``exposure.who``, whose first columns are the sensitive attributes."""
     columns = [data.exposure.who.iloc[:, i] for i in range(len(data.judged))]
     return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
 def exposed_tables(data: ReportData) -> list[Table]:
-    """The exposed groups, the values that expose them, and everybody by the largest probability."""
+    """Make the tables of exposed groups, of their values, and of all people by the largest probability."""
     exposure, rows, attribute = data.exposure, data.settings.rows, as_label(data.judged)
     tables = []
     if len(exposure.who):
@@ -386,7 +386,7 @@ def exposed_tables(data: ReportData) -> list[Table]:
         columns.append(counts(text("People"), who["people"]))
         tables.append(table_of(caption, *columns, total=len(exposure.who), order="the largest probabilities first"))
     by_value = exposure.values[(exposure.values["exposed"] > 0) | (exposure.values["not_counted"] > 0)]
-    if len(by_value) and not exposure.closeness:  # intervals overlap, so that their people would be counted repeatedly
+    if len(by_value) and not exposure.closeness:  # people would be counted repeatedly in overlapping intervals
         shown = by_value.sort_values(["exposed", "anyway"], ascending=False, kind="stable").head(rows)
         tables.append(
             table_of(
@@ -409,12 +409,12 @@ def exposed_tables(data: ReportData) -> list[Table]:
 
 
 def _from_to(low: str, high: str) -> str:
-    """Write an interval: "10 % to 20 %"."""
+    """Format an interval: "10 % to 20 %"."""
     return text("{low} to {high}", low=low, high=high)
 
 
 def records_table(data: ReportData) -> Table:
-    """The original records of exposed groups, and whether what is inferred about them is true."""
+    """Make the table of original records of exposed groups, with the correctness of the inferences."""
     original, view = data.settings.original, data.view
     assert original is not None
     index = data.exposure.who.index
@@ -441,7 +441,7 @@ def records_table(data: ReportData) -> Table:
 
 
 def measures_table(caption: str, table: pd.DataFrame) -> Table:
-    """Measures with their values and what they say."""
+    """Make the table of measures with their values and meanings."""
     values = [_measured(float(value), unit) for value, unit in zip(table["value"], table["unit"], strict=True)]
     return table_of(
         caption,
@@ -464,7 +464,7 @@ def _measured(value: float, unit: str) -> Cell:
 
 
 def summary_table(cases: Sequence[ReportData], people: Sequence[int]) -> Table:
-    """The key figures of several posteriors side by side."""
+    """Make the table of key figures of several posteriors."""
     unknown = Cell(text("not known"))
 
     def figures(data: ReportData, n: int) -> Iterator[Cell]:
@@ -478,7 +478,7 @@ def summary_table(cases: Sequence[ReportData], people: Sequence[int]) -> Table:
             yield number(data.post.entropy, 6)
         yield at_most(data.post.certificate.bound)
 
-    # Named people are distinguishable, which alone adds entropy.
+    # Entropies are not comparable if people are named, since distinguishable people add entropy.
     is_any_named = any(data.n_named for data in cases)
     names = [
         text("people"), text("people exposed"), text("largest inferred probability"),
@@ -491,7 +491,7 @@ def summary_table(cases: Sequence[ReportData], people: Sequence[int]) -> Table:
 
 
 def published_values_table(data: ReportData) -> Table:
-    """How many people have each sensitive value."""
+    """Make the table of the number of people with each sensitive value."""
     n_s = np.asarray(data.view.n_s)
     shown = np.argsort(-n_s, kind="stable")[: data.settings.rows]
     return table_of(
@@ -503,11 +503,11 @@ def published_values_table(data: ReportData) -> Table:
 
 
 def named_people_table(data: ReportData) -> Table:
-    """The people that the adversary knows by name."""
+    """Make the table of people known to the adversary by name."""
     people, tuples = data.post.space.people, data.view.quasi_identifiers  # type: ignore[union-attr]
     groups = tuples[people.q[: data.settings.rows]]
     return table_of(
-        text("People whom the adversary knows by name"),
+        text("People known to the adversary by name"),
         column(text("Name"), map(label, people.names[: data.settings.rows])),
         *(column(str(name), map(label, groups.get_level_values(i))) for i, name in enumerate(data.view.qi)),
         total=len(people),
@@ -515,7 +515,7 @@ def named_people_table(data: ReportData) -> Table:
 
 
 def statements_of(model: Any) -> list[tuple[str, str]]:
-    """Every row of knowledge in notation, with its label if that is another."""
+    """Return every row of knowledge in notation, with its label if different."""
     form, blocks = model.form, model.blocks
     texts = {name: str(source) for name, source in model.knowledge.items() if isinstance(source, Statement)}
     statements = []
@@ -531,7 +531,7 @@ def statements_of(model: Any) -> list[tuple[str, str]]:
 
 
 def _row_name(name: object) -> str:
-    """Write the name of a row of knowledge; that of a published rule begins with a word of the language."""
+    """Format the name of a row of knowledge; translate the prefix of published rules."""
     words = {"published rule": text("published rule"), "no rule": text("no rule")}
     kind, colon, rule = str(name).partition(": ")
     return f"{words.get(kind, kind)}{colon}{rule}"
@@ -546,19 +546,19 @@ def _sides(low: float, high: float) -> str:
 
 
 def statements_table(data: ReportData, statements: Sequence[tuple[str, str]]) -> Table:
-    """The adversary's statements, with a column of labels if some have one."""
+    """Make the table of the adversary's statements, with a column of labels if some have one."""
     shown = statements[: max(data.settings.rows, MOST_STATEMENTS)]
     columns = [column(text("Statement"), [statement for statement, _ in shown], "code")]
     if any(name for _, name in shown):
         columns.append(column(text("Label"), [name for _, name in shown]))
-    return table_of(text("Knowledge that the adversary is assumed to have"), *columns, total=len(statements))
+    return table_of(text("Assumed knowledge of the adversary"), *columns, total=len(statements))
 
 
 def certain_table(data: ReportData, table: pd.DataFrame) -> Table:
-    """Certain inferences and the statements that they follow from, certainties to have a value first."""
+    """Make the table of certain inferences and the statements that imply them, certain values first."""
     order = np.lexsort((-table["people"].to_numpy(), table["probability"].to_numpy() != 1))
     shown = table.iloc[order[: data.settings.rows]]
-    # Rows of a release that has no closed form can be reasons, and are no statements of anybody.
+    # Reasons may include published rows if the release has no closed form; these are not statements.
     published = {data.model.form.name(row) for row in range(data.model.form.n_facts)}
     reasons = [
         "; ".join(_row_name(name) for name in because if name not in published) or text("the release alone")
@@ -576,7 +576,7 @@ def certain_table(data: ReportData, table: pd.DataFrame) -> Table:
 
 
 def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
-    """The intervals of values that count: a table of those that are open, and figures for the sentences."""
+    """Make the table of intervals with more than one value, of values that count, and figures for the sentences."""
     view, threshold = data.view, data.settings.threshold
     levels = [ends.index.get_level_values(i) for i in range(ends.index.nlevels)]
     n_qi = len(view.qi)
@@ -625,10 +625,10 @@ def interval_tables(data: ReportData, ends: pd.DataFrame) -> dict[str, Any]:
 def _ends_of_windows(
     windows: Intervals, low: np.ndarray, high: np.ndarray, view: View
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds on the largest P of the values close to some value, by QI tuple, from those of each value."""
+    """Compute bounds on the largest P of a window of close values, by QI tuple, from bounds for each value."""
     inside = view.inside
     least, most = (windows.of(windows.values.of(ends[:, inside])) for ends in (low, high))
-    # What is close has at least what others cannot have, and at most what others need not have.
+    # A window has at least 1 minus the upper bounds of other values, and at most 1 minus their lower bounds.
     least = np.maximum(least, 1 - (high.sum(axis=1, keepdims=True) - most))
     most = np.minimum(most, 1 - (low.sum(axis=1, keepdims=True) - windows.of(windows.values.of(low[:, inside]))))
     return least.max(axis=1), most.max(axis=1)
@@ -640,7 +640,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def _counted_values(data: ReportData) -> np.ndarray:
-    """Mark the values that must not be inferred; not to be in a release is not a value."""
+    """Mark the values that must not be inferred; absence from the release is not a value."""
     values, sensitive = data.view.sensitive_values, data.settings.sensitive
     inside = data.view.inside
     if sensitive is None:
@@ -656,12 +656,12 @@ def _counted_values(data: ReportData) -> np.ndarray:
 
 
 def _listed(values: Any) -> list[object]:
-    """One value or several; a tuple is one, a combination."""
+    """Return one value or several as a list; a tuple is one combination."""
     return [values] if isinstance(values, str | tuple) or not is_several(values) else list(values)
 
 
 def price_table(data: ReportData, table: pd.DataFrame) -> Table:
-    """The prices of statements, largest first; the sign would say only in which direction the value would move."""
+    """Make the table of prices, largest first; signs are omitted, since they show only the direction of a change."""
     shown = table.head(data.settings.rows)
     return table_of(
         text("Prices of the statements"),
@@ -674,7 +674,7 @@ def price_table(data: ReportData, table: pd.DataFrame) -> Table:
 
 
 def attack_result_table(result: AttackResult, rows: int) -> Table:
-    """The most certain inferences of an attack."""
+    """Make the table of the most certain inferences of an attack."""
     p = result.table.to_numpy()
     i = np.argsort(-p.max(axis=1), kind="stable")[:rows]
     j = p[i].argmax(axis=1)
@@ -691,7 +691,7 @@ def attack_result_table(result: AttackResult, rows: int) -> Table:
 
 
 def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
-    """The worst case for each number of pieces of knowledge."""
+    """Make the table of the worst case by number of pieces of knowledge."""
     shown = table.head(rows)
     known = [
         "; ".join(_implication(premise, (person, value)) for premise in premises) or text("nothing")
@@ -709,7 +709,7 @@ def worst_case_table(table: pd.DataFrame, sa: str, rows: int) -> Table:
 
 
 def _implication(premise: tuple[str, object], target: tuple[str, object]) -> str:
-    """Say that who has one value, (person, value), has the target; the same person cannot have both."""
+    """Format "if a person has a value, another has the target", or the negation for the same person."""
     (one, value), (other, other_value) = (
         (_person(person), as_label(value, LONGEST_LABEL)) for person, value in (premise, target)
     )
@@ -721,13 +721,13 @@ def _implication(premise: tuple[str, object], target: tuple[str, object]) -> str
 
 
 def _person(name: str) -> str:
-    """Write "person 1 of bucket 7"."""
+    """Format "person 1 of bucket 7"."""
     number, _, bucket = name.removeprefix("person ").partition(" of bucket ")
     return text("person {number} of bucket {bucket}", number=number, bucket=as_label(bucket, LONGEST_LABEL))
 
 
 def plain_table(table: pd.DataFrame, rows: int) -> Table:
-    """A table as an attack returns it."""
+    """Make the table of a DataFrame returned by an attack."""
 
     def cell(value: object) -> Cell:
         if isinstance(value, float):
@@ -746,7 +746,7 @@ def plain_table(table: pd.DataFrame, rows: int) -> Table:
 
 
 def certificate_table(data: ReportData) -> Table:
-    """What is proved about the answer."""
+    """Make the table of the certificate."""
     post, certificate = data.post, data.post.certificate
     cells = {
         text("largest possible error of a probability"): at_most(certificate.bound),
@@ -766,16 +766,16 @@ def certificate_table(data: ReportData) -> Table:
 
 
 def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
-    """What is needed to make the same report: settings, data, versions and seed."""
+    """Make the table of the settings, data, versions and seed that reproduce the report."""
     settings = cases[0].settings
     if settings.baseline is None:
         baseline = text("nothing")
     elif not all(data.is_compared for data in cases):
-        baseline = text("nothing where the release does not publish how many people have each value")
+        baseline = text("none if the release does not publish the number of people with each value")
     elif cases[0].is_without_her:
-        baseline = text("what is inferred without the person's own record")
+        baseline = text("the inference without the person's own record")
     elif isinstance(settings.baseline, str):
-        baseline = text("the share of all people who have the value")
+        baseline = text("the share of all people with the value")
     else:
         baseline = text("given probabilities")
     sensitive: Any = settings.sensitive
@@ -794,7 +794,7 @@ def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
         ),
         text("original records"): text("given, for measures" if settings.original is not None else "not given"),
         text("date"): day,
-        **{text(str(name)): text(said) if isinstance(said, str) else said for name, said in settings.about.items()},
+        **{text(str(name)): text(value) if isinstance(value, str) else value for name, value in settings.about.items()},
         **{name: _version(name) for name in PACKAGES},
         "Python": platform.python_version(),
     }

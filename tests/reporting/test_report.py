@@ -112,7 +112,7 @@ def test_attacks_that_were_asked_for(page, release):
     rows = page.table("The worst case")
     assert numbers(rows, 1) == mx.attacks.worst_case(release)["disclosure"].to_list()
     assert "person 1 of bucket 1 does not have Breast Cancer" in page.text
-    assert "Do not take these probabilities at face value" in page.text
+    assert "These probabilities are often too large" in page.text
     assert "Attacks" not in {text for _, text in read(mx.report(mx.MaxEnt(release).solve()).html).headings}
 
 

@@ -1,5 +1,5 @@
 "use strict";
-// A click on a heading sorts its table: by the numbers behind the cells where they have any, else by their text.
+// A click on a heading sorts its table by the numbers of the cells, or by their text if they have no numbers.
 for (const table of document.querySelectorAll("table")) {
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
@@ -20,7 +20,7 @@ for (const table of document.querySelectorAll("table")) {
   });
 }
 
-// In the frame of a notebook a link to a place in the page would lead to the notebook.
+// In the iframe of a notebook, links to anchors of the page would open the notebook.
 if (location.protocol === "about:") {
   for (const link of document.querySelectorAll("a[href^='#']")) {
     link.addEventListener("click", (event) => {
