@@ -1,4 +1,4 @@
-"""The explorer: a model under the hand, whose knowledge is moved while what follows from it is seen."""
+"""The explorer: a model whose knowledge is changed interactively, with immediate display of the inferences."""
 
 from __future__ import annotations
 

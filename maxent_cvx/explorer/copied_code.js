@@ -1,9 +1,9 @@
-// Lines of code, and a button that copies them.
+// Code with a button that copies it.
 function render({ model, el }) {
   const code = document.createElement("pre");
   code.className = "maxent-code";
   code.tabIndex = 0;
-  code.setAttribute("aria-label", "The code that makes this model");
+  code.setAttribute("aria-label", "Code of this model");
   const button = document.createElement("button");
   button.type = "button";
   button.className = "maxent-copy";

@@ -1,4 +1,4 @@
-"""The explorer: a model whose knowledge is changed by sliders; widgets in a notebook, a picture elsewhere."""
+"""The explorer: a model whose knowledge is changed by sliders in a notebook; elsewhere, a static picture."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
     from .widgets import Page
 
-#: The colours of P = 0, 0.5 and 1, red, green, blue; those between are mixed of them.
+#: The RGB colours of P = 0, 0.5 and 1; other colours are interpolated.
 COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
-#: From this P on white letters are read more easily than dark ones: the contrast of either is above 4 there.
+#: From this P on, text is white instead of dark; the contrast of both is above 4 there.
 DARK = 0.67
-#: Intervals this narrow are a number: what bounds are proved to, as a probability, and the digits that are shown.
+#: Intervals narrower than this are shown as a single number: the accuracy of proved bounds, and of the digits shown.
 NARROW = 5e-3
-#: What rounding may leave of a probability of 0, or take from one of 1.
+#: Probabilities closer than this to 0 or 1 are equal to it up to rounding.
 ROUNDING = 1e-9
 
 
 def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
-    """The HTML of a table: one row per QI tuple, one column per sensitive value; below each P(s | q) its interval."""
+    """Format P(s | q) and its intervals as an HTML table: one row per QI tuple, one column per sensitive value."""
     view, columns = answer.post.space.view, possible(answer)
     people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
     limits = np.where(answer.exposing(threshold), threshold, np.inf)
@@ -60,14 +60,14 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
 
 
 def _head(label: object, scope: str) -> str:
-    """The head of a row or a column; the whole of a long label is seen when the mouse is on it."""
+    """Format the heading of a row or a column; a long label is shortened and shown in full as a tooltip."""
     full, short = as_label(label), as_label(label, LONGEST_LABEL)
     title = f' title="{escape(isolated(full))}"' if short != full else ""
     return f'<th scope="{scope}"{title}>{escaped(short)}</th>'
 
 
 def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
-    """What the cells are, and what is omitted."""
+    """Describe the cells, and the omitted groups and values."""
     shown, total = answer.shown, len(answer.post.space.groups[1])
     before = "" if is_current else "<strong>The previous answer.</strong> "
     groups = f" of the {len(shown)} most exposed of {total} groups" if len(shown) < total else " of each group"
@@ -83,13 +83,13 @@ def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
 
 
 def possible(answer: Answer) -> np.ndarray:
-    """The positions of values that are possible for some group that is shown."""
+    """Return the positions of values that are possible for some shown group."""
     largest = answer.shown.to_numpy() if answer.interval is None else answer.interval[1]
     return np.flatnonzero(largest.max(axis=0) > ROUNDING)
 
 
 def _cell(p: float, threshold: float, *interval: float) -> str:
-    """One P(s | q) with its interval."""
+    """Format one P(s | q) with its interval."""
     red, green, blue = (round(float(np.interp(p, [0, 0.5, 1], mixed))) for mixed in COLOURS.T)
     colour = "#fff" if p >= DARK else "#111"
     between = _interval(*interval) if interval else ""
@@ -100,7 +100,7 @@ def _cell(p: float, threshold: float, *interval: float) -> str:
 
 
 def _interval(low: float, high: float) -> str:
-    """Write an interval; one of a single number as "certain" or "exactly", and 0 as nothing."""
+    """Format an interval; a single number as "certain" or "exactly", and 0 as an empty text."""
     if high < NARROW:
         return ""
     if high - low < NARROW:
@@ -109,7 +109,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def short(p: float) -> str:
-    """Write a probability with two digits: .25, 1, 0; only 0 and 1 are written as such."""
+    """Format a probability with two digits: .25, 1, 0; only exact values are written as 0 or 1."""
     if p <= ROUNDING or p >= 1 - ROUNDING:
         return f"{p:.0f}"
     text = f"{p:.2f}"
@@ -118,7 +118,7 @@ def short(p: float) -> str:
 
 @dataclass(eq=False)
 class Exploration:
-    """The state of the controls, and everything that is shown, without any widget."""
+    """The state of the controls, and all displayed content, without widgets."""
 
     assumptions: Assumptions
     original: pd.DataFrame | None
@@ -162,7 +162,7 @@ class Exploration:
 
     @property
     def picture(self) -> str:
-        """The heat map as HTML; greyed if it is of a previous answer, empty if there is none."""
+        """The heat map as HTML; grey for a previous answer, empty without an answer."""
         if self.pictured is None:
             return ""
         return heat_map(self.pictured, self.state.threshold, is_current=self.pictured is self.answer)
@@ -173,12 +173,12 @@ class Exploration:
         return typed(self.assumptions, self.state)
 
 
-#: Letters in a line below the picture, an inch.
+#: Letters per inch in the lines below the picture.
 LETTERS = 12
 
 
 def picture(answer: Answer | NoAnswer, sentences: list[str], max_rows: int) -> Figure:
-    """A figure of the posterior, with the sentences below it; for a contradiction the sentences alone."""
+    """Plot the posterior, with the sentences below it; without an answer, the sentences alone."""
     from matplotlib.figure import Figure
 
     width, height = 8.0, 1.2
@@ -195,14 +195,14 @@ def picture(answer: Answer | NoAnswer, sentences: list[str], max_rows: int) -> F
     return figure
 
 
-#: What the page is made of, beyond what the package needs.
+#: Optional dependencies of the page.
 NEEDED = ("ipywidgets", "anywidget")
-#: What to do where they are missing.
+#: The command that installs them.
 INSTALL = 'pip install "maxent-cvx[explorer]"'
 
 
 class Explorer:
-    """An interactive model: made by :func:`maxent_cvx.explore`, and displayed by a notebook.
+    """An interactive model, created by :func:`maxent_cvx.explore` and displayed by a notebook.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class Explorer:
 
     @property
     def model(self) -> MaxEnt:
-        """The current model; the one that was given never changes."""
+        """The current model; the given model is never changed."""
         return self._exploration.assumptions.model_at(self._exploration.state).copy()
 
     @property
@@ -255,11 +255,11 @@ class Explorer:
         return self._made().box
 
     def _made(self) -> Page:
-        """The page, made when it is first asked for."""
+        """Return the page, created on first use."""
         if missing := [name for name in NEEDED if find_spec(name) is None]:
             raise ImportError(f"the sliders need {' and '.join(missing)}: {INSTALL}")
         if self._page is None:
-            from .widgets import Page  # ipywidgets is an extra, and nothing else needs it
+            from .widgets import Page  # requires ipywidgets, an optional dependency
 
             self._page = Page(self._exploration)
         return self._page
@@ -300,13 +300,13 @@ class Explorer:
             self._page.reset()
 
     def _drawn(self, note: str) -> Figure:
-        """The picture, with a note in the last place."""
+        """Plot the current answer, with a note as the last sentence."""
         head, items = self._exploration.sentences
         sentences = [sentence for sentence in (head, *items, note) if sentence]
         return picture(self._exploration.answer, sentences, self._exploration.max_rows)
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The page where widgets are shown; a picture, and words, where they are not."""
+        """Return the page, with a picture and a text for frontends without widgets."""
         bundle: dict[str, Any] = {}
         metadata: dict[str, Any] = {}
         if any(find_spec(name) is None for name in NEEDED):
@@ -340,8 +340,8 @@ def explore(
     """Explore interactively how the adversary's knowledge changes P(s | q), its intervals and the exposed people.
 
     In a notebook there are sliders for the value and the vagueness of each statement, for the number of known associations
-    and for the threshold, and check boxes for other knowledge. If statements contradict each other, the page says which.
-    It shows the code that makes the current model. Elsewhere, a static picture is shown.
+    and for the threshold, and check boxes for other knowledge. The page lists contradictory statements, and shows the code
+    of the current model. Elsewhere, a static picture is shown.
 
     Parameters
     ----------
@@ -351,17 +351,17 @@ def explore(
         The original records. With them, the divergence from the truth is shown, in bits, and their K+ and K- strongest
         associations can be added to the knowledge.
     threshold : float
-        The initial threshold of exposure; the baseline is the overall distribution, where it is published.
+        The initial threshold of exposure; the baseline is the overall distribution, if published.
     sensitive : object, optional
         The values that count, see :func:`maxent_cvx.measures.exposed`; by default all.
     statements : sequence of str, optional
-        Labels of ``model.knowledge`` that get sliders; by default the first 20. Other knowledge gets a check box.
+        Labels of ``model.knowledge`` with sliders; by default the first 20. Other knowledge has a check box.
     min_support : int
         Least number of records behind an association, see :class:`maxent_cvx.StrongestAssociations`.
     max_rows : int
-        Number of QI tuples that are shown, those with the largest probabilities.
+        Number of QI tuples shown: those with the largest probabilities.
     time_limit : float
-        Seconds for each solve, and for the intervals that are shown.
+        Time limit of each solve, and of the intervals, in seconds.
 
     Returns
     -------
@@ -371,7 +371,7 @@ def explore(
     Raises
     ------
     StatementError
-        If `model` is not a MaxEnt, or an argument cannot be read.
+        If `model` is not a MaxEnt, or an argument is invalid.
     BadProbability
         If the threshold is not between 0 and 1.
     UnknownName, TableError
@@ -395,7 +395,7 @@ def explore(
     chosen = None if statements is None else check_list(statements, "statements", "labels")
     if original is not None:
         check_dataframe(original, "original")
-        count_pairs(model.view, original)  # which are the people of the view, or an error says who is not
+        count_pairs(model.view, original)  # raises if the records are not the people of the view
     assumptions = assumptions_of(model, original, threshold, min_support, chosen)
-    sensitive_events(model.view.sensitive_values, sensitive)  # which there are, or an error says which there are not
+    sensitive_events(model.view.sensitive_values, sensitive)  # raises if a value does not exist
     return Explorer(Exploration(assumptions, original, max_rows, limit, sensitive))

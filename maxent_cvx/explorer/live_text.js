@@ -1,6 +1,6 @@
-// Text that a screen reader reads when it changes; notes appear if the next answer takes long, or never begins.
+// Text that screen readers announce when it changes; notes appear if the next answer is slow or the kernel is silent.
 const PATIENCE = 400; // milliseconds until "Computing ..." appears
-const SILENCE = 5000; // milliseconds after a control was moved until the kernel is said to be silent
+const SILENCE = 5000; // milliseconds from the move of a control to the note that the kernel is silent
 
 function render({ model, el }) {
   const words = document.createElement("div");
@@ -19,7 +19,7 @@ function render({ model, el }) {
     words.setAttribute("aria-busy", model.get("busy"));
     if (model.get("busy")) timer = setTimeout(() => words.classList.add("maxent-busy"), PATIENCE);
   };
-  // A saved page has sliders and no kernel: without the note, its numbers would seem to be those of the sliders as moved.
+  // A saved page has sliders but no kernel: without the note, its numbers would seem to follow the moved sliders.
   const moved = (event) => {
     if (unanswered || !el.closest(".maxent-explorer")?.contains(event.target)) return;
     unanswered = setTimeout(() => words.classList.add("maxent-silent"), SILENCE);

@@ -1,4 +1,4 @@
-// A slider that is the browser's own, so that keyboards move it and screen readers know its name.
+// A native slider of the browser, which supports keyboards and screen readers.
 const KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
 
 function render({ model, el }) {
@@ -7,10 +7,10 @@ function render({ model, el }) {
   const caption = document.createElement("span");
   const input = document.createElement("input");
   input.type = "range";
-  // JupyterLab would move its panels and cells by these keys.
+  // JupyterLab would otherwise use these keys to navigate.
   input.dataset.lmSuppressShortcuts = "true";
   input.addEventListener("keydown", (event) => KEYS.has(event.key) && event.stopPropagation());
-  const number = document.createElement("span"); // for eyes: <output> would be read aloud beside the slider itself
+  const number = document.createElement("span"); // visual only: <output> would be announced in addition to the slider
   number.className = "maxent-number";
   number.setAttribute("aria-hidden", "true");
   label.append(caption, input, number);

@@ -1,4 +1,4 @@
-"""The explorer without widgets: the state of its controls, the model and the answer that follow from it, in words."""
+"""The explorer without widgets: the state of its controls, and the resulting model, answer and sentences."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ class State:
     threshold: float = 0.8
 
     def moved(self, label: str, **changes: Any) -> State:
-        """The state with one setting changed: ``state.moved("P(Flu) = 0.3", value=0.4)``."""
+        """Return the state with one setting changed: ``state.moved("P(Flu) = 0.3", value=0.4)``."""
         return replace(self, settings={**self.settings, label: replace(self.settings[label], **changes)})
 
     @property
     def knowledge(self) -> tuple[Any, ...]:
-        """What a model depends on: everything but the threshold."""
+        """The part of the state that determines the model: everything except the threshold."""
         return tuple(self.settings.items()), self.positive, self.negative
 
 
 #: Least number of steps from one end of a slider to the other.
 STEPS = 50
-#: How many decimals a scale may gain so that the value as typed is on it.
+#: Largest number of decimals added to a scale so that it contains the typed value.
 FINER = 2
-#: Fraction of a step within which a number is on it up to rounding.
+#: Fraction of a step within which a number is on the scale up to rounding.
 ON_STEP = 1e-6
 
 
@@ -77,7 +77,7 @@ class Scale:
 
     @classmethod
     def of(cls, low: float, high: float, *shown: float) -> Scale:
-        """Choose a step, a power of ten, such that some numbers are on the scale, unless they are too fine."""
+        """Choose a step, a power of ten, so that the scale contains some numbers, unless they are too fine."""
         digits = -math.floor(math.log10((high - low) / STEPS))
         finest = digits + FINER
         while digits < finest and any(abs(round(x / 10.0**-digits) - x / 10.0**-digits) > ON_STEP for x in shown):
@@ -99,16 +99,16 @@ class Adjustable:
 
     @property
     def what(self) -> Probability:
-        """The combination that has the value."""
+        """The linear combination in the statement."""
         return Probability(dict(self.statement.terms))
 
     @property
     def has_own_label(self) -> bool:
-        """Whether somebody chose the label, so that it stays where the statement's text changes."""
+        """Whether the label was chosen by the user, and is kept if the text of the statement changes."""
         return self.label != self.statement.label
 
     def at(self, setting: Setting) -> Statement:
-        """The statement with another value and vagueness."""
+        """Return the statement with another value and vagueness."""
         if (setting.value, setting.vagueness) == (self.start.value, self.start.vagueness):
             return self.statement
         value, low, high = setting.value, self.statement.low, self.statement.high
@@ -125,7 +125,7 @@ class Adjustable:
 
 
 def adjustable(label: str, source: Source) -> Adjustable | None:
-    """The sliders of a source; None if it is not a statement with a value."""
+    """Return the sliders of a source; None if it is not a statement with a value."""
     if not isinstance(source, Statement) or (math.isinf(source.low) and math.isinf(source.high)):
         return None
     least, most = Probability(dict(source.terms)).attainable()
@@ -148,7 +148,7 @@ def adjustable(label: str, source: Source) -> Adjustable | None:
 
 
 def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
-    """``low <= P(s | q) <= high`` over every distribution that satisfies the rows, of some groups q."""
+    """Compute bounds ``low <= P(s | q) <= high`` over all distributions that satisfy the rows, for some groups q."""
     space = model.space
     n_values, n_terms = len(space.view.sensitive_values), len(space)
     of_term, people = space.groups
@@ -174,8 +174,7 @@ PATIENCE = 16
 
 def solved(model: MaxEnt, seconds: float) -> Posterior:
     """Solve a model, or find a contradiction early."""
-    # With convex constraints, which are solved as a problem of rows for each guess of a multiplier, many iterations are
-    # usual.
+    # Many iterations are usual with convex constraints, which are solved as one problem of rows per multiplier guess.
     callback = None if model.convex else lambda iteration: iteration.iteration >= PATIENCE
     try:
         return model.solve(time_limit=seconds, callback=callback)
@@ -192,7 +191,7 @@ def solved(model: MaxEnt, seconds: float) -> Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What is inferred, and of the rows that are shown what is certain."""
+    """The posterior, and the intervals of the shown groups."""
 
     post: Posterior
     divergence: float | None
@@ -203,11 +202,11 @@ class Answer:
 
     @cached_property
     def shown(self) -> pd.DataFrame:
-        """P(s | q) of the groups that are shown."""
+        """P(s | q) of the shown groups."""
         return self.post.inferences()[0].iloc[self.groups]
 
     def exposing(self, threshold: float) -> np.ndarray:
-        """Mark the columns of which a probability from the threshold on exposes somebody."""
+        """Mark the columns in which probabilities of at least the threshold expose somebody."""
         values = self.post.space.view.sensitive_values
         inside = values[self.post.view.inside]
         baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
@@ -215,7 +214,7 @@ class Answer:
         return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
 
     def exposure(self, threshold: float) -> Exposure:
-        """Who is exposed, with the overall distribution as the baseline, where it is published."""
+        """Compute the exposure, with the overall distribution as the baseline if published."""
         if threshold not in self._exposures:
             try:
                 result = exposed(self.post, threshold, sensitive=self.sensitive, baseline="overall")
@@ -226,13 +225,13 @@ class Answer:
 
     @cached_property
     def _exposures(self) -> dict[float, Exposure]:
-        """By threshold, those that were asked for: words and frames ask for the same."""
+        """The computed exposures by threshold, used by both sentences and frames."""
         return {}
 
 
 @dataclass(frozen=True, eq=False)
 class NoAnswer:
-    """Why nothing can be inferred."""
+    """The reason why there is no posterior."""
 
     conflict: pd.DataFrame | None
     message: str
@@ -241,7 +240,7 @@ class NoAnswer:
 def answered(
     model: MaxEnt, original: pd.DataFrame | None, max_rows: int, seconds: float, sensitive: object = None
 ) -> Answer | NoAnswer:
-    """Solve a model, and find the intervals of what is shown."""
+    """Solve a model, and compute the intervals of the shown groups."""
     try:
         post = solved(model, seconds)
     except Infeasible as error:
@@ -257,7 +256,7 @@ def answered(
 
 
 def most_exposed(post: Posterior, max_rows: int, sensitive: object) -> np.ndarray:
-    """The groups with the largest probabilities, by number; all of them in their own order if they are few."""
+    """Return the numbers of the groups with the largest probabilities; if there are few, of all in original order."""
     table = post.inferences()[0].drop(columns=OUTSIDE, errors="ignore")
     largest = sensitive_events(table.columns, sensitive).of(table.to_numpy()).max(axis=1)
     if len(largest) <= max_rows:
@@ -265,9 +264,9 @@ def most_exposed(post: Posterior, max_rows: int, sensitive: object) -> np.ndarra
     return np.argsort(-largest, kind="stable")[:max_rows]
 
 
-#: Number of statements with sliders by default; more would not be found on a page.
+#: Default number of statements with sliders; a page with more is unclear.
 MOST_STATEMENTS = 20
-#: Largest K of a slider, unless the model begins with more.
+#: Largest K of a slider, unless the initial model has a larger one.
 LARGEST_K = 500
 
 
@@ -292,21 +291,21 @@ class Assumptions:
         return min(available[0], max(LARGEST_K, begun[0])), min(available[1], max(LARGEST_K, begun[1]))
 
     def model_at(self, state: State) -> MaxEnt:
-        """The model of a state of the controls."""
+        """Build the model of a state of the controls."""
         model = self._with_associations(state.positive, state.negative).copy()
         moved = {label: at for label, at in state.settings.items() if at != self.start.settings[label]}
-        for label in moved:  # all before any is said anew: one may come to say what another has said
+        for label in moved:  # all are removed first, since a moved statement may equal the old text of another
             model.remove(label)
         for label, setting in moved.items():
             if label in self.adjustable and setting.known:
                 statement = self.adjustable[label]
-                with warnings.catch_warnings():  # two statements may have come to say the same
+                with warnings.catch_warnings():  # moved statements may be equal
                     warnings.simplefilter("ignore", RepeatedStatement)
                     model.add(statement.at(setting), label=label if statement.has_own_label else None)
         return model
 
     def _with_associations(self, positive: int, negative: int) -> MaxEnt:
-        """The model with so many of the strongest associations."""
+        """Return the model with given numbers of the strongest associations."""
         if (positive, negative) == (self.start.positive, self.start.negative):
             return self.model
         if (positive, negative) not in self._made:
@@ -322,14 +321,14 @@ class Assumptions:
 
     @cached_property
     def _made(self) -> dict[tuple[int, int], MaxEnt]:
-        """The model with the associations that were asked for last; they are many rows."""
+        """The last model with other numbers of associations, cached since they have many rows."""
         return {}
 
 
 def assumptions_of(
     model: MaxEnt, original: pd.DataFrame | None, threshold: float, min_support: int, chosen: Sequence[str] | None
 ) -> Assumptions:
-    """Read what can be changed in a model."""
+    """Collect the adjustable parts of a model."""
     knowledge = {label: source for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)}
     for label in chosen or ():
         check_label(label, "label of the model's knowledge", knowledge)
@@ -348,7 +347,7 @@ def assumptions_of(
 def _mined(
     model: MaxEnt, source: Source | None, original: pd.DataFrame | None, min_support: int
 ) -> Associations | None:
-    """The associations that the model's own are the strongest of; or those of the original records."""
+    """Return the associations from which the model's strongest were chosen, or those of the original records."""
     qi, sa = model.view.qi, model.view.sensitive
     if isinstance(source, StrongestAssociations):
         if isinstance(source.original, Associations):
@@ -360,7 +359,7 @@ def _mined(
 
 
 def _k(source: Source | None, mined: Associations | None) -> tuple[int, int]:
-    """K+ and K- of the model's own strongest associations; None stands for all."""
+    """Return K+ and K- of the model's strongest associations, in which None means all."""
     if not isinstance(source, StrongestAssociations) or mined is None:
         return 0, 0
     positive, negative = source.positive, source.negative
@@ -371,7 +370,7 @@ def _k(source: Source | None, mined: Associations | None) -> tuple[int, int]:
 
 
 def typed(assumptions: Assumptions, state: State) -> str:
-    """Write the Python code that makes the model of a state."""
+    """Write the Python code of the model of a state."""
     model = assumptions.model
     arguments = ["release", *["people=people"][: len(model.space.people)], *["prior=prior"][: model.prior is not None]]
     lines = [f"model = mx.MaxEnt({', '.join(arguments)})"]
@@ -393,7 +392,7 @@ def typed(assumptions: Assumptions, state: State) -> str:
 
 
 def _added(label: str, source: Source, was: Source, has_own_label: bool) -> str:
-    """The line that adds one source."""
+    """Write the line that adds one source."""
     named = f", label={label!r}" if has_own_label else ""
     if isinstance(source, Statement) and _is_text(source):
         return f"model.add({str(source)!r}{named})"
@@ -408,7 +407,7 @@ def _added(label: str, source: Source, was: Source, has_own_label: bool) -> str:
 
 
 def _is_text(statement: Statement) -> bool:
-    """Whether the statement's text is read as the same statement."""
+    """Return whether the text of a statement is parsed as the same statement."""
     try:
         return read_statement(str(statement)) == statement
     except MaxEntError:
@@ -416,7 +415,7 @@ def _is_text(statement: Statement) -> bool:
 
 
 def _associations(assumptions: Assumptions, state: State) -> str:
-    """The line that adds the strongest associations."""
+    """Write the line that adds the strongest associations."""
     mined = assumptions.mined
     assert mined is not None
     if assumptions.replaced is not None:
@@ -432,7 +431,7 @@ def _associations(assumptions: Assumptions, state: State) -> str:
 
 
 def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_threshold: float) -> list[str]:
-    """The divergence, if the truth is known, and the exposure, in sentences, compared with the start."""
+    """Describe the divergence, if the truth is given, and the exposure, in comparison with the start."""
     sentences = []
     is_moved = isinstance(start, Answer) and (start is not answer or threshold != first_threshold)
     if answer.divergence is not None:
@@ -452,14 +451,14 @@ def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_th
 
 
 def _bits(divergence: float | None) -> str:
-    """Write a divergence."""
+    """Format a divergence."""
     if divergence is None or math.isinf(divergence):
         return "infinite (the adversary rules out something true)"
     return f"{divergence:.3f} bits"
 
 
 def contradiction(error: NoAnswer) -> tuple[str, list[str]]:
-    """Why there is no answer: a sentence, and each conflicting statement."""
+    """Describe why there is no answer: a sentence, and each conflicting statement."""
     if error.conflict is None or error.conflict.empty:
         return f"There is no answer: {error.message}", []
     permits = "the release permits" if len(error.conflict) == 1 else "the others permit"
@@ -470,7 +469,7 @@ def contradiction(error: NoAnswer) -> tuple[str, list[str]]:
 
 
 def _clash(label: str, row: pd.Series, permits: str) -> str:
-    """What the others permit: "P(Flu) = 0.6: the others permit between 0.2 and 0.5"."""
+    """Describe the range permitted by other statements: "P(Flu) = 0.6: the others permit between 0.2 and 0.5"."""
     least, most = row["least"], row["most"]
     if not (math.isfinite(least) and math.isfinite(most)):
         return label

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Slider(anywidget.AnyWidget):
-    """A number between two ends, moved by mouse or keyboard; its name is read aloud."""
+    """A slider for mouse and keyboard, with a name for screen readers."""
 
     _esm = Path(__file__).with_name("slider.js")
     value = traitlets.Float(0.0).tag(sync=True)
@@ -32,12 +32,12 @@ class Slider(anywidget.AnyWidget):
     disabled = traitlets.Bool(False).tag(sync=True)
 
 
-#: Steps of the threshold.
+#: The scale of the threshold.
 HUNDREDTHS = Scale(0.0, 1.0, 0.01, 2)
 
 
 class Controls:
-    """Widgets that say a state, and tell somebody whenever it is another one."""
+    """Widgets that represent a state, and call a function whenever the state changes."""
 
     def __init__(self, assumptions: Assumptions, moved: Callable[[State], None]) -> None:
         self.assumptions, self.state, self._moved = assumptions, assumptions.start, moved
@@ -63,19 +63,19 @@ class Controls:
         self._set(self.state)
 
     def show(self, state: State) -> None:
-        """Put the widgets where a state says, and tell so, once."""
+        """Set the widgets to a state, and report a change once."""
         changed, self.state = state != self.state, state
         self._set(state)
         if changed:
             self._moved(state)
 
     def _go(self, state: State) -> None:
-        """Follow a widget that somebody has moved."""
+        """Handle a moved widget."""
         if state != self.state:
             self.show(state)
 
     def _statement(self, statement: Adjustable) -> Any:
-        """A tick, and below it sliders for the value and the vagueness."""
+        """Make a check box with sliders for the value and the vagueness below it."""
         text = str(statement.what)
         rows = [
             self._tick(statement.label),
@@ -89,21 +89,21 @@ class Controls:
         return box
 
     def _tick(self, label: str) -> Any:
-        """Whether something is known."""
+        """Make a check box for one piece of knowledge."""
         tick = ipywidgets.Checkbox(indent=False, layout=ipywidgets.Layout(width="auto"))
         tick.observe(lambda change: self._go(self.state.moved(label, known=change["new"])), "value")
         self._ticks[label] = tick
         return tick
 
     def _slider(self, label: str, field: str, caption: str, name: str, scale: Scale) -> Slider:
-        """A number of one statement."""
+        """Make a slider for a number of one statement."""
         widget = slider(caption, name, scale)
         widget.observe(lambda change: self._number(label, field, change["new"], scale), "value")
         self._sliders[label, field] = widget
         return widget
 
     def _of_all(self, field: str, caption: str, name: str, scale: Scale) -> Slider:
-        """A number of the state itself."""
+        """Make a slider for a number of the state itself."""
         widget = slider(caption, name, scale)
 
         def follow(change: Any) -> None:
@@ -116,12 +116,12 @@ class Controls:
         return widget
 
     def _number(self, label: str, field: str, now: float, scale: Scale) -> None:
-        """Follow a slider of a statement; one that is put to a number between its steps has not been moved."""
+        """Handle a moved slider of a statement; a slider set to a number between its steps has not been moved."""
         if now != getattr(self.state.settings[label], field):
             self._go(self.state.moved(label, **{field: round(now, scale.digits)}))
 
     def _set(self, state: State) -> None:
-        """Put every widget where the state says, and write on each tick what it now stands for."""
+        """Set every widget to the state, and label each check box with its current statement."""
         for label, setting in state.settings.items():
             tick = self._ticks[label]
             statement = self.assumptions.adjustable.get(label)
@@ -137,26 +137,26 @@ class Controls:
 
 
 def heading(text: str) -> Any:
-    """A heading of controls."""
+    """Make a heading of controls."""
     return ipywidgets.HTML(f'<strong class="maxent-heading">{text}</strong>')
 
 
 def slider(caption: str, name: str, scale: Scale) -> Slider:
-    """A slider over a scale."""
+    """Make a slider over a scale."""
     return Slider(
         caption=caption, name=isolated(name), min=scale.low, max=scale.high, step=scale.step, digits=scale.digits
     )
 
 
 class CopiedCode(anywidget.AnyWidget):
-    """Code as it is typed, and a button that copies it."""
+    """Code with a button that copies it."""
 
     _esm = Path(__file__).with_name("copied_code.js")
     code = traitlets.Unicode("").tag(sync=True)
 
 
 class LiveText(anywidget.AnyWidget):
-    """HTML, what users wrote being escaped in it; whether it is an alarm, and whether the next is being worked out."""
+    """HTML with escaped user texts; flags for an alarm, and for a running computation."""
 
     _esm = Path(__file__).with_name("live_text.js")
     _css = Path(__file__).with_name("style.css")
@@ -172,7 +172,7 @@ class Page:
         self.exploration = exploration
         self.controls = Controls(exploration.assumptions, self.go)
         self.words, self.code = LiveText(), CopiedCode()
-        self.words.on_msg(lambda words, content, _: words.send(content))  # there is a kernel
+        self.words.on_msg(lambda words, content, _: words.send(content))  # shows that a kernel is running
         self.picture = ipywidgets.HTML()
         wide = ipywidgets.Layout(flex="1 1 420px", min_width="320px", overflow="auto")
         right = ipywidgets.VBox([self.words, self.picture, self.code], layout=wide)
@@ -183,19 +183,19 @@ class Page:
         self.show()
 
     def bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What a frontend needs to show the box, and its metadata.
+        """Return the MIME bundle of the box, and its metadata.
 
-        Both are anywidget's, with the box in place of the words: the boxes of ipywidgets 7 write no bundle, and the
-        metadata tell Colab which manager loads anywidget.
+        Both are anywidget's, with the box in place of the text: the boxes of ipywidgets 7 have no bundle, and the
+        metadata specify for Colab which manager loads anywidget.
         """
         shown = self.words._repr_mimebundle_()
-        assert shown is not None  # None is for widgets without a view
+        assert shown is not None  # None for widgets without a view
         data, metadata = shown
         data["application/vnd.jupyter.widget-view+json"]["model_id"] = self.box.model_id
         return data, metadata
 
     def go(self, state: State) -> None:
-        """Follow the controls."""
+        """Update the page to a state of the controls."""
         self.words.busy = True
         try:
             self.exploration.go(state)
@@ -204,11 +204,11 @@ class Page:
         self.show()
 
     def reset(self) -> None:
-        """Put the controls back to the start."""
+        """Reset the controls to the start."""
         self.controls.show(self.exploration.assumptions.start)
 
     def show(self) -> None:
-        """Show what follows from the controls."""
+        """Show the answer for the current state."""
         head, items = self.exploration.sentences
         with self.words.hold_sync():
             self.words.alarm = isinstance(self.exploration.answer, NoAnswer)
@@ -218,7 +218,7 @@ class Page:
 
 
 def as_html(head: str, items: list[str]) -> str:
-    """Write sentences, or a sentence and a list of what it is about."""
+    """Format sentences, or a heading with a list, as HTML."""
     if not head:
         return "".join(f"<p>{escaped(item)}</p>" for item in items)
     listed = "".join(f"<li>{escaped(item)}</li>" for item in items)
