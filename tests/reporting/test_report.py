@@ -100,7 +100,7 @@ def test_every_statement_is_in_notation(release):
     model.add(lambda space: space.conditional("s", given="q") <= 0.75, label="promise")
     model.add(mx.soft("P(HIV) = 0.2", sd=0.1))
     page = read(mx.report(model.solve()).html)
-    rows = page.table("Knowledge that the adversary is assumed to have")
+    rows = page.table("Assumed knowledge of the adversary")
     assert rows[0] == [("P(Flu | Gender=male) = 0.3", None), ("rumour", None)]
     assert len(rows) == model.form.shape[0] - model.form.n_facts
     assert all(text.startswith("promise") and text.endswith("<= 0.75") for (text, _), _ in rows[1:-1])
@@ -372,7 +372,7 @@ def test_a_convex_constraint(release):
     page = read(mx.report(model.solve()).html)
     assert "Prices are not available" not in page.text
     assert "Intervals are not available" not in page.text
-    assert len(page.table("Knowledge that the adversary is assumed to have")) == 1
+    assert len(page.table("Assumed knowledge of the adversary")) == 1
 
 
 def test_wrong_arguments(release, tmp_path):
