@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "quickstart.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "quickstart.md").read_text(encoding="utf-8")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -25,6 +26,7 @@ def test_quickstart(tmp_path, monkeypatch):
     for kind, text in re.findall(r"^```(text|console|python)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         if kind == "text":
             Path("people.csv").write_text(text)
+            assert (DOCS / "_static" / "people.csv").read_text() == text  # the file to download
         elif kind == "console":
             for command, expected in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
                 done = subprocess.run(
