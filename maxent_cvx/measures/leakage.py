@@ -375,8 +375,8 @@ def leakage(
         beta
             max (P1 - P0) / P0, basic beta-likeness (Cao and Karras, 2012); infinite if P0 = 0 < P1 for some value.
         delta
-            The largest absolute value of ln(P1 / P0), in nats, delta-disclosure (Brickell and Shmatikov, 2008); infinite if exactly one of them
-            is 0 for some value.
+            The largest absolute value of ln(P1 / P0), in nats, delta-disclosure (Brickell and Shmatikov, 2008); infinite
+            if exactly one of them is 0 for some value.
         t
             The largest distance of P1(. | q) from P0(. | q), t-closeness (Li et al., 2007).
 
