@@ -32,24 +32,24 @@ from ..releases.partitioned import (
 from ..releases.release import Release
 from ..worlds.worst_case import Frequencies, Safety, least_of_counts
 
-# Buckets drawn from the largest piles of values; what is left over joins where its like is not (Anatomy).
+# Buckets drawn from the largest piles of values; remaining records join buckets without their value (Anatomy).
 
 
 def shuffled(value: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Sort records by value, at random within each: their positions, and how many of its like are before each."""
+    """Sort records by value, in random order within each; return their positions, and the rank of each in its value."""
     order = rng.permutation(len(value))
     order = order[np.argsort(value[order], kind="stable")]
     return order, rank(value[order])
 
 
 def rank(ordered: np.ndarray) -> np.ndarray:
-    """How many equal entries are before each of a sorted array."""
+    """Count the equal entries before each entry of a sorted array."""
     return np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
 
 
 def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
     """Draw one record from each of the l largest piles for every bucket, as long as there are l piles."""
-    # Sequential by nature: which piles are largest depends on every draw before. Ties are broken at random.
+    # Sequential, since the largest piles depend on all previous draws. Ties are broken at random.
     sizes = np.bincount(pile)
     heap = [(-int(sizes[kind]), float(rng.random()), int(kind)) for kind in np.flatnonzero(sizes)]
     heapq.heapify(heap)
@@ -69,7 +69,7 @@ def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def join(left: np.ndarray, bucket: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Give each left-over record a bucket without its like, at random; -1 where there are too few."""
+    """Assign each remaining record to a random bucket without its value; -1 if there are too few such buckets."""
     chosen = np.full(len(left), -1)
     every = np.unique(bucket)
     for sensitive in np.unique(left):
@@ -80,21 +80,21 @@ def join(left: np.ndarray, bucket: np.ndarray, value: np.ndarray, rng: np.random
     return chosen
 
 
-# Records dealt into buckets of l different values (Anatomy), and whether there can be such buckets.
+# Assignment of records to buckets of l different values (Anatomy), and its feasibility.
 
 
 def exempt_values(frequency: np.ndarray, exempt: int) -> np.ndarray:
-    """Mark the most frequent values, which may repeat in a bucket; of equally frequent ones the first."""
+    """Mark the most frequent values, which may repeat in a bucket; ties are broken by position."""
     is_exempt = np.zeros(len(frequency), dtype=bool)
     is_exempt[np.argsort(-frequency, kind="stable")[:exempt]] = True
     return is_exempt
 
 
 def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
-    """Give every record a bucket, from 0 to below floor(n / l), by the number of its value."""
+    """Assign every record to a bucket from 0 to floor(n / l) - 1, given the codes of the values."""
     n = len(value)
     n_buckets = n // l
-    # An exempt value counts as more than one value, none too frequent: so often may it occur in a bucket.
+    # An exempt value is split into several values, none of them too frequent, so it may repeat in a bucket.
     order, rank = shuffled(value, rng)
     part = np.where(is_exempt[order], rank // n_buckets, 0)
     pile = np.unique(value[order] * (n + 1) + part, return_inverse=True)[1]
@@ -107,7 +107,7 @@ def assign_values(value: np.ndarray, is_exempt: np.ndarray, l: int, rng: np.rand
 
 
 def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, l: int, part: str = "") -> None:
-    """Check that every value that counts fits into as many buckets as it has records."""
+    """Raise TableError if a value that is not exempt occurs in more records than there are buckets."""
     too_many = frequency[~is_exempt & (frequency.to_numpy() > n_buckets)].sort_values(ascending=False)
     if len(too_many):
         exempting = f"exempt the {pluralize(int(is_exempt.sum()) + len(too_many), 'most frequent value')}"
@@ -120,7 +120,7 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
         )
 
 
-# Anatomy of a table in partitions, each of which is bucketized by itself.
+# Anatomy of a table in partitions, each of which is bucketized separately.
 
 
 def anatomy_of_partitions(
@@ -151,7 +151,7 @@ def anatomy_of_partitions(
 
 
 def count_people(rows: pd.DataFrame, roles: Roles, l: int) -> PartCounts | None:
-    """Count the QI tuples and values of a partition, which will have so many buckets; None if nobody is in it."""
+    """Count the QI tuples, values and future buckets of a partition; return None if it is empty."""
     if rows.empty:
         return None
     Microdata.of_people(rows, roles.qi, roles.sensitive)
@@ -161,7 +161,7 @@ def count_people(rows: pd.DataFrame, roles: Roles, l: int) -> PartCounts | None:
 
 
 def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str) -> None:
-    """Check that a partition can be bucketized by itself."""
+    """Raise TableError if a partition cannot be bucketized separately."""
     if not counts.buckets:
         raise TableError(
             f"{name} has {pluralize(int(counts.values.records.sum()), 'record')}, fewer than a bucket with l = {l}; "
@@ -174,9 +174,9 @@ def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str
 def bucketized(
     rows: pd.DataFrame, roles: Roles, values: pd.MultiIndex, is_exempt: np.ndarray, dealing: Sequence[int]
 ) -> pd.DataFrame:
-    """Give every record of a partition a bucket, the same ones in whatever order the records come."""
-    # A partition that is computed again, on another worker perhaps, so becomes the same part again: of two records that
-    # are alike it does not matter which is in which bucket.
+    """Assign every record of a partition to a bucket, independently of the order of the records."""
+    # A partition that is computed again, for example on another worker, therefore has the same counts. Equal records are
+    # interchangeable.
     l, seed, number, first = dealing
     value = sensitive_codes(rows[list(roles.sensitive)], unshared(values))
     tuples, _ = number_rows(rows[list(roles.qi)])
@@ -188,11 +188,11 @@ def bucketized(
     return rows[[*roles.qi, *roles.sensitive]].assign(**{roles.bucket: bucket})
 
 
-# Buckets as small as (c, k)-safety lets them be.
+# The smallest (c, k)-safe buckets.
 
 
 def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, safety: Safety) -> np.ndarray:
-    """Give every record a bucket, as :func:`dealt` does, of the smallest number of records from l on that is safe."""
+    """Assign records to buckets by :func:`assign_values`, of the smallest safe size from l on."""
     n, frequency = len(value), np.bincount(value)
     largest = n // int(frequency[~is_exempt].max(initial=1))
     p = np.inf
@@ -241,7 +241,7 @@ def anatomy(
     seed: int = 0,
     safe: tuple[float, int] | None = None,
 ) -> Release | PartitionedRelease:
-    """Publish a table as buckets in which no sensitive value (but the exempt ones) occurs twice.
+    """Publish a table as buckets in which no sensitive value, except exempt ones, occurs twice.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def anatomy(
     >>> release
     <Release: 10 records in 3 buckets; 6 distinct (Gender, Degree), 5 values of 'Disease'>
     >>> worst = mx.measures.disclosure(mx.MaxEnt(release).solve(), worst=True)
-    >>> round(worst["max_p"].item(), 3)                 # nobody's disease is surer than 1/l
+    >>> round(worst["max_p"].item(), 3)                 # no probability is above 1/l
     0.333
 
     Buckets in which no probability reaches 0.6 for an adversary who knows any two implications:
@@ -306,7 +306,7 @@ def anatomy(
     >>> len(release.buckets), mx.attacks.worst_case(release, k=1)["disclosure"].item()
     (3, 0.5)
 
-    A table that is larger than memory, here of two partitions:
+    A table in partitions, which may be larger than memory:
 
     >>> import dask.dataframe as dd
     >>> adult = dd.from_pandas(mx.datasets.load_adult(), npartitions=2)
@@ -321,7 +321,7 @@ def anatomy(
                 "omit it"
             )
         return anatomy_of_partitions(table, names(qi, "qi"), names(sa, "sa"), l, exempt, seed)
-    table = cast(pd.DataFrame, table)  # or it is refused
+    table = cast(pd.DataFrame, table)  # checked below
     qi, sa = names(qi, "qi"), names(sa, "sa")
     bucket = anatomy_buckets(table, qi=qi, sa=sa, l=l, exempt=exempt, seed=seed, safe=safe)
     name = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
@@ -338,7 +338,7 @@ def anatomy_buckets(
     seed: int = 0,
     safe: tuple[float, int] | None = None,
 ) -> pd.Series:
-    """Assign every record of a table to a bucket, as :func:`anatomy` does; this is the publisher's secret.
+    """Assign every record of a table to a bucket, as :func:`anatomy` does; the assignment must stay secret.
 
     Parameters
     ----------
@@ -393,16 +393,16 @@ def anatomy_buckets(
     return pd.Series(bucket + 1, index=table.index, name="Bucket")
 
 
-# Groups of records that are cut in two as long as all groups together stay (c, k)-safe.
+# Groups of records that are cut in two as long as all groups together remain (c, k)-safe.
 
 
 class SafeGroups:
-    """What implications can do to all groups of a table, for they may link people of different groups."""
+    """The disclosure by implications for all groups of a table together, since they may link people of different groups."""
 
-    # A group that is cut stays counted, since it leaves no less than its halves together. *Proof.* Take a chain in it.
-    # A factor (n - i - S_c) / (n - i), or (n - S_c) / n_s of the target, who may be the first person, is no less than
-    # the fraction of sums over both halves: of what n - i - S_c is there, and of n - i or n_s. So the factor in one of
-    # the halves is no larger, and there the person goes.
+    # A group that is cut remains counted, since its factor is not less than that of its halves together. *Proof.* Take a
+    # chain in the group. A factor (n - i - S_c) / (n - i), or (n - S_c) / n_s for the target, who may be the first person,
+    # is at least the ratio of sums over both halves, of n - i - S_c in the halves to n - i or n_s. So the factor in one
+    # half is not larger, and the person is put into this half.
 
     def __init__(self, value: np.ndarray, safety: Safety) -> None:
         self.value, self.safety = value, safety
@@ -415,7 +415,7 @@ class SafeGroups:
         (self._least,) = least_of_counts(self._counts([np.arange(len(value))]), safety.k)
 
     def cut(self, halves: list[np.ndarray]) -> bool:
-        """Cut a group so, if all groups are safe then."""
+        """Record the cut of a group if all groups are safe after it; return whether they are."""
         first, second = least_of_counts(self._counts(halves), self.safety.k)
         together = self._least & first & second
         allowed = self.safety.holds(together)

@@ -1,4 +1,4 @@
-"""The randomised publication of least expected loss after which no adversary infers more than a limit."""
+"""The randomised publication of least expected loss that limits the inferences of every adversary."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 
-#: How far the sum of a joint distribution may be from 1, for rounding.
+#: Largest deviation from 1 of the sum of a joint distribution, by rounding.
 ROUNDING = 1e-9
-#: By how much a limit may be exceeded, as rounding of double precision, in units of probability (or nats).
+#: Largest violation of a limit by rounding of double precision, in units of probability (or nats).
 EXACT = 1e-12
-#: Published values that no sensitive value is reported as with more than this probability are rounding of a solver.
+#: Published values with at most this probability, for every sensitive value, are rounding errors of a solver.
 NOISE = 1e-9
-#: The number of people in whom statements are solved, and the fewest with one q: P(q) is exact to 1e-12, of rare q to 1e-9.
+#: Number of people of models of statements, and the least number per q: P(q) is exact to 1e-12, or to 1e-9 for rare q.
 PEOPLE, FEWEST = 10**12, 10**3
-#: The largest ratio of likelihoods, nats, that is distinguished from an infinite one: exp(-600) is a double, exp(-800) is 0.
+#: The largest log likelihood ratio, nats, that is distinguished from an infinite one: exp(-600) is a double, exp(-800) is 0.
 LARGEST = 600.0
-#: Steps of Blahut and Arimoto by which the dual point of information is made accurate.
+#: Number of Blahut-Arimoto steps that refine the dual point of information.
 STEPS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Channel(ReprMixin):
-    """A randomised publication P(y | q, s), with its loss and a proof of how far it is from the best one.
+    """A randomised publication P(y | q, s), with its loss and a bound on its distance from the optimum.
 
     Attributes
     ----------
@@ -58,13 +58,13 @@ class Channel(ReprMixin):
     loss : float
         Expected loss of the table under the joint distribution, in the unit of the given loss.
     bound : float
-        No publication within the limit has a smaller expected loss, by weak duality, computed with NumPy from the
-        solver's multipliers, whatever their accuracy; up to rounding of double precision.
+        Lower bound of the expected loss of every publication within the limit, by weak duality, computed with NumPy from
+        the solver's multipliers, regardless of their accuracy; up to rounding of double precision.
     gap : float
         loss - bound, at least 0.
     prices : Series
-        dloss / dlimit, not above 0, by adversary ("joint", 1, 2, ...) and quasi-identifier; the sum is what the loss
-        changes by if the limit changes everywhere. By local differential privacy there is no adversary but "joint".
+        dloss / dlimit, at most 0, by adversary ("joint", 1, 2, ...) and quasi-identifier; the sum is the rate of change of
+        the loss if the limit changes everywhere. With local differential privacy, "joint" is the only adversary.
     repair : float
         The largest share, over q, of the solver's table that was replaced by a publication independent of s, so that
         the limits are met up to 1e-12; 0 if they were met already, or after likelihoods too small for the solver were
@@ -74,7 +74,7 @@ class Channel(ReprMixin):
     limit : float
     per : str
     adversaries : tuple of DataFrame
-        The joint distributions for which the limit is met, the given one first.
+        The joint distributions that satisfy the limit, the given one first.
 
     Examples
     --------
@@ -103,11 +103,11 @@ class Channel(ReprMixin):
 
     @property
     def gap(self) -> float:
-        """Loss - bound: how far the table may be from the best one, in the unit of the loss."""
+        """Loss - bound: the largest possible excess over the optimal loss, in the unit of the loss."""
         return max(self.loss - self.bound, 0.0)
 
     def posterior(self, adversary: int = 0) -> pd.DataFrame:
-        """P(s | q, y): what an adversary infers from every published value that the adversary thinks possible.
+        """Compute P(s | q, y), the inferences of an adversary, for every published value with positive probability.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Channel(ReprMixin):
         Raises
         ------
         StatementError
-            If there is no such adversary.
+            If the adversary does not exist.
         """
         joint = self.adversaries[check_int(adversary, "adversary", 0, len(self.adversaries) - 1)]
         shape = (*joint.shape, self.table.shape[1])
@@ -157,15 +157,15 @@ def channel(
         d(s, y): one row per sensitive value, one column per value y that can be published; any unit. The channel does
         not depend on the unit.
     limit : float
-        What must not be exceeded, within each q and for every y of positive probability; see `per`.
+        The upper limit within each q and for every y of positive probability; see `per`.
     per : {"posterior", "lift", "ldp", "information"}
         "posterior": P(s | y, q) <= limit, a probability. "lift": P(s | y, q) <= limit P(s | q), a ratio of at least 1.
         "ldp": M(y | s, q) <= exp(limit) M(y | s', q), nats, for all pairs of values. "information":
         I(S; Y | q) <= limit, nats.
     adversaries : list
-        Adversaries for whom the limit holds, too: a joint distribution like `joint`, a statement, or a list of
+        Further adversaries to whom the limit applies: each a joint distribution like `joint`, a statement, or a list of
         statements. Statements give the distribution nearest to `joint` in relative entropy that satisfies them, with
-        P(q) kept. They must be about probabilities: penalties of soft statements, and numbers of people, have no meaning
+        P(q) kept. They must concern probabilities: penalties of soft statements, and numbers of people, have no meaning
         without a number of records. Local differential privacy is the same for all adversaries.
 
     Returns
@@ -175,21 +175,21 @@ def channel(
     Raises
     ------
     TableError, BadProbability
-        If a table is not a distribution, the tables differ in their labels, or the limit is no such number.
+        If a table is not a distribution, the tables differ in their labels, or the limit is out of range.
     StatementError
         If an adversary's statement is soft, or counts people.
     Infeasible
-        If an adversary infers more than the limit before anything is published: a limit of posteriors below some
-        P(s | q), a lift below 1, or statements that contradict each other.
+        If an adversary infers more than the limit before publication: a limit of posteriors is below some P(s | q), a
+        lift is below 1, or statements contradict each other.
     SolverError
         If the solver stops without an answer, or with one that exceeds the limit and cannot be repaired.
 
     Notes
     -----
-    The limits other than information are linear, and the program is a linear one (HiGHS); mutual information is convex
-    in the channel (Clarabel), and with one adversary it is the rate-distortion problem of Blahut and Arimoto (1972), and
-    the program of du Pin Calmon and Fawaz, "Privacy against statistical inference" (2012), with the roles of loss and
-    information exchanged. With "ldp" and a loss of 0 or 1 for equally likely values the best channel is randomised
+    Limits other than information give a linear program (HiGHS). Mutual information is convex in the channel (Clarabel);
+    with one adversary it gives the rate-distortion problem of Blahut and Arimoto (1972), and the program of du Pin Calmon
+    and Fawaz, "Privacy against statistical inference" (2012), with the roles of loss and information exchanged. With
+    "ldp" and a loss of 0 or 1 for equally likely values, the best channel is randomised
     response (Kairouz, Oh and Viswanath, "Extremal mechanisms for local differential privacy", 2016).
 
     Examples
@@ -222,10 +222,10 @@ def channel(
     weights = joint.to_numpy()[:, :, None] * costs
     attained = limit
     if per == "ldp":
-        beliefs = beliefs[:1]  # the likelihood ratios do not depend on what anybody believes
+        beliefs = beliefs[:1]  # likelihood ratios do not depend on beliefs
         attained = min(limit, LARGEST)
-    # Tolerances of solvers are absolute, and the best M(. | q, .) are independent of each other: the cost of each q is
-    # from 0 to 1 in the program, in which sum_y M(y | q, s) = 1 makes what all y cost at least a constant.
+    # Tolerances of solvers are absolute, and the best M(. | q, .) are independent of each other. The costs of each q are
+    # therefore scaled to [0, 1]; a cost common to all y is a constant, since sum_y M(y | q, s) = 1.
     costs_of_q = weights - weights.min(axis=2, keepdims=True)
     unit = costs_of_q.max(axis=(1, 2))
     unit[unit == 0] = 1.0
@@ -243,16 +243,16 @@ def channel(
     return Channel(published, expected, bound, rates, repair, problem, limit, per, tuple(joints))
 
 
-# Names and tables that are given.
+# Input names and tables.
 
 
 def _unused(name: object, default: str, taken: Collection[object]) -> object:
-    """The name of the columns of a table, or another one if a quasi-identifier has it or there is none."""
+    """Return the name of the columns of a table, or an unused name if it is missing or taken."""
     return name if name is not None and name not in taken else unused_name(default, taken)
 
 
 def _sensitive_name(joint: pd.DataFrame) -> object:
-    """The name of the sensitive attribute."""
+    """Return the name of the sensitive attribute."""
     return _unused(joint.columns.name, "s", joint.index.names)
 
 
@@ -261,7 +261,7 @@ def _read_joint(table: pd.DataFrame, what: str) -> pd.DataFrame:
     p = _numbers(check_dataframe(table, what), what)
     for side, labels in (("row", table.index), ("column", table.columns)):
         if labels.has_duplicates:
-            raise TableError(f"{what} has a {side} twice: {join_names(labels[labels.duplicated()].unique())}")
+            raise TableError(f"{what} has duplicate {side}s: {join_names(labels[labels.duplicated()].unique())}")
     if (p < 0).any() or abs(p.sum() - 1) > ROUNDING:
         raise BadProbability(
             f"{what} must contain probabilities P(q, s) that sum to 1; they sum to {p.sum():.12g}, and the smallest is "
@@ -292,7 +292,7 @@ def _same_labels(given: pd.Index, expected: pd.Index, what: str, other: str) -> 
 
 
 def _adversary(adversary: Any, joint: pd.DataFrame, what: str) -> pd.DataFrame:
-    """The joint distribution that an adversary believes in."""
+    """Return the joint distribution of an adversary's beliefs."""
     if isinstance(adversary, pd.DataFrame):
         table = _read_joint(adversary, what)
         _same_labels(table.index, joint.index, f"rows of {what}", "rows of joint")
@@ -303,13 +303,13 @@ def _adversary(adversary: Any, joint: pd.DataFrame, what: str) -> pd.DataFrame:
     qi, sensitive = [str(name) for name in joint.index.names], str(_sensitive_name(joint))
     possible = possible.set_axis(possible.index.set_names(qi))
     p_q = possible.sum(axis=1)
-    # With the prior the objective is the relative entropy to the joint distribution, as the view fixes P(q).
+    # With this prior the objective is the relative entropy to the joint distribution, since the view fixes P(q).
     prior = QIDistribution(possible.div(p_q, axis=0))
     people = np.maximum(np.rint(p_q.to_numpy() * PEOPLE), FEWEST).astype(np.int64)
     count = unused_name("count", [*qi, sensitive])
 
     def model(times: int) -> MaxEnt:
-        """The statements of a number of people."""
+        """Build the model of the statements with a multiple of the number of people."""
         table = possible.index.to_frame(index=False).assign(**{count: people * times})
         view = QITable(table, qi=qi, sa=sensitive, sa_values=list(joint.columns), count=count)
         return MaxEnt(view, prior=prior).add(*statements)
@@ -329,7 +329,7 @@ def _adversary(adversary: Any, joint: pd.DataFrame, what: str) -> pd.DataFrame:
 
 
 def _depends_on_people(once: MaxEnt, twice: MaxEnt) -> bool:
-    """Whether statements differ in models of the same shares of people, of whom one has twice as many."""
+    """Return whether statements differ between models with the same shares, one with twice as many people."""
     for rows, others in zip(once.blocks.knowledge, twice.blocks.knowledge, strict=True):
         pairs = ((rows.low, others.low), (rows.high, others.high))
         if rows.penalty or not all(np.allclose(low, other, rtol=ROUNDING, atol=0) for low, other in pairs):
@@ -340,7 +340,7 @@ def _depends_on_people(once: MaxEnt, twice: MaxEnt) -> bool:
 
 
 def _check_attainable(joint: pd.DataFrame, beliefs: list[np.ndarray], limit: float, per: str) -> None:
-    """A publication that is independent of s meets every limit that can be met: posteriors average to P(s | q)."""
+    """Raise Infeasible if a publication independent of s violates the limit, since then every publication does."""
     if per == "lift" and limit < 1:
         raise Infeasible(f"no publication has a lift of at most {limit:g}: some P(s | y, q) is at least P(s | q)")
     if per != "posterior":
@@ -350,13 +350,13 @@ def _check_attainable(joint: pd.DataFrame, beliefs: list[np.ndarray], limit: flo
             q, s = divmod(int(belief.argmax()), belief.shape[1])
             who = f"adversary {number}" if number else "joint"
             raise Infeasible(
-                f"P({joint.columns[s]} | {short_repr(joint.index[q])}) is {belief.max():.6g} for {who} before anything is "
-                f"published, above the limit {limit:g}; a limit of at least {belief.max():.6g} can be met"
+                f"P({joint.columns[s]} | {short_repr(joint.index[q])}) is {belief.max():.6g} for {who} before publication, "
+                f"above the limit {limit:g}; choose a limit of at least {belief.max():.6g}"
             )
 
 
 def _pairs(first: pd.Index, second: pd.Index, name: object) -> pd.MultiIndex:
-    """All pairs of labels, the second ones running fastest."""
+    """Return all pairs of labels, with the second ones varying fastest."""
     frame = first.repeat(len(second)).to_frame(index=False)
     frame[name] = np.tile(np.asarray(second, dtype=object), len(first))
     return pd.MultiIndex.from_frame(frame.infer_objects())
@@ -368,7 +368,7 @@ def _pairs(first: pd.Index, second: pd.Index, name: object) -> pd.MultiIndex:
 def _program(
     weights: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str
 ) -> tuple[cp.Problem, cp.Variable, list[cp.Constraint]]:
-    """The CVXPY problem, its variable, and the constraints whose multipliers are the prices."""
+    """Build the CVXPY problem, its variable, and the constraints whose multipliers are the prices."""
     import cvxpy as cp
 
     n_q, n_s, n_y = weights.shape
@@ -378,7 +378,7 @@ def _program(
     )
     repeat = cp.Constant(sp.kron(sp.eye_array(n_q), np.ones((n_s, 1)), format="csr"), name="every_s")
     if per == "ldp":
-        # Between exp(-limit) times the largest likelihood and that: as strong as the bounds of all pairs, and n^2 fewer.
+        # Bounds by the largest likelihood: equivalent to the bounds of all pairs, and n^2 fewer.
         largest = cp.Variable((n_q, n_y), nonneg=True, name="largest")
         limits = [m <= repeat @ largest, math.exp(-limit) * (repeat @ largest) <= m]
     else:
@@ -394,19 +394,19 @@ def _program(
                 divergence = cp.multiply(share, cp.rel_entr(m, repeat @ marginal))
                 limits.append(repeat.T @ cp.sum(divergence, axis=1) <= limit)
             else:
-                # Divided by the limit, which is a large number where lifts are nearly unlimited.
+                # Divided by the limit, which is large if lifts are nearly unlimited.
                 share = cp.Constant(np.repeat(_limited(belief, limit, per).reshape(-1, 1), n_y, axis=1), name=of_limit)
                 limits.append(cp.multiply(share, m) <= repeat @ marginal)
     return cp.Problem(objective, [cp.sum(m, axis=1) == 1, *limits]), m, limits
 
 
 def _limited(belief: np.ndarray, limit: float, per: str) -> np.ndarray:
-    """The factor a of M(y | q, s) in a limit on posteriors or lifts: a M <= P(y | q)."""
+    """Return the factor a of M(y | q, s) in a limit on posteriors or lifts: a M <= P(y | q)."""
     return (belief if per == "posterior" else np.asarray(belief > 0, dtype=float)) / limit
 
 
 def _solve(problem: cp.Problem, variable: cp.Variable, per: str) -> np.ndarray:
-    """Solve by HiGHS, or Clarabel where there are logarithms."""
+    """Solve by HiGHS, or by Clarabel if there are logarithms."""
     import cvxpy as cp
 
     # SciPy's HiGHS, since CVXPY's own interface prints a banner once per process.
@@ -414,7 +414,7 @@ def _solve(problem: cp.Problem, variable: cp.Variable, per: str) -> np.ndarray:
     options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10) if per == "information" else {}
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the gap says how accurate it is
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the gap bounds the error
             problem.solve(solver=solver, **options)
     except cp.SolverError as error:
         raise SolverError(f"{solver} stopped without a channel: {error}") from error
@@ -423,14 +423,14 @@ def _solve(problem: cp.Problem, variable: cp.Variable, per: str) -> np.ndarray:
     return np.asarray(variable.value, dtype=float)
 
 
-# A table within the limits, and a bound for all tables: both are computed from the solver's answer without trust in it.
+# A table within the limits, and a bound for all tables, both computed without relying on the accuracy of the solver.
 
 
 def _excess(table: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str) -> tuple[np.ndarray, np.ndarray]:
-    """By how much every limit is exceeded, (..., q, s, y) and (..., q) for information, and of how much it is a limit.
+    """Compute the violation and the size of every limit, of shape (..., q, s, y), or (..., q) for information.
 
-    Limits on posteriors, lifts and likelihood ratios are shares of P(y | q), or the least likelihood, and so is what
-    rounding may exceed them by: a posterior of a rare y is as certain as that of a frequent one.
+    Limits on posteriors, lifts and likelihood ratios are proportional to P(y | q), or to the least likelihood, and so is
+    the tolerance of rounding: the posterior of a rare y is as certain as that of a frequent one.
     """
     if per == "information":
         information = np.array([_information(table, belief) - limit for belief in beliefs])
@@ -445,7 +445,7 @@ def _excess(table: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str
 
 
 def _information(table: np.ndarray, belief: np.ndarray) -> np.ndarray:
-    """I(S; Y | q), nats, for every q."""
+    """Compute I(S; Y | q), nats, for every q."""
     marginal = np.einsum("qs,qsy->qy", belief, table)[:, None, :]
     product = belief[:, :, None] * table
     ratio = np.divide(table, marginal, out=np.ones_like(table), where=(product > 0) & (marginal > 0))
@@ -455,15 +455,15 @@ def _information(table: np.ndarray, belief: np.ndarray) -> np.ndarray:
 def _repaired(
     solved: np.ndarray, weights: np.ndarray, beliefs: list[np.ndarray], limit: float, per: str
 ) -> tuple[np.ndarray, float]:
-    """A table of distributions within the limits near the solver's, and the largest share that was replaced."""
-    # Values that are published with a probability of rounding only would have any posterior.
+    """Return a table of distributions within the limits near the solver's, and the largest replaced share."""
+    # Posteriors of values whose probability is only a rounding error would be arbitrary.
     used = solved.max(axis=1, keepdims=True) > NOISE
     table = np.where(used, np.maximum(solved, 0.0), 0.0)
-    if per == "ldp":  # small likelihoods are less than the tolerance of a solver
+    if per == "ldp":  # small likelihoods may be below the tolerance of the solver
         table = np.maximum(table, math.exp(-limit) * table.max(axis=1, keepdims=True))
     table /= table.sum(axis=2, keepdims=True)
-    # A publication independent of s: uniform over the used values, so that rare ones are repaired by a small share; where
-    # information is limited, which is convex, the cheapest value.
+    # A publication independent of s: uniform over the used values, so that rare ones are repaired by a small share; for
+    # information, which is convex, the cheapest value.
     if per == "information":
         independent = np.zeros_like(used, dtype=float)
         np.put_along_axis(independent, weights.sum(axis=1, keepdims=True).argmin(axis=2)[:, :, None], 1.0, axis=2)
@@ -471,7 +471,7 @@ def _repaired(
         independent = used / used.sum(axis=2, keepdims=True)
     independent = np.broadcast_to(independent, table.shape)
     share = np.zeros(len(table))
-    for _ in range(3):  # rounding of the mixture may need a little more
+    for _ in range(3):  # more than once because of rounding in the mixture
         excess, size = _excess(table, beliefs, limit, per)
         too_much = excess > EXACT * size
         if not too_much.any():
@@ -481,7 +481,7 @@ def _repaired(
         need = np.divide(excess, span, out=np.zeros_like(excess), where=too_much)
         need = need.reshape(-1, *need.shape[-3:]) if per != "information" else need[:, :, None, None]
         t = np.minimum(need.max(axis=(0, 2, 3)) * (1 + 1e-9), 1.0)
-        # Where a linear limit leaves next to nothing, the average publication is cheaper than the uniform one.
+        # If a linear limit has almost no slack, the average publication is cheaper than the uniform one.
         stuck = (t > 0.5) & (per != "information")
         mean = table.mean(axis=1, keepdims=True)
         mixed = (1 - t)[:, None, None] * table + t[:, None, None] * independent
@@ -490,8 +490,8 @@ def _repaired(
     excess, size = _excess(table, beliefs, limit, per)
     if (excess > EXACT * size).any():
         raise SolverError(
-            f"the solver's channel exceeds the limit {limit:g}, and so does what it was repaired to, by {excess.max():.1g}; "
-            "a limit further above P(s | q), or less extreme losses, may help"
+            f"the solver's channel exceeds the limit {limit:g}, even after repair, by {excess.max():.1g}; choose a limit "
+            "further above P(s | q), or less extreme losses"
         )
     return table, float(share.max())
 
@@ -504,9 +504,9 @@ def _dual(
     limit: float,
     per: str,
 ) -> tuple[float, list[np.ndarray]]:
-    """A lower bound of the loss for any multipliers of at least 0, and dloss / dlimit by adversary and q."""
-    # The Lagrangian is linear in M, or at least its tangent, and M(. | q, s) a distribution: the least value puts all
-    # mass on the cheapest y. With information, I(M) >= sum a M ln(M0 / p0) for every M0 > 0, as I is convex and
+    """Compute a lower bound of the loss for any multipliers of at least 0, and dloss / dlimit by adversary and q."""
+    # The Lagrangian is linear in M, or bounded below by its tangent, and M(. | q, s) is a distribution: the minimum puts
+    # all mass on the cheapest y. With information, I(M) >= sum a M ln(M0 / p0) for every M0 > 0, since I is convex and
     # homogeneous of degree 1.
     reduced, constant, prices = weights.copy(), 0.0, []
     if per == "ldp":
@@ -537,8 +537,8 @@ def _dual(
 def _blahut_arimoto(
     multipliers: list[np.ndarray], weights: np.ndarray, beliefs: list[np.ndarray], table: np.ndarray
 ) -> np.ndarray:
-    """The positive channel that is least in loss + price * information, by alternating minimisation from a table."""
-    # Over M with the marginals fixed: ln M = (sum of price a ln p - w) / sum of price a; then over the marginals.
+    """Minimise loss + price * information over positive channels, by alternating minimisation from a table."""
+    # Over M with fixed marginals: ln M = (sum of price a ln p - w) / sum of price a; then over the marginals.
     scale = [price * belief for price, belief in zip(multipliers, beliefs, strict=True)]
     total = np.sum(scale, axis=0)[:, :, None]
     result = (table + NOISE * NOISE) / (1 + NOISE * NOISE * table.shape[2])
@@ -547,7 +547,7 @@ def _blahut_arimoto(
         logs = [np.log(np.maximum(p, np.finfo(float).tiny)) for p in marginals]
         exponent = np.sum([a[:, :, None] * p for a, p in zip(scale, logs, strict=True)], axis=0) - weights
         exponent = np.divide(exponent, total, out=np.zeros_like(exponent), where=total > 0)
-        exponent = np.maximum(exponent - exponent.max(axis=2, keepdims=True), -600.0)  # stays positive
+        exponent = np.maximum(exponent - exponent.max(axis=2, keepdims=True), -600.0)  # exp remains positive
         change, result = result, np.exp(exponent)
         result /= result.sum(axis=2, keepdims=True)
         if np.abs(result - change).max() < 1e-15:

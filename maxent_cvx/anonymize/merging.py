@@ -19,9 +19,9 @@ from .._utils.validation import check_float, check_instance, check_int, check_se
 from ..measures.events import ROUNDING
 from ..releases.release import Release
 
-#: The most sets of buckets that the program has a variable for.
+#: The largest number of sets of buckets, with one variable each.
 MOST_SETS = 50_000
-#: HiGHS tolerates that a limit is exceeded by 1e-6: of probabilities times this factor, by 1e-10.
+#: Factor of probabilities in constraints, so that HiGHS's tolerance of 1e-6 is 1e-10 for probabilities.
 SCALE = 1e4
 
 
@@ -32,11 +32,11 @@ class Merging(ReprMixin):
     Attributes
     ----------
     release : Release
-        The merged release; a merged bucket has the label of its first one.
+        The merged release; a merged bucket has the label of its first bucket.
     buckets : Series
-        The new bucket of every old one.
+        The new bucket of every old bucket.
     lost : int
-        By how many buckets there are fewer.
+        Decrease of the number of buckets.
     gap : int
         No merging loses fewer than lost - gap buckets.
     optimal : bool
@@ -64,10 +64,10 @@ def merge_buckets(
     threshold : float
         A person is exposed if some P(s | q) is at least this probability.
     most : int, optional
-        The largest number of buckets that are merged into one; by default all, or as many as 50,000 sets of buckets
-        allow.
+        The largest number of buckets that are merged into one; by default all, within the limit of 50,000 sets of
+        buckets.
     time_limit : float, optional
-        Seconds; the best merging until then is returned, with its gap.
+        Time limit in seconds, after which the best merging found is returned, with its gap.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def merge_buckets(
     Raises
     ------
     Infeasible
-        If somebody is exposed whatever is merged.
+        If somebody is exposed by every merging.
     GroupTooLarge
         If the program would have more than 50,000 sets of buckets.
     TableError, BadProbability, StatementError
@@ -86,11 +86,10 @@ def merge_buckets(
 
     Notes
     -----
-    Integer programs, solved by HiGHS, with a variable for every set C of up to k buckets that may become one: every
-    bucket is in one set, and the sum over chosen sets of P(C | q) P(s | C) is below the threshold for all q and s. What is
-    least is the sum of \|C\| - 1. k grows from 1: a set of k + 1 buckets loses k by itself, so a merging that loses at
-    most k is the least of all. Knowledge may expose people in the merged release: check it with
-    :func:`maxent_cvx.measures.exposed`.
+    Integer programs, solved by HiGHS, with a variable for every set C of up to k buckets that may be merged: every bucket
+    is in one set, and the sum over chosen sets of P(C | q) P(s | C) is below the threshold for all q and s. The objective
+    is the sum of \|C\| - 1. k increases from 1: a set of k + 1 buckets alone loses k, so a merging that loses at most k is
+    optimal. Knowledge may expose people in the merged release: check it with :func:`maxent_cvx.measures.exposed`.
 
     Examples
     --------
@@ -113,8 +112,8 @@ def merge_buckets(
     most = min(check_int(most, "most", 1), n_buckets) if most is not None else max(largest, min(2, n_buckets))
     if most > largest:
         raise GroupTooLarge(
-            f"sets of up to {most} of {n_buckets} buckets are {numbers[most - 1]:.0f}, and at most {MOST_SETS} are "
-            "expected; merge a part of the release at a time"
+            f"there are {numbers[most - 1]:.0f} sets of up to {most} of {n_buckets} buckets, and at most {MOST_SETS} are "
+            "supported; merge a part of the release at a time"
         )
     end = math.inf if time_limit is None else time.monotonic() + check_seconds(time_limit, "time_limit")
     first, lost, bound, k = None, n_buckets, 0, 1
@@ -122,14 +121,14 @@ def merge_buckets(
         better, loss, in_time = Program.of(release, k, threshold - ROUNDING).least(lost - 1, end)
         if better is not None:
             first, lost = better, n_buckets - len(np.unique(better))
-        # A set of k + 1 buckets loses k.
+        # A set of k + 1 buckets loses k buckets.
         bound = max(bound, min(loss, k) if k < n_buckets else loss)
         if lost <= k or k == most or not in_time:
             break
         k += 1
     if first is None:
         if in_time:
-            raise Infeasible(f"somebody has a P(s | q) of at least {threshold:g} however up to {k} buckets are merged")
+            raise Infeasible(f"somebody has a P(s | q) of at least {threshold:g} in every merging of up to {k} buckets")
         within = "" if time_limit is None else f" in {time_limit:g} seconds"
         raise SolverError(f"HiGHS found no merging{within}; allow more time or a smaller `most`")
     buckets = pd.Series(release.buckets[first], release.buckets, name=release.bucket)
@@ -137,15 +136,15 @@ def merge_buckets(
 
 
 class Program(NamedTuple):
-    """The least merging by sets of up to k buckets: an integer program with a variable for every set."""
+    """The integer program of the least merging by sets of up to k buckets, with one variable per set."""
 
     member: sp.csr_array  # 1 where a bucket is in a set, shape (buckets, sets)
-    limited: sp.csr_array  # rows of P(C | q) P(s | C), one for each q and s, whose sum over chosen sets has the limit
+    limited: sp.csr_array  # P(C | q) P(s | C), one row per q and s; the limit applies to sums over chosen sets
     limit: float
 
     @classmethod
     def of(cls, release: Release, k: int, limit: float) -> Program:
-        """Leave out sets that reach the limit by themselves, and limits that no choice of sets reaches."""
+        """Build the program without sets that reach the limit by themselves, and without limits that cannot be reached."""
         n_buckets = len(release.buckets)
         sets = [chosen for size in range(1, k + 1) for chosen in combinations(range(n_buckets), size)]
         sizes = np.array([len(chosen) for chosen in sets])
@@ -164,14 +163,14 @@ class Program(NamedTuple):
         allowed = np.ones(len(sets), dtype=bool)
         for p in summands:
             allowed[p.indices[p.data >= limit]] = False
-        # The most that P(s | q) can be: each bucket in the allowed set with the largest share of s.
+        # Upper bound of P(s | q): each bucket in the allowed set with the largest share of s.
         largest = np.maximum.reduceat((shares * allowed)[:, member.indices], member.indptr[:-1], axis=1)
         reached = (release.n_qb / release.n_q[:, None]) @ largest.T >= limit
         rows = [p[:, allowed][reached[:, s]] for s, p in enumerate(summands)]
         return cls(member[:, allowed], sp.csr_array(sp.vstack(rows)), limit)
 
     def least(self, most_lost: int, end: float) -> tuple[np.ndarray | None, int, bool]:
-        """The first bucket of each set, or None; a lower bound of the loss; whether the program was solved in time."""
+        """Return the set of each bucket, by its first bucket, or None; a lower bound of the loss; and whether in time."""
         if not self.member.sum(axis=1).all():
             return None, most_lost + 1, True
         sizes = self.member.sum(axis=0)
@@ -186,7 +185,7 @@ class Program(NamedTuple):
             answer = milp(sizes - 1, integrality=whole, bounds=Bounds(0, 1), constraints=constraints, options=options)
             if answer.status == 2:
                 return None, most_lost + 1, True
-            # Losses are whole numbers; the bound of HiGHS has its tolerance.
+            # Losses are integers; the bound of HiGHS has a tolerance.
             bound = 0 if answer.mip_dual_bound is None else max(math.ceil(answer.mip_dual_bound - 1e-6), 0)
             if answer.x is None:
                 return None, bound, False
@@ -196,7 +195,7 @@ class Program(NamedTuple):
             if not exposing.shape[0]:
                 inside = self.member[:, chosen].toarray().astype(int)  # each bucket is in one of these sets
                 return inside @ inside.argmax(axis=0), bound, answer.status == 0
-            # HiGHS takes a limit for met that is exceeded by its tolerance. Sets that expose somebody together are excluded.
+            # HiGHS may exceed a limit by its tolerance. Exclude sets that together expose somebody.
             together = sp.csr_array((exposing > 0).astype(float))
             excluded = sp.csr_array(
                 (together.data, chosen[together.indices], together.indptr), (together.shape[0], len(sizes))
@@ -205,7 +204,7 @@ class Program(NamedTuple):
 
 
 def joined(release: Release, into: np.ndarray) -> Release:
-    """The release in which bucket b is part of bucket into[b]."""
+    """Return the release in which bucket b is merged into bucket into[b]."""
     parts, place = np.unique(into, return_inverse=True)
     n = len(into)
     join = sp.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), place)), shape=(n, len(parts)))

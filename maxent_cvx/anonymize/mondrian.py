@@ -23,8 +23,8 @@ class Scales:
 
     codes: np.ndarray  # (records, attributes)
     levels: list[pd.Index]  # the distinct values of each attribute, sorted
-    place: np.ndarray  # (records, attributes): numbers and dates are where they are, others at their ranks
-    width: np.ndarray  # how far the whole table reaches in each attribute
+    place: np.ndarray  # (records, attributes): numbers and dates, or the ranks of other values
+    width: np.ndarray  # the range of each attribute in the whole table
 
     @classmethod
     def of(cls, table: pd.DataFrame, qi: tuple[str, ...]) -> Self:
@@ -35,27 +35,27 @@ class Scales:
         return cls(np.column_stack([code for code, _ in columns]), [level for _, level in columns], place, width)
 
     def cuts(self, records: np.ndarray, k: int) -> Iterator[np.ndarray]:
-        """The cuts of a group that leave k records on both sides, in the order in which they are tried: who is low."""
+        """Yield the cuts of a group with k records on both sides, in the order of trial, as masks of the lower side."""
         if len(records) < 2 * k:
             return
         places = self.place[records]
         for attribute in np.argsort(-np.ptp(places, axis=0) / self.width, kind="stable"):
             column = places[:, attribute]
             median = np.median(column)
-            for low in (column <= median, column < median):  # ties at the median go to one side, or to the other
+            for low in (column <= median, column < median):  # ties at the median are on the lower or the upper side
                 if k <= low.sum() <= len(records) - k:
                     yield low
 
 
 def has_scale(level: pd.Index) -> bool:
-    """Whether the values of an attribute are numbers, truth values not counted, or dates."""
+    """Return whether the values of an attribute are numbers, except booleans, or dates."""
     types = pd.api.types
     is_number = types.is_numeric_dtype(level) and not (types.is_bool_dtype(level) or types.is_complex_dtype(level))
     return bool(is_number or types.is_datetime64_any_dtype(level))
 
 
 def _positions(level: pd.Index) -> np.ndarray:
-    """Where values stand on their scale; ranks of those that have none."""
+    """Return the positions of values on their scale; ranks if they have none."""
     if not has_scale(level):
         return np.arange(len(level), dtype=float)
     return np.asarray(
@@ -73,7 +73,7 @@ def mondrian(
     id: str | None = None,
     safe: tuple[float, int] | None = None,
 ) -> Release:
-    """Publish a table with generalised QI, each combination of which occurs in at least k records.
+    """Publish a table with generalised QI, so that each combination of QI occurs in at least k records.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def mondrian_table(
     -------
     DataFrame
         The QI and sensitive columns, indexed like the table. Numbers and dates become the closed Interval of their group,
-        other values the set of values of their group, or "*" if these are all values; a value common to the group stays.
+        other values the set of values of their group, or "*" if these are all values; a common value of the group is kept.
 
     Raises
     ------
@@ -190,9 +190,9 @@ def mondrian_table(
 
     Notes
     -----
-    A group is cut at the median of the attribute in which it is widest, relative to the whole table, or else of the
-    next one, if both halves have k records and l values (the strict variant), and all groups are then (c, k)-safe
-    together, since implications may link people of different groups. Values that are neither numbers nor dates are
+    A group is cut at the median of the attribute with the widest range, relative to the whole table, or else of the next
+    attribute, if both halves have k records and l values (the strict variant), and if all groups together are then
+    (c, k)-safe, since implications may link people of different groups. Values that are neither numbers nor dates are
     ordered by name, or by category.
 
     Examples
@@ -242,7 +242,7 @@ def mondrian_table(
 
 
 def _cell(codes: np.ndarray, level: pd.Index) -> object:
-    """Write the values of a group as one."""
+    """Generalise the values of a group to one cell."""
     if len(codes) == 1:
         return level[codes[0]]
     if has_scale(level):

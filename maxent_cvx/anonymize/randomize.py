@@ -1,4 +1,4 @@
-"""Flip values at random before they are published."""
+"""Randomized response: values are changed at random before publication."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..sources.queries import RandomizedResponse
 
 
 def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: int = 0) -> pd.Series:
-    """Report r instead of s with probability T(s, r), independently for each record.
+    """Replace s by r with probability T(s, r), independently for each record.
 
     Parameters
     ----------

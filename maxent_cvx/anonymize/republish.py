@@ -1,4 +1,4 @@
-"""Publish a changed table again: anew, guided by what was published before, or m-invariant."""
+"""Publish a changed table again: independently, guided by the previous release, or m-invariant."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .._utils.validation import check_in, check_int
 from ..releases.release import Release
 from .anatomy import anatomy_buckets, draw, join, shuffled
 
-# Buckets that go on from an earlier release: everybody stays, newcomers take places or get buckets of their own.
+# Buckets continued from an earlier release: people stay, newcomers take free places or are put into new buckets.
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """Who is published again, and what was published before."""
+    """The people to publish, and the previous release."""
 
-    bucket: np.ndarray  # everybody's old bucket; -1 of newcomers
-    value: np.ndarray  # everybody's sensitive value, by its position in `values`
+    bucket: np.ndarray  # one per person: the old bucket; -1 for newcomers
+    value: np.ndarray  # one per person: the sensitive value, by its position in `values`
     values: pd.Index
-    places: tuple[np.ndarray, np.ndarray]  # bucket and value of each place that somebody has left
-    n_buckets: int  # how many old buckets there are; new ones are numbered after them
+    places: tuple[np.ndarray, np.ndarray]  # bucket and value of each free place
+    n_buckets: int  # number of old buckets; new buckets are numbered after them
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Everybody's bucket, and the bucket and value of each counterfeit."""
+    """The bucket of each person, and the bucket and value of each counterfeit."""
 
     bucket: np.ndarray
     added_bucket: np.ndarray
@@ -38,7 +38,7 @@ class Assignment:
 
 
 def history_guided(history: History, l: int, rng: np.random.Generator) -> Assignment:
-    """Fill places with newcomers who have their values; the others get buckets of l values, or join some."""
+    """Fill free places with newcomers who have their values; put the others into new buckets of l values, or join them."""
     bucket, value = history.bucket.copy(), history.value
     _fill_places(history, bucket, rng)
     newcomers = _new_buckets(history, bucket, l, rng)
@@ -55,7 +55,7 @@ def history_guided(history: History, l: int, rng: np.random.Generator) -> Assign
 
 
 def m_invariant(history: History, l: int, rng: np.random.Generator) -> Assignment:
-    """The same, but a counterfeit takes each place that is not filled, and completes buckets for who is left over."""
+    """Assign as :func:`history_guided`, with counterfeits in unfilled places and in buckets of remaining newcomers."""
     bucket, value = history.bucket.copy(), history.value
     empty = _fill_places(history, bucket, rng)
     newcomers = _new_buckets(history, bucket, l, rng)
@@ -63,12 +63,12 @@ def m_invariant(history: History, l: int, rng: np.random.Generator) -> Assignmen
     bucket[newcomers], (more_buckets, more_values) = _alone(value[newcomers], l, len(history.values), first, rng)
     added_bucket = np.append(history.places[0][empty], more_buckets)
     added_value = np.append(history.places[1][empty], more_values)
-    is_used = np.isin(added_bucket, bucket)  # nobody is left in the others
+    is_used = np.isin(added_bucket, bucket)  # other buckets are empty
     return Assignment(bucket, added_bucket[is_used], added_value[is_used])
 
 
 def _fill_places(history: History, bucket: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Put newcomers into places of their value at random, as far as there are any; the places that stay empty."""
+    """Put newcomers into random free places of their value; return the places that remain empty."""
     new, (buckets, values) = np.flatnonzero(bucket < 0), history.places
     ranks = []
     for value in (history.value[new], values):
@@ -83,7 +83,7 @@ def _fill_places(history: History, bucket: np.ndarray, rng: np.random.Generator)
 
 
 def _new_buckets(history: History, bucket: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
-    """Put newcomers into new buckets of l different values; who is left over."""
+    """Put newcomers into new buckets of l different values; return the remaining newcomers."""
     newcomers = np.flatnonzero(bucket < 0)
     newcomers = newcomers[shuffled(history.value[newcomers], rng)[0]]
     fresh = draw(history.value[newcomers], l, rng)
@@ -94,15 +94,15 @@ def _new_buckets(history: History, bucket: np.ndarray, l: int, rng: np.random.Ge
 def _alone(
     unplaced: np.ndarray, l: int, n_values: int, first: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Give those who are left buckets of their own, with counterfeits of other values."""
+    """Put the remaining newcomers into further buckets, with counterfeits of other values."""
     if len(unplaced) and n_values < l:
         raise TableError(f"l must be at most {n_values}, the number of sensitive values, got {l}")
     order, number = shuffled(unplaced, rng)
     bucket = np.empty(len(unplaced), dtype=np.int64)
-    bucket[order] = number  # one of a value a bucket
+    bucket[order] = number  # each value once per bucket
     has_value = np.zeros((int(bucket.max(initial=-1)) + 1, n_values), dtype=bool)
     has_value[bucket, unplaced] = True
-    others = np.argsort(rng.random(has_value.shape) + has_value, axis=1)  # in random order, their own last
+    others = np.argsort(rng.random(has_value.shape) + has_value, axis=1)  # in random order, present values last
     added, which = np.nonzero(np.arange(n_values) < (l - has_value.sum(axis=1))[:, None])
     return first + bucket, (first + added, others[added, which])
 
@@ -121,10 +121,10 @@ def republish(
         The earlier release, with pseudonyms.
     table : DataFrame
         One row per person, with the columns of the release except the bucket, and the pseudonyms. People in the earlier
-        release must have the same value; a person whose value has changed needs a new pseudonym.
+        release must have an unchanged value; a person whose value has changed needs a new pseudonym.
     method : str
         "independent": Anatomy, ignoring the earlier release. "history_guided": everybody stays in the old bucket;
-        newcomers take the places of people who left and had the same value, and the other newcomers get new buckets.
+        newcomers take the places of former people with the same value, and other newcomers are put into new buckets.
         "m_invariant": the same, but places that remain empty are published as counterfeits, so that the values of a
         bucket never change.
     l : int
@@ -151,9 +151,9 @@ def republish(
 
     Notes
     -----
-    Re-publishing, section 4.1; m-invariance is that of Xiao and Tao (2007), who need fewer counterfeits. A person who was
-    in an earlier release, but not in the last one, counts as a newcomer, and may be exposed by the earlier release if
-    placed into another bucket. History-guided buckets with empty places have fewer than l values.
+    Re-publishing, section 4.1; m-invariance of Xiao and Tao (2007), whose algorithm needs fewer counterfeits. A person
+    who was in an earlier release, but not in the last one, counts as a newcomer, and may be exposed by the earlier
+    release if placed into another bucket. History-guided buckets with empty places have fewer than l values.
 
     Examples
     --------
@@ -161,13 +161,13 @@ def republish(
     >>> first, second = mx.datasets.load_patients()
     >>> release = mx.Release.from_buckets(first, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym")
     >>> again = mx.anonymize.republish(release, second, method="m_invariant", l=3)
-    >>> int(again.with_counterfeits.sum())                     # buckets with values that nobody in them has
+    >>> int(again.with_counterfeits.sum())                     # buckets with counterfeit values
     3
-    >>> len(mx.inference_channels(mx.ReleaseSeries([release, again]), progress=False))      # both tell no more than one
+    >>> len(mx.inference_channels(mx.ReleaseSeries([release, again]), progress=False))      # no additional disclosure
     0
     """
     if not isinstance(release, Release) or release.persons is None:
-        raise StatementError(f"the earlier release must be a Release with pseudonyms (id), not {short_repr(release)}")
+        raise StatementError(f"the earlier release must be a Release with pseudonyms (id), got {short_repr(release)}")
     check_in(method, "method", METHODS)
     name, bare = release.persons.id, release.persons.id in release.qi
     qi = release.qi if bare else (name, *release.qi)
@@ -197,7 +197,7 @@ def republish(
 def _places(
     release: Release, old: np.ndarray, value: np.ndarray, before: np.ndarray, ids: pd.Series
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The places of those who have left: bucket and value of each."""
+    """Return bucket and value of each place in the earlier release whose person is not in the table."""
     n_values = int(max(old.max(), value.max())) + 1
     s, b = release.n_sb.nonzero()
     places = np.zeros((len(release.buckets), n_values), dtype=np.int64)
@@ -217,12 +217,12 @@ def _places(
 
 
 def _publish(release: Release, table: pd.DataFrame, history: History, assignment: Assignment) -> Release:
-    """Write the tables of people and of values, counterfeits among them, and read them as a release."""
+    """Build the release from the tables of people and of values, including counterfeits."""
     assert release.persons is not None
     name, bare = release.persons.id, release.persons.id in release.qi
     numeric = pd.api.types.is_integer_dtype(release.buckets)
     n_new = max(int(assignment.bucket.max()) + 1 - len(release.buckets), 0)
-    if numeric:  # new buckets have names that no old one has
+    if numeric:  # new buckets must have unused names
         fresh: list[object] = list(range(int(release.buckets.max()) + 1, int(release.buckets.max()) + 1 + n_new))
     else:
         used = set(map(str, release.buckets))

@@ -1,4 +1,4 @@
-"""Rules withheld so that a privacy criterion is kept: no inference too sure, or none too close to the truth."""
+"""Mining of rules, and withholding of rules until a limit of P(x | q) or of the divergence is satisfied."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from ..sources.rules import PublishedRules
 from ..terms.people import count_pairs
 from ..terms.rows import Rows
 
-# What is gained, about, by withholding a row of knowledge: from its multiplier, without solving again.
+# Approximate gains from withholding a row of knowledge, computed from its multiplier without solving again.
 
 
 def multipliers_of(post: Posterior, label: str) -> np.ndarray:
-    """Minus the prices of the rows of one piece of knowledge: dH for a unit of P(Q, x) less, nats."""
+    """Compute minus the prices of the rows of one piece of knowledge: dH per unit decrease of P(Q, x), nats."""
     model = model_of(post)
     if model.convex:
         raise SolverError(
-            "rules to withhold are chosen by the multipliers of linear knowledge: leave out convex constraints"
+            "the multipliers that select rules to withhold require linear knowledge; omit convex constraints"
         )
     form = model.form
     multipliers = multipliers_from_counts(form, post.counts)
@@ -42,9 +42,9 @@ def multipliers_of(post: Posterior, label: str) -> np.ndarray:
 
 
 def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> np.ndarray:
-    """By how much each row raises log P(x | q) of those above a limit, added up over the records concerned."""
-    # log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) for a unit of the row's multiplier. Of several
-    # sensitive attributes x is a value of each.
+    """Compute the increase by each row of log P(x | q) above a limit, summed over the records concerned."""
+    # log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) per unit of the row's multiplier. With several
+    # sensitive attributes, x is a value of one of them.
     _, records = post.space.groups
     covered, table = _covered(post, rows)
     event = events(post.space.view)
@@ -58,8 +58,8 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
 
 
 def events(view: View) -> np.ndarray:
-    """What may be inferred of somebody, shape (sensitive values, events): each value of each sensitive attribute."""
-    # That somebody of a population is not in the release is no value.
+    """Return the events, each value of each sensitive attribute, as masks of shape (sensitive values, events)."""
+    # Absence from the release, in a population, is not a value.
     values = view.sensitive_values
     if not isinstance(values, pd.MultiIndex):
         return np.eye(len(values))[:, view.inside]
@@ -69,9 +69,9 @@ def events(view: View) -> np.ndarray:
 
 
 def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: pd.DataFrame) -> np.ndarray:
-    """The rise of the divergence of the truth from the posterior without each row, to second order, records x nats."""
-    # m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 of a row with the multiplier m, where V is the variance of the number of
-    # records that it counts, everybody's value being drawn from the posterior.
+    """Compute the increase of the divergence without each row, to second order, records x nats."""
+    # m (n(Q, X) - N P*(Q, X)) + m^2 V / 2 for a row with multiplier m, where V is the variance of the number of records
+    # that it counts if values are drawn from the posterior.
     space = post.space
     covered, table = _covered(post, rows)
     inside = _sum_values(covered, table.shape[1])
@@ -87,7 +87,7 @@ def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: 
 
 
 def _covered(post: Posterior, rows: Rows) -> tuple[sp.csr_array, np.ndarray]:
-    """N P(g, x) as far as each row counts it, shape (rows, groups x values); and all of it, shape (groups, values)."""
+    """Compute N P(g, x) within each row, shape (rows, groups x values), and in total, shape (groups, values)."""
     space = post.space
     n_records, n_values = space.groups[1], len(space.view.sensitive_values)
     cell = space.cells
@@ -104,14 +104,14 @@ def _sum_values(covered: sp.csr_array, n_values: int) -> sp.csr_array:
 
 
 def _groups(post: Posterior, rows: Rows) -> sp.csr_array:
-    """Mark the groups that each row is about, shape (rows, groups)."""
+    """Mark the groups in each row, shape (rows, groups)."""
     group, of = post.space.groups
     of_group = sp.csr_array((np.ones(len(group)), (np.arange(len(group)), group)), shape=(len(group), len(of)))
     return sp.csr_array(_ones(rows.matrix) @ of_group)
 
 
 def _ones(matrix: sp.csr_array) -> sp.csr_array:
-    """1 wherever a matrix is not 0."""
+    """Replace the nonzeros of a matrix by 1."""
     return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
@@ -132,7 +132,7 @@ def mine_rules(
     table : DataFrame
         One row per person.
     qi, sa : str or list of str
-        Column names; Q is about some of `qi`, and X is a value of `sa` (a combination if there are several).
+        Column names; Q is an event of some of `qi`, and X is a value of `sa` (a combination if there are several).
     support, confidence : float
         The thresholds, compared exactly, in numbers of records: 0.1 is one tenth; five sixths are ``Fraction(5, 6)``.
     strict : bool
@@ -143,7 +143,7 @@ def mine_rules(
     Returns
     -------
     RuleSet
-        Complete, with exact scores; by confidence, then support, both descending, then fewer attributes, then names.
+        Complete, with exact scores; sorted by confidence and support, descending, then number of attributes, then names.
 
     Raises
     ------
@@ -170,39 +170,39 @@ def mine_rules(
     return mined_rules(table, qi, sa, Thresholds.of(support, confidence, strict), strict, attributes)
 
 
-# The greedy search for rules to withhold: solve, leave out what gains most, and try to restore.
+# The greedy search for rules to withhold: solve, withhold the rules with the largest gains, and try to restore them.
 
 
 #: The label of the rules in the adversary's model.
 LABEL = "rules to be published"
-#: By how much a limit may be missed, in its own unit (probability, bits): no more than the answer may be wrong.
+#: Tolerance of a limit, in its unit (probability, bits): the largest error of a certified answer.
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """What is asked of a posterior: max P(x | q) <= bound, or an overall divergence >= bound."""
+    """A limit of a posterior: max P(x | q) <= bound, or an overall divergence >= bound."""
 
     bound: float  # a probability, or bits
-    original: pd.DataFrame | None  # the records that the divergence is from; None limits P(x | q)
+    original: pd.DataFrame | None  # the records for the divergence; None for a limit of P(x | q)
 
     @property
     def is_upper(self) -> bool:
-        """Whether what is measured must be small."""
+        """Whether the bound is an upper bound."""
         return self.original is None
 
     def measured(self, post: Posterior) -> float:
-        """The largest P(x | q), of named people P(x | i); or the overall divergence, bits."""
+        """Compute the largest P(x | q), or P(x | i) for named people; or the overall divergence, bits."""
         if self.original is None:
             return float((post.inferences()[0].to_numpy() @ events(post.space.view)).max())
         return overall_divergence(post, self.original)
 
     def holds(self, value: float) -> bool:
-        """Whether the limit is kept."""
+        """Return whether a value satisfies the limit."""
         return value <= self.bound + TOLERANCE if self.is_upper else value >= self.bound - TOLERANCE
 
     def gains(self, post: Posterior) -> np.ndarray:
-        """About how much what is measured gains from withholding each rule that is published."""
+        """Compute the approximate gain of the measure from withholding each published rule."""
         rows = model_of(post).blocks.by_label[LABEL]
         multipliers = multipliers_of(post, LABEL)
         if self.original is None:
@@ -216,14 +216,14 @@ class Limit:
 class Withholding:
     """One greedy search."""
 
-    model: MaxEnt  # what the adversary knows without the rules
-    rules: RuleSet  # what would be published
+    model: MaxEnt  # the adversary's knowledge without the rules
+    rules: RuleSet  # the rules to publish
     scores: str | list[str] | None
     decimals: int | None
     limit: Limit
 
     def solve(self, kept: np.ndarray, before: Posterior | None, *, complete: bool = False) -> Posterior:
-        """What is inferred from some of the rules; the search begins with the multipliers of `before`."""
+        """Solve the model with some of the rules, starting with the multipliers of `before`."""
         rules = self.rules if complete else self.rules.at(kept)
         source = PublishedRules(rules, self.scores, self.decimals, non_rules=complete)
         return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
@@ -265,12 +265,12 @@ class Withholding:
         return self._published(self.rules.at(is_published).incomplete()), withheld, post, value
 
     def _published(self, rules: RuleSet) -> RuleSet:
-        """The rules with the scores that are published."""
+        """Return rules with the published scores only."""
         scores = [self.scores] if isinstance(self.scores, str) else self.scores or []
         return rules.without_scores(*(set(SCORES) - set(scores)))
 
     def _withheld(self, withheld: list[int], after: dict[int, float]) -> pd.DataFrame:
-        """Report what was withheld."""
+        """Return the table of withheld rules."""
         table = self.rules.table.iloc[withheld]
         table.insert(0, "measure", [after[rule] for rule in withheld])
         return table
@@ -278,7 +278,7 @@ class Withholding:
 
 @dataclass(frozen=True, eq=False)
 class Sanitized(ReprMixin):
-    """The rules that may be published, and what the adversary infers from them.
+    """The rules that may be published, and the adversary's inferences from them.
 
     Attributes
     ----------
@@ -287,10 +287,9 @@ class Sanitized(ReprMixin):
     withheld : DataFrame
         One row per rule, in the order of withholding: the `measure` after it, and its scores.
     posterior : Posterior
-        What the adversary infers from `rules`.
+        The adversary's inferences from `rules`.
     measure : float
-        The limited quantity: the largest P(x | q), also for single sensitive attributes; or the overall divergence,
-        bits.
+        The limited quantity: the largest P(x | q), for each sensitive attribute; or the overall divergence, bits.
     limit : float
 
     Examples
@@ -350,9 +349,9 @@ def sanitize(
     rules : RuleSet
         The rules to publish.
     view : View or MaxEnt
-        The people; or a model of what the adversary knows without the rules.
+        The people; or a model of the adversary's knowledge without the rules.
     max_p : float, optional
-        Upper limit of P(x | q) for all x and q; with several sensitive attributes, of each alone.
+        Upper limit of P(x | q) for all x and q; with several sensitive attributes, for each separately.
     divergence : float, optional
         Instead: lower limit of the overall divergence from the original data, bits.
     original : DataFrame, optional
@@ -362,19 +361,19 @@ def sanitize(
     step : int
         Number of rules to withhold before solving again.
     restore : bool
-        In the end, try to publish each withheld rule, the last one first.
+        At the end, try to restore each withheld rule, the last one first.
     progress : bool, optional
         Show a progress bar; by default on a terminal or in a notebook.
 
     Returns
     -------
     Sanitized
-        ``.rules`` to publish, ``.withheld``, ``.posterior`` and the ``.measure`` that is reached.
+        With ``.rules`` to publish, ``.withheld``, ``.posterior`` and the final ``.measure``.
 
     Raises
     ------
     StatementError
-        If not exactly one limit is given, or the limit cannot be kept even without any rule; or an argument is invalid.
+        If not exactly one limit is given, the limit cannot be satisfied even without rules, or an argument is invalid.
     BadProbability
         If the limit is not a number.
     TableError
@@ -382,11 +381,11 @@ def sanitize(
 
     Notes
     -----
-    A greedy search. First the claim that these are all rules is dropped, so that nothing follows from missing rules.
-    Then the rule with the largest gain is withheld: for max_p, its multiplier m (minus its price) times its effect on
-    log P(x | q) above the limit; for the divergence D, m (n(Q, X) - N P*(Q, X)) + m^2 V / 2, with V the variance of the
-    number of records that it counts, which is the gain of D to second order. Rules that force zeros come first. Every
-    step starts from the multipliers of the one before. The measure does not cover an adversary who knows that rules were
+    A greedy search. First the claim that these are all rules is dropped, so that missing rules imply nothing. Then the
+    rule with the largest gain is withheld: for max_p, its multiplier m (minus its price) times its effect on log P(x | q)
+    above the limit; for the divergence D, m (n(Q, X) - N P*(Q, X)) + m^2 V / 2, with V the variance of the number of
+    records that it counts, which is the gain of D to second order. Rules that force zeros are withheld first. Every step
+    starts from the multipliers of the previous step. The measure does not cover an adversary who knows that rules were
     withheld by this method.
 
     Published rules, section VII (future work).

@@ -1,4 +1,4 @@
-"""Similar linkage: groups of people whom a prior hardly distinguishes (Probabilistic Inference Protection, IV, V)."""
+"""Similar linkage: groups of people with similar priors (Probabilistic Inference Protection, IV, V)."""
 
 from __future__ import annotations
 
@@ -21,62 +21,62 @@ from ..worlds.conditions import DEVIATION_ROUNDING, deviations, one_r, swap_boun
 from ..worlds.groups import Groups, linked
 from .anatomy import draw, exempt_values, rank
 
-#: Steps of enumeration that the worlds of one candidate may take: those of fourteen values.
+#: Largest number of steps to enumerate the worlds of one candidate, as needed for fourteen values.
 FEW_STEPS = 3e5
 
 
 @dataclass(frozen=True, eq=False)
 class PrivacyCriterion:
-    """P(t : x) <= 1 / r for every tuple t and every value x that counts, whichever attribute set is known."""
+    """P(t : x) <= 1 / r for every tuple t and every protected value x, for each known attribute set."""
 
     tables: list[tuple[np.ndarray, np.ndarray]]
-    protected: np.ndarray  # the sensitive values that are protected; the others may repeat in a group
+    protected: np.ndarray  # mask of the protected sensitive values; the others may repeat in a group
     r: float
     condition: str  # one of :data:`CONDITIONS`
 
     def violation(self, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """The violation of the condition by each group, relative to what is allowed: up to 1 it is satisfied.
+        """Compute the violation of the condition by each group, relative to the limit: the condition holds up to 1.
 
         Records are given by group (from 0), joint signature and value.
         """
         violation = np.zeros(group.max(initial=-1) + 1)
-        for position, table in self.tables:  # the groups as each attribute set shows them
+        for position, table in self.tables:  # one per attribute set
             groups = Groups.of_records(table, group, position[signature], value)
             violation = np.maximum(violation, CONDITIONS[self.condition](self, groups))
-            if (table[position[signature], value] == 0).any():  # else the truth is one world
+            if (table[position[signature], value] == 0).any():  # otherwise the truth is a possible world
                 violation[groups.without_world()] = np.inf
         return violation
 
     def work(self, n: int) -> float:
-        """About how much work it is to check a group of n different records, in units of some nanoseconds."""
+        """Estimate the work to check a group of n different records, in units of a few nanoseconds."""
         steps = n * 2.0**n
         return 10 * steps if self.condition == "exact" and steps <= FEW_STEPS else 5 * float(n) ** 4
 
     def largest(self, groups: Groups, p: np.ndarray) -> np.ndarray:
-        """The largest probability that counts of each group, in units of 1 / r; one a pair is given."""
+        """Compute the largest probability of a protected value in each group, in units of 1 / r, from one p per pair."""
         counted = self.protected[groups.values.indices[groups.pairs[2]]]
         return np.asarray(self.r * np.maximum.reduceat(np.where(counted, p, 0.0), groups.start[:-1]))
 
     def sound(self, groups: Groups) -> np.ndarray:
-        """By swaps."""
+        """Compute violations by swaps."""
         return self.largest(groups, swap_bounds(groups)[0])
 
     def exact(self, groups: Groups) -> np.ndarray:
-        """By all possible worlds; by swaps, where these are too many."""
+        """Compute violations by all possible worlds; by swaps if there are too many."""
         violation = self.largest(groups, linked(groups, FEW_STEPS, strict=False))
         return np.where(np.isnan(violation), self.sound(groups), violation) if np.isnan(violation).any() else violation
 
     def delta(self, groups: Groups) -> np.ndarray:
-        """By the paper's condition, Delta_max <= Delta_ceil, of values that occur once."""
+        """Compute violations of the paper's condition, Delta_max <= Delta_ceil, for values that occur once."""
         deviation, ceiling, holds = deviations(groups, self.r)
         violation = np.divide(deviation, ceiling, out=np.full(len(ceiling), np.inf), where=ceiling > 0)
-        violation[holds] = np.minimum(violation[holds], 1.0)  # but for rounding; and where all must be equal, and are
+        violation[holds] = np.minimum(violation[holds], 1.0)  # for rounding, and if all must be equal and are
         violation[groups.values.data > 1] = np.inf
         violation[~self.protected[groups.values.indices]] = 0.0
         return np.asarray(np.maximum.reduceat(violation, groups.values.indptr[:-1]))
 
 
-#: How it is decided whether a group is safe: proved by swaps, computed from all worlds, or as the paper does.
+#: Tests of whether a group is safe: a proof by swaps, all possible worlds, or the condition of the paper.
 CONDITIONS: Mapping[str, Callable[[PrivacyCriterion, Groups], np.ndarray]] = {
     "sound": PrivacyCriterion.sound,
     "exact": PrivacyCriterion.exact,
@@ -84,26 +84,26 @@ CONDITIONS: Mapping[str, Callable[[PrivacyCriterion, Groups], np.ndarray]] = {
 }
 
 
-# Which groups there should be how often: a linear program over safe patterns, found as they are needed.
+# The number of groups of each pattern: a linear program over safe patterns with column generation.
 #
-# Records of one signature and value are of one kind, and interchangeable. A pattern says how many of each kind a group
-# has. How often each is used so that as few records as possible are left over is a cutting-stock problem (Gilmore and
-# Gomory, 1961): its dual prices say which kinds are hard to place, and a new pattern enters if it is safe and its
-# reduced cost is negative: its prices add up to more than it costs.
+# Records with the same signature and value are of the same kind, and interchangeable. A pattern is the number of records
+# of each kind in a group. To choose the number of groups of each pattern so that the fewest records remain is a
+# cutting-stock problem (Gilmore and Gomory, 1961): its dual prices show which kinds are hard to place, and a new pattern
+# enters if it is safe and has a negative reduced cost, that is, if the sum of its prices exceeds its cost.
 
 
-#: The cost of a new group, where a record that is left over costs 1: groups that there are should stay.
+#: The cost of a new group, relative to 1 for a remaining record, so that existing groups are preferred.
 COST_OF_NEW = 1e-3
-#: Chains that grow at once, kinds that each is offered, and the shares of the kinds that they are offered from.
+#: Number of chains extended at once, of kinds offered to each, and the shares of all kinds from which these are drawn.
 CHAINS, OFFERED, SHARES = 24, 60, (0.4, 0.9)
-#: Records of a pattern, at the most.
+#: Largest number of records of a pattern.
 LONGEST = 24
 #: Rounds without gain, after which the search for patterns ends.
 ROUNDS_WITHOUT_GAIN = 8
-#: Records left over, in the linear program, that count as none.
+#: Numbers of remaining records below this, in the linear program, count as 0.
 NO_RECORDS = 1e-6
-#: Nodes of the integer program: a fixed number, so that the same seed gives the same release; and patterns up to which
-#: it chooses among all.
+#: Node limit of the integer program, fixed so that the same seed gives the same release; and the largest number of
+#: patterns that it chooses from without a selection.
 NODES, FEW_PATTERNS = 500, 1_000
 
 
@@ -112,16 +112,16 @@ class GroupPatterns:
     """Safe patterns over the kinds of records."""
 
     criterion: PrivacyCriterion
-    signature: np.ndarray  # of each kind
-    value: np.ndarray  # of each kind
-    records: np.ndarray  # of each kind, counts
+    signature: np.ndarray  # one per kind
+    value: np.ndarray  # one per kind
+    records: np.ndarray  # one count per kind
     table: sp.csr_array  # (patterns, kinds)
-    there: np.ndarray  # how many groups of each pattern there are; 0 of new ones
+    there: np.ndarray  # number of existing groups of each pattern; 0 for new patterns
     rng: np.random.Generator
-    work: float = 0.0  # what has been spent
+    work: float = 0.0  # total work so far
 
     def best(self, work: float) -> np.ndarray:
-        """Find patterns until no more is gained, and how many groups of each there should be, integers."""
+        """Search for patterns until there is no gain, and return the integer number of groups of each."""
         used, prices = self._least()
         least = [(self.records - self._taken(used)).sum()]
         with progress_bar(None, "rearranging groups", unit=" rounds", leave=False) as bar:
@@ -136,32 +136,32 @@ class GroupPatterns:
         return self._integer(used)
 
     def _taken(self, used: np.ndarray) -> np.ndarray:
-        """The records of each kind that are in groups; `used` is of kept groups, then of new ones, a pattern each."""
+        """Count the records of each kind in groups; `used` has one number per pattern, of kept, then of new groups."""
         return np.asarray(self.table.T @ used.reshape(2, -1).sum(axis=0))
 
     def _program(self, doubled: np.ndarray) -> tuple[np.ndarray, sp.csc_array, np.ndarray]:
-        """Costs, columns and upper bounds: groups that are kept, new groups of some patterns, records left over."""
+        """Build costs, columns and upper bounds: kept groups, new groups of some patterns, remaining records."""
         n, kinds = self.table.shape[0], len(self.records)
         columns = sp.hstack([self.table.T, self.table[doubled].T, sp.eye_array(kinds)], format="csc")
         cost = np.concatenate([np.zeros(n), np.full(len(doubled), COST_OF_NEW), np.ones(kinds)])
         return cost, columns, np.concatenate([self.there, np.full(len(doubled), np.inf), self.records])
 
     def _least(self) -> tuple[np.ndarray, np.ndarray]:
-        """The fewest records left over, in parts of groups, and what one record more of each kind would cost."""
+        """Solve the linear program; return fractional numbers of groups, and the dual price of each kind."""
         n = self.table.shape[0]
         cost, columns, most = self._program(np.arange(n))
         bounds = np.column_stack([np.zeros(len(most)), most])
         answer = linprog(cost, A_eq=columns, b_eq=self.records, bounds=bounds, method="highs")  # type: ignore[call-overload]
-        if answer.x is None:  # everybody can be left over, so that there is an answer
+        if answer.x is None:  # unexpected, since leaving all records over is feasible
             raise SolverError(f"the linear program over patterns of groups has no answer: {answer.message}")
         return answer.x[: 2 * n], answer.eqlin.marginals
 
     def _integer(self, used: np.ndarray) -> np.ndarray:
-        """Integer numbers of groups, kept ones, then new ones: of many patterns, of those that the program used."""
+        """Solve the integer program for kept, then new groups; if there are many patterns, with the used ones only."""
         n = self.table.shape[0]
         doubled = np.arange(n) if n <= FEW_PATTERNS else np.flatnonzero(used[n:] > 0)
         cost, columns, most = self._program(doubled)
-        # Of those that stay, not many fewer than the program lets stay: the search is short then.
+        # The numbers of kept groups are close to those of the linear program, which shortens the search.
         low = np.concatenate([np.floor(used[:n] - 1), np.zeros(len(most) - n)]).clip(0)
         result = milp(
             cost,
@@ -178,7 +178,7 @@ class GroupPatterns:
         return answer.astype(np.int64) if (self._taken(answer) <= self.records).all() else np.floor(used).astype(int)
 
     def _add(self, members: np.ndarray) -> None:
-        """Add patterns, given as rows of kinds, -1 where there are no more; those that are there are not added."""
+        """Add patterns, given as rows of kinds padded by -1, without duplicates."""
         row, place = np.nonzero(members >= 0)
         new = sp.csr_array((np.ones(len(row)), (row, members[row, place])), shape=(len(members), len(self.records)))
         both = sp.vstack([self.table, new], format="csr")
@@ -188,14 +188,14 @@ class GroupPatterns:
         self.there = np.concatenate([self.there, np.zeros(len(first) - len(self.there), dtype=np.int64)])
 
     def _grown(self, prices: np.ndarray, share: float, work: float) -> np.ndarray:
-        """Let groups grow from kinds that are hard to place, by the kind that makes each safest."""
-        # Pricing: a new pattern helps if its dual prices add up to more than its cost. Chains start with expensive kinds
-        # and are extended greedily, by violation less a random weight times price, until they are safe.
+        """Build groups from kinds that are hard to place, extended by the kind that makes each safest."""
+        # Pricing: a new pattern is useful if the sum of its dual prices exceeds its cost. Chains start with expensive kinds
+        # and are extended greedily, by violation minus a random weight times price, until they are safe.
         hard = np.argsort(-prices)[: max(CHAINS // 3, 1)]
         hard = hard[prices[hard] > COST_OF_NEW]
         grown = [np.empty((0, 1), dtype=np.int64)]
         chains = self.rng.choice(hard, CHAINS)[:, None] if len(hard) else grown[0]
-        price_weight = self.rng.choice([0.0, 0.3, 1.0], len(chains))  # of dual prices, beside the violation
+        price_weight = self.rng.choice([0.0, 0.3, 1.0], len(chains))  # of dual prices relative to the violation
         longest = min(len(self.criterion.protected), LONGEST)
         while len(chains) and chains.shape[1] < longest and self.work < work:
             chain, kind = self._offers(chains, prices, share)
@@ -216,7 +216,7 @@ class GroupPatterns:
         )
 
     def _offers(self, chains: np.ndarray, prices: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
-        """Kinds that each chain may take: of another value, if that counts, while its prices are worth a group."""
+        """Draw kinds for each chain, without its protected values, if the prices would exceed the cost of a group."""
         values = self.value[chains]
         has = np.zeros((len(chains), len(self.criterion.protected)), dtype=bool)
         has[np.arange(len(chains))[:, None], values] = True
@@ -229,29 +229,29 @@ class GroupPatterns:
 
 
 def distinct_rows(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """The first of each of the distinct rows of a table of counts, and the number of every row's among them."""
-    # By a random number for each column two different rows differ in their sums.
+    """Return the first occurrence of each distinct row of a table of counts, and the number of each row among them."""
+    # With a random weight for each column, different rows have different sums.
     sums = table @ np.random.default_rng(0).random(table.shape[1])
     _, first, number = np.unique(sums, return_index=True, return_inverse=True)
     return first, number
 
 
-# Groups from piles of values, as small as a privacy criterion allows, from the bottom up.
+# Groups drawn from piles of values, as small as the privacy criterion allows, from similar signatures upwards.
 
 
-#: Larger groups are not tried, unless r needs them.
+#: Largest size of groups that are tried, unless r requires larger ones.
 LARGEST = 24
 
 
 @dataclass(eq=False)
 class Grouping:
-    """Records, and the group that each is in so far."""
+    """Records, and the current group of each."""
 
     criterion: PrivacyCriterion
-    signature: np.ndarray  # of each record; similar signatures have numbers next to each other
-    value: np.ndarray  # of each record
+    signature: np.ndarray  # one per record; similar signatures have adjacent numbers
+    value: np.ndarray  # one per record
     rng: np.random.Generator
-    group: np.ndarray = field(init=False)  # of each record; -1 of those that are left over
+    group: np.ndarray = field(init=False)  # one per record; -1 for records without a group
     next: int = 0  # the number of the next group
 
     def __post_init__(self) -> None:
@@ -259,20 +259,20 @@ class Grouping:
 
     @property
     def smallest(self) -> int:
-        """The records that a group needs at least, r if that is an integer."""
+        """The smallest size of a group, r rounded up."""
         return int(np.ceil(self.criterion.r))
 
     @property
     def left(self) -> np.ndarray:
-        """The records that are in no group."""
+        """The records without a group."""
         return np.flatnonzero(self.group < 0)
 
     def from_the_bottom(self, parts: list[tuple[int, int]]) -> None:
-        """Group those with one signature; who is left over goes up, to be grouped with those of similar signatures."""
+        """Group records with equal signatures; group the remaining ones with those of similar signatures, upwards."""
         records = self.rng.permutation(len(self.value))
         records = records[np.argsort(self.signature[records], kind="stable")]
         start = np.searchsorted(self.signature[records], np.arange(parts[-1][1] + 1))
-        waiting: dict[int, tuple[int, np.ndarray]] = {}  # by where a part begins, its end and who is left over of it
+        waiting: dict[int, tuple[int, np.ndarray]] = {}  # by the start of a part: its end and its remaining records
         for low, high in parts:
             if high - low == 1:
                 pool = records[start[low] : start[high]]
@@ -284,12 +284,12 @@ class Grouping:
             waiting[low] = high, pool[group < 0]
 
     def accept(self, pool: np.ndarray, group: np.ndarray) -> None:
-        """Number the new groups of a pool after all others."""
+        """Accept the new groups of a pool, numbered after all existing groups."""
         self.group[pool] = np.where(group >= 0, group + self.next, -1)
         self.next += int(group.max(initial=-1)) + 1
 
     def drawn(self, pool: np.ndarray, size: int, tries: int) -> tuple[np.ndarray, int]:
-        """Draw groups from the largest piles of a pool; those that violate the criterion are drawn again, larger."""
+        """Draw groups from the largest piles of a pool; draw those that violate the criterion again, and larger."""
         group, n, again = np.full(len(pool), -1), 0, tries
         ungrouped = np.arange(len(pool))
         while len(ungrouped):
@@ -316,12 +316,12 @@ class Grouping:
         return group, n
 
     def kept(self, records: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """Which groups satisfy the criterion."""
+        """Return a mask of the groups that satisfy the criterion."""
         violation = self.criterion.violation(group, self.signature[records], self.value[records])
         return np.asarray(violation <= 1 + DEVIATION_ROUNDING)
 
     def pile(self, records: np.ndarray, size: int) -> np.ndarray:
-        """The pile of each record: its value; a value that may repeat makes more than one pile, none too large."""
+        """Return the pile of each record, which is its value; values that may repeat are split into several piles."""
         value = self.value[records]
         order = np.argsort(value, kind="stable")
         nth = np.empty(len(value), dtype=np.int64)
@@ -330,15 +330,15 @@ class Grouping:
         return part * len(self.criterion.protected) + value
 
 
-# Groups taken apart and made anew, as a linear program over safe patterns of groups says.
+# Groups dissolved and rebuilt according to a linear program over safe patterns.
 
 
-#: More kinds of records, by signature and value, are not rearranged.
+#: Largest number of kinds of records, by signature and value, that are rearranged.
 MOST_KINDS = 5_000
 
 
 def rearrange(grouping: Grouping, work: float) -> bool:
-    """Choose among safe patterns of groups so that fewer are left over; groups that can stay do."""
+    """Rearrange groups by safe patterns so that fewer records remain; return whether all work was spent."""
     n_values = len(grouping.criterion.protected)
     kinds, kind = np.unique(grouping.signature * n_values + grouping.value, return_inverse=True)
     if not len(grouping.left) or len(kinds) > MOST_KINDS:
@@ -353,7 +353,7 @@ def rearrange(grouping: Grouping, work: float) -> bool:
     )  # fmt: skip
     used = patterns.best(work)
     n = patterns.table.shape[0]
-    # Of each pattern the first groups stay; all other records are dealt to new groups, kind by kind, at random.
+    # The first groups of each pattern are kept; all other records are assigned to new groups at random, by kind.
     stays = rank(np.sort(pattern))[np.argsort(np.argsort(pattern, kind="stable"))] < used[:n][pattern]
     grouping.group[inside[~stays[group]]] = -1
     new = sp.csr_array(patterns.table[np.repeat(np.arange(n), used[n:])])
@@ -367,17 +367,17 @@ def rearrange(grouping: Grouping, work: float) -> bool:
     return patterns.work >= work
 
 
-# A local search: some groups are taken apart and drawn anew with some of those who are left over.
+# A local search: some groups are dissolved and drawn again together with some of the remaining records.
 
 
-#: Records that are placed at a time, and groups that are taken apart for each of them at first.
+#: Number of records placed at a time, and the initial number of groups dissolved for each of them.
 AT_A_TIME, AMONG = 4, 8
-#: Attempts with groups of one size, before larger ones are tried.
+#: Number of attempts with groups of one size before larger groups are tried.
 TRIES = 3
 
 
 def place_left(grouping: Grouping, patience: int) -> None:
-    """Take groups apart and draw them anew with some of those who are left over, as long as that places more."""
+    """Dissolve groups and draw them again with some of the remaining records, as long as more records are placed."""
     among, failed = AMONG, 0
     while len(ungrouped := grouping.left) and failed < 3 * patience:
         batch = grouping.rng.permutation(ungrouped)[:AT_A_TIME]
@@ -396,7 +396,7 @@ def place_left(grouping: Grouping, patience: int) -> None:
 
 
 def _members(grouping: Grouping, batch: np.ndarray, n: int) -> np.ndarray:
-    """The records of n groups: some with the most similar signatures, the others any."""
+    """Return the records of n groups: some with the most similar signatures, the others at random."""
     inside = np.flatnonzero(grouping.group >= 0)
     names, group = np.unique(grouping.group[inside], return_inverse=True)
     near = np.sort(grouping.signature[batch])
@@ -414,7 +414,7 @@ def _members(grouping: Grouping, batch: np.ndarray, n: int) -> np.ndarray:
 
 
 def _join(grouping: Grouping, pool: np.ndarray, group: np.ndarray, n: int) -> None:
-    """Give those who are left over of a pool to one of its new groups each, if that satisfies the criterion then."""
+    """Add remaining records of a pool to its new groups, one per group, if the criterion is still satisfied."""
     for _ in range(2 * TRIES):
         ungrouped = np.flatnonzero(group < 0)
         who, where = _offers(grouping, pool, group, ungrouped, n)
@@ -429,7 +429,7 @@ def _join(grouping: Grouping, pool: np.ndarray, group: np.ndarray, n: int) -> No
 
 
 def _offers(grouping: Grouping, pool: np.ndarray, group: np.ndarray, ungrouped: np.ndarray, n: int) -> np.ndarray:
-    """Who joins which group: a random one for each, without its value if that counts, and another for everybody."""
+    """Match records to different random groups without their value, if protected."""
     inside = group >= 0
     has = np.zeros((n, len(grouping.criterion.protected)), dtype=bool)
     has[group[inside], grouping.value[pool[inside]]] = True
@@ -445,11 +445,11 @@ def _offers(grouping: Grouping, pool: np.ndarray, group: np.ndarray, ungrouped: 
     return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
 
-# Signatures by similarity: a tree, cut where the odds of their values are furthest apart.
+# A tree of signatures by similarity, split where the odds of their values differ most.
 
 
 def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Halve the signatures repeatedly where their odds are furthest apart: an order, and its parts, smallest first."""
+    """Split signatures recursively where their odds differ most; return an order, and its parts, smallest first."""
     order = np.arange(len(log_prior))
     odds = log_prior - log_prior.mean(axis=1, keepdims=True)
     parts, pending = [], [(0, len(order))]
@@ -469,36 +469,36 @@ def nested(log_prior: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
     return order, parts[::-1]
 
 
-# Similar linkage, the search: signatures by similarity, groups from the bottom up, and who is left over placed.
+# The search: signatures by similarity, groups from the bottom up, and placement of the remaining records.
 
 
-#: The logarithm of a prior of 0, where signatures are compared: further apart than any others.
+#: The logarithm of a prior of 0 in comparisons of signatures: further away than any other value.
 IMPOSSIBLE = -1e3
-#: Rounding of sums over worlds, relative: no more than this in groups of any size.
+#: Bound on the relative rounding error of sums over worlds, for groups of any size.
 ROUNDING = 1e-9
-#: Records left over up to which it is tried again, while that places some.
+#: Largest number of remaining records for which the search is repeated while it places some.
 FEW_LEFT = 50
-#: Work on new patterns of groups, see :meth:`PrivacyCriterion.work`; and where it is only asked what else would do.
+#: Limits of the work on new patterns, see :meth:`PrivacyCriterion.work`, for a release, and for advice in an error.
 WORK, WORK_OF_ADVICE = 2e10, 5e9
-#: Attempts of the local search that place nobody, before it takes more groups apart.
+#: Number of unsuccessful attempts of the local search before it dissolves more groups.
 PATIENCE = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Linking:
-    """The records of a table as the adversary's prior shows them."""
+    """The records of a table, with their signatures under the adversary's prior."""
 
-    value: np.ndarray  # the sensitive value of each record, by its position in `values`
+    value: np.ndarray  # one per record: the sensitive value, by its position in `values`
     values: pd.Index
-    signature: np.ndarray  # the joint signature of each record; similar ones have numbers next to each other
-    parts: list[tuple[int, int]]  # ranges of signatures, each after both halves of it
+    signature: np.ndarray  # one per record: the joint signature; similar ones have adjacent numbers
+    parts: list[tuple[int, int]]  # ranges of signatures, each after its two halves
     tables: list[tuple[np.ndarray, np.ndarray]]
-    protected: np.ndarray  # the sensitive values that count
+    protected: np.ndarray  # mask of the protected sensitive values
     seed: int
 
     @classmethod
     def of(cls, data: Microdata, prior: QIDistribution, exempt: int, seed: int) -> Self:
-        """Number values and signatures; the `exempt` most frequent values do not count."""
+        """Number values and signatures; the `exempt` most frequent values are not protected."""
         value, values = data.values()
         protected = ~exempt_values(np.bincount(value), exempt)
         tuples, quasi_identifiers = data.tuples()
@@ -514,21 +514,21 @@ class Linking:
         return cls(value, values, signature, parts, tables, protected, seed)
 
     def groups(self, r: float, condition: str, suppress: int) -> Grouping:
-        """Group the records, but for at most `suppress`, so that P(t : x) <= 1 / r in every possible world."""
+        """Group all records except at most `suppress` so that P(t : x) <= 1 / r over the possible worlds."""
         self._check_frequent(r, suppress)
         grouping, _ = self._grouped(r, condition, WORK)
         if len(grouping.left) > suppress:
             others = [(r, "exact")] if condition == "sound" else []
             others += [(less, condition) for less in range(int(np.ceil(r)) - 1, 1, -1)]
             trials = ((other, *self._grouped(*other, WORK_OF_ADVICE)) for other in others)
-            # What ends before its work is spent ends so with more, too: who follows the advice gets what it says.
+            # A search that ends before the work limit also ends with a larger limit, so the advice is reliable.
             works = next((other for other, trial, spent in trials if not len(trial.left) and not spent), None)
             raise self._left_over(grouping, suppress, works)
         _check_worlds(grouping)
         return grouping
 
     def _grouped(self, r: float, condition: str, work: float) -> tuple[Grouping, bool]:
-        """Group the records, and say whether all work was spent."""
+        """Group the records; also return whether all work was spent."""
         criterion = PrivacyCriterion(self.tables, self.protected, r, condition)
         grouping = Grouping(criterion, self.signature, self.value, np.random.default_rng(self.seed))
         grouping.from_the_bottom(self.parts)
@@ -541,7 +541,7 @@ class Linking:
         return grouping, spent
 
     def _check_frequent(self, r: float, suppress: int) -> None:
-        """Check that every value that counts has as many groups to be in as it has records, but for some left out."""
+        """Raise TableError if a protected value is in more records than there can be groups, after suppression."""
         frequency = pd.Series(np.bincount(self.value, minlength=len(self.values)), index=self.values)
         n, least = int(frequency.sum()), int(np.ceil(r))
         too_many = frequency[self.protected & (frequency.to_numpy() * least > n)].sort_values(ascending=False)
@@ -558,7 +558,7 @@ class Linking:
             )
 
     def _left_over(self, grouping: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:
-        """Say who fits nowhere, and what would help."""
+        """Build the error for remaining records, with advice."""
         ungrouped = grouping.left
         often = pd.Series(grouping.value[ungrouped]).value_counts()
         allowed = f", and at most {suppress} may be suppressed" if suppress else ""
@@ -569,7 +569,7 @@ class Linking:
         suppress_them = f"Suppress {pluralize(len(ungrouped), 'record')}, or exempt the value"
         advice = suppress_them if len(ungrouped) < len(grouping.value) else "Choose a smaller r"
         return TableError(
-            f"{len(ungrouped)} of {len(grouping.value)} records fit into no group that keeps "
+            f"{len(ungrouped)} of {len(grouping.value)} records fit into no group that satisfies "
             f"r = {grouping.criterion.r:g}{allowed}; "
             f"most of them have {most_of}, which the prior makes likely for too many people, and rearranging the groups "
             f"did not help{remedy}. {advice}"
@@ -577,7 +577,7 @@ class Linking:
 
 
 def _check_worlds(grouping: Grouping) -> None:
-    """Check the groups against all possible worlds, where these are not too many; else against the sound condition."""
+    """Raise TableError if a group is unsafe by all possible worlds, or by swaps if there are too many worlds."""
     inside = grouping.group >= 0
     if not inside.any():
         return
@@ -626,7 +626,7 @@ def similar_linkage(
     exempt : int
         Number of most frequent sensitive values that are not protected, and may repeat in a bucket.
     suppress : int
-        Maximum number of records to leave out of the release if they fit into no group.
+        Maximum number of records to omit from the release if they fit into no group.
     seed : int
         Random seed.
 
@@ -639,8 +639,8 @@ def similar_linkage(
     Raises
     ------
     TableError
-        If values are too frequent for r, or no safe group is found for some records (the message gives an r for which
-        all fit); or if the release is not r-robust (condition="delta").
+        If values are too frequent for r, or no safe group is found for some records (the message gives an r with which
+        all fit, if one was found); or if the release is not r-robust (condition="delta").
     UnknownName
         If the table lacks a column, the prior lacks a signature or a value, or the condition is unknown.
     StatementError
@@ -648,11 +648,11 @@ def similar_linkage(
 
     Notes
     -----
-    People with the same signature, whom the prior does not distinguish, are grouped as Anatomy does, from the largest
-    piles of values. The remaining people are grouped with those of similar signatures, and so on upwards; groups that
-    violate the condition are drawn again, and larger. For the final remainder a linear program chooses among safe
-    patterns of groups (column generation); then some groups are dissolved and drawn again as long as that places more
-    people. Since the conditions are not monotone, merging groups may not help; if records remain, an error is raised.
+    People with the same signature, which the prior does not distinguish, are grouped as by Anatomy, from the largest
+    piles of values. The remaining people are grouped with those of similar signatures, recursively; groups that violate
+    the condition are drawn again, and larger. For the final remainder a linear program chooses among safe patterns of
+    groups (column generation); then some groups are dissolved and drawn again as long as this places more people. Since
+    the conditions are not monotone, merging groups may not help; if records remain, an error is raised.
 
     Probabilistic Inference Protection, sections IV and V. With `condition` "sound" or "exact" the release is r-robust,
     which is checked over all possible worlds before it is returned (by swaps in groups with many values). The guarantee
@@ -679,8 +679,8 @@ def similar_linkage(
     published = table[[*qi, *sa]].assign(**{name: group})[(group > 0).to_numpy()]
     if published.empty:
         raise TableError(
-            f"no record can be published: all {len(table)} would be suppressed, as suppress = {suppress} allows; choose "
-            "a smaller r"
+            f"no record can be published: all {len(table)} would be suppressed, within suppress = {suppress}; choose a "
+            "smaller r"
         )
     return Release.from_buckets(published, qi=qi, sa=sa, bucket=name)
 
@@ -711,7 +711,7 @@ def similar_linkage_groups(
     Returns
     -------
     Series
-        Named "Bucket", indexed like the table: numbers from 1; 0 for records that are left out.
+        Named "Bucket", indexed like the table: numbers from 1; 0 for omitted records.
 
     Raises
     ------
