@@ -1,17 +1,17 @@
-"""Tables in files as they come: CSV with any separator, encoding and decimal sign; Excel; Parquet.
+"""Tables in files: CSV with any separator, encoding and decimal sign; Excel; Parquet.
 
-What a CSV file looks like is detected, unless options say it, and said in a line if it is not commas, points and UTF-8:
+The format of a CSV file is detected, unless given by options, and printed in a line unless it is commas, points and UTF-8:
 
-* the encoding is that of a byte order mark, UTF-16 if many bytes are zero, UTF-8 if all bytes are valid, or else the likeliest
-  (:mod:`.encodings`);
+* the encoding is that of a byte order mark, UTF-16 if many bytes are zero, UTF-8 if all bytes are valid, and otherwise the
+  likeliest (:mod:`.encodings`);
 * lines above the header that fill at most half of its cells, such as a title, are left out;
-* the separator is the sign among ``, ; tab |`` with which the most first lines have the same number of cells, above one;
+* the separator is the one of ``, ; tab |`` with which most of the first lines have the same number of cells, above one;
 * the decimal sign is the comma if the cells of some column are numbers with a decimal comma, or if points are only
-  between thousands, 990 and 1.005, where cells are separated by semicolons or tabs.
+  between thousands, 990 and 1.005, and cells are separated by semicolons or tabs.
 
-In every kind of file, texts are numbers, "1.234,5", "51'695.25" or "12 %", if all cells of the column are, and not if they are
-dates. Blanks at the ends of texts are left out. Integers stay integers beside missing cells, and digits with leading zeros
-are codes.
+In all files, texts such as "1.234,5", "51'695.25" or "12 %" are converted to numbers if all cells of the column are numbers
+but not dates. Blanks at the ends of texts are removed. Columns of integers with missing cells remain integers, and digits
+with leading zeros are codes.
 """
 
 from __future__ import annotations
