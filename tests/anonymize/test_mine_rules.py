@@ -147,7 +147,7 @@ def test_a_file_of_somebody_else(tmp_path):
     """A plain table of rules needs to be told what it is; it is not taken for complete."""
     path = tmp_path / "rules.csv"
     path.write_text("Education,Gender,Salary\nDoctorate,,50K+\n,Female,50K+\n")
-    with refused(StatementError, "give qi"):
+    with refused(StatementError, "pass qi"):
         RuleSet.from_csv(path)
     rules = RuleSet.from_csv(path, qi=QI, sa="Salary", support=0.3, confidence=0.8)
     assert list(rules.table.index) == ["Education=Doctorate => 50K+", "Gender=Female => 50K+"]
