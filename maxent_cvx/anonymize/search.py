@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: What can be searched, and by what losses releases are compared.
+#: The methods that can be searched, and the losses by which releases are compared.
 METHODS, LOSSES = ("full-domain", "mondrian", "anatomy"), ("ncp", "discernibility", "classification", "queries")
-#: About so many ranges are made for numbers at first, of 1, 2 or 5 times a power of ten.
+#: The approximate number of finest ranges made for numbers, each 1, 2 or 5 times a power of ten wide.
 RANGES = 32
-#: With more nodes of the lattice, a safe one is first looked for from the most general one on.
+#: If the lattice has more nodes, a safe node is first searched for from the most general node on.
 MOST_NODES = 100_000
-#: Group sizes of Mondrian that are tried: these times each power of ten, and values in Anatomy's buckets, up to these.
+#: The group sizes tried for Mondrian, times each power of ten, and the largest number of values in Anatomy's buckets.
 SIZES, MOST_VALUES = (1, 2, 3, 5), 10
 
 
@@ -104,7 +104,7 @@ class Search(ReprMixin):
     threshold: float
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the loss of every release against its largest probability; those that no other improves are joined.
+        """Plot the loss of every release against its largest probability; a line joins the releases on the Pareto front.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ def search(
     check_optional_bool(progress, "progress")
     seconds = np.inf if time_limit is None else check_seconds(time_limit, "time_limit")
     data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
-    data = replace(data, frame=data.frame.reset_index(drop=True))  # records are found by their places
+    data = replace(data, frame=data.frame.reset_index(drop=True))  # records are identified by position
     given = {} if hierarchies is None else check_mapping(hierarchies, "hierarchies", "{attribute: its hierarchy}")
     if strangers := [name for name in given if name not in data.qi]:
         raise unknown_name("quasi-identifier (given in hierarchies)", strangers[0], data.qi)
@@ -247,7 +247,7 @@ def search(
     found = Best(data, attributes, judge, loss, suppression, time.monotonic() + seconds)
     with progress_bar(None, "search", progress, unit="release") as bar:
         found.bar = bar
-        # Methods with a few candidates first: a small loss of theirs ends the search over the lattice.
+        # Methods with few candidates come first, since a small loss ends the search over the lattice.
         for method, candidates in (
             ("anatomy", found.anatomy), ("mondrian", found.mondrian), ("full-domain", found.full_domain),
         ):  # fmt: skip
@@ -264,11 +264,11 @@ class Attribute:
     """A quasi-identifier: the node of every record at every level of its hierarchy."""
 
     name: str
-    leaves: pd.Index  # all exact values of the hierarchy, also those that nobody has
-    codes: list[np.ndarray]  # of each level, the number of the node of every record
-    nodes: list[np.ndarray]  # of each level, what is published
-    below: list[np.ndarray]  # of each level, the number of leaves below every node
-    hierarchy: pd.DataFrame | None  # the levels that were given, if any
+    leaves: pd.Index  # all exact values of the hierarchy, including those without records
+    codes: list[np.ndarray]  # one per level: the number of the node of every record
+    nodes: list[np.ndarray]  # one per level: the published label of every record
+    below: list[np.ndarray]  # one per level: the number of leaves below every node
+    hierarchy: pd.DataFrame | None  # the given levels, if any
 
     @classmethod
     def of(cls, column: pd.Series, hierarchy: object) -> Attribute:
@@ -280,7 +280,7 @@ class Attribute:
         if leaves.has_duplicates:
             raise TableError(f"the hierarchy of {column.name!r} has {leaves[leaves.duplicated()][0]!r} twice")
         place = leaves.get_indexer(pd.Index(column))
-        if (place < 0).any():  # files have texts
+        if (place < 0).any():  # hierarchy files contain texts
             as_text = leaves.get_indexer(pd.Index(column.astype(str)))
             place = np.where(place < 0, as_text, place)
         if (place < 0).any():
@@ -298,12 +298,12 @@ class Attribute:
         return cls(str(column.name), leaves, codes, nodes, below, None if hierarchy is None else levels)
 
     def ncp(self, level: int) -> np.ndarray:
-        """NCP of the cell of every record at a level."""
+        """Return the NCP of the cell of every record at a level."""
         below = self.below[level][self.codes[level]]
         return np.where(below > 1, below / len(self.leaves), 0.0)
 
     def ncp_of(self, cells: pd.Series) -> np.ndarray:
-        """NCP of generalised cells: intervals, sets of values, "*" or exact values."""
+        """Return the NCP of generalised cells: intervals, sets of values, "*" or exact values."""
         code, _ = pd.factorize(cells.map(str))
         first = np.unique(code, return_index=True)[1]
         below = np.array([self._leaves_below(cell) for cell in cells.iloc[first]])
@@ -334,10 +334,10 @@ def _read_levels(hierarchy: object, attribute: str) -> pd.DataFrame:
 
 
 def _made_levels(column: pd.Series) -> pd.DataFrame:
-    """Make a hierarchy: ranges that nest, months, years and decades, or "*" at once."""
+    """Make a hierarchy: nested ranges; months, years and decades; or a single level "*"."""
     values = pd.Index(column.drop_duplicates())
     if not column.isna().any():
-        with suppress(TypeError):  # of labels of several types the order does not matter
+        with suppress(TypeError):  # labels of several types need no order
             values = values.sort_values()
     levels: list[Any] = [pd.Series(values, dtype=object).to_numpy()]
     if pd.api.types.is_datetime64_any_dtype(column):
@@ -352,14 +352,14 @@ def _made_levels(column: pd.Series) -> pd.DataFrame:
 
 
 def _ranges(numbers: np.ndarray) -> list[np.ndarray]:
-    """Ranges that nest, about RANGES of them at first: of 5, 10, 20, 40 years, for example."""
+    """Return levels of nested ranges, of 5, 10, 20 and 40 years for example, with about RANGES at the finest level."""
     spread = float(numbers.max() - numbers.min())
     power = 10.0 ** np.floor(np.log10(spread / RANGES))
     width = float(next(step * power for step in (1, 2, 5, 10) if step * power >= spread / RANGES * (1 - 1e-12)))
     if are_whole := bool((numbers == np.floor(numbers)).all()):
         width = max(width, 1.0)
     digits = -int(np.floor(np.log10(width) + 1e-9))
-    # 1 and 2 widen to 5 and 10, if that leaves several tens (20-29, 30-39, ...); then, and for few numbers, widths double.
+    # Widths of 1 and 2 become 5 and 10 if several tens (20-29, 30-39, ...) remain; otherwise, and then, widths double.
     leading = round(width * 10.0**digits)
     factor = 5 if leading < 5 and spread >= 20 * 10.0**-digits else 2
 
@@ -376,7 +376,7 @@ def _ranges(numbers: np.ndarray) -> list[np.ndarray]:
             levels.append(
                 np.array([pd.Interval(kind(left), kind(right), "left") for left, right in pairs], dtype=object)
             )
-        if -width < numbers.min() < 0 <= numbers.max() < width:  # the ranges beside 0 are never joined
+        if -width < numbers.min() < 0 <= numbers.max() < width:  # the two ranges at 0 are never merged
             break
         low, width, factor = low // factor, width * factor, 2
     return levels
@@ -387,7 +387,7 @@ def _ranges(numbers: np.ndarray) -> list[np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Whether somebody is exposed: by the shares of groups, or with knowledge by a model."""
+    """Decide whether somebody is exposed: by the shares of groups, or by a model if there is knowledge."""
 
     data: Microdata
     threshold: float
@@ -395,11 +395,11 @@ class Judge:
     knowledge: list[Any]
     s: np.ndarray  # the value of every record
     values: pd.Index
-    rule: ExposureRule | None  # None if models judge
+    rule: ExposureRule | None  # None if models decide
 
     @classmethod
     def of(cls, data: Microdata, threshold: float, baseline: Any, knowledge: list[Any]) -> Judge:
-        """Read the promise."""
+        """Read the rule of exposure and the knowledge."""
         s, values = data.values()
         rule = None
         if not knowledge and (baseline is None or (isinstance(baseline, str) and baseline == "overall")):
@@ -412,32 +412,32 @@ class Judge:
         return cls(data, threshold, baseline, knowledge, s, values, rule)
 
     def counts(self, group: np.ndarray) -> np.ndarray:
-        """Number of records with each value in each group."""
+        """Count the records with each value in each group."""
         n = len(self.values)
         return np.bincount(group * n + self.s, minlength=(int(group.max()) + 1) * n).reshape(-1, n)
 
     def sizes(self, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Number of records in each group, and of those with its most frequent value."""
+        """Count the records in each group, and those with its most frequent value."""
         counts = self.counts(group)
         return counts.sum(axis=1), counts.max(axis=1)
 
     def largest(self, counts: np.ndarray) -> np.ndarray:
-        """The largest probability of an event that counts, of every group."""
+        """Return the largest probability of an event that counts, for every group."""
         assert self.rule is not None
         return np.asarray(self.rule.surest(counts / counts.sum(axis=1, keepdims=True))[0])
 
     def of_release(self, release: Release) -> tuple[float, bool]:
-        """The largest probability of a release, and whether it exposes nobody, by a model; NaN if it is not certified."""
+        """Solve a model: return the largest probability (NaN if not certified), and whether nobody is exposed."""
         try:
             post = MaxEnt(release).add(*self.knowledge).solve()
-        except SolverError:  # Infeasible is none: knowledge that contradicts a release of the table is not true of it
+        except SolverError:  # not Infeasible: knowledge that contradicts a release is false for the table
             return np.nan, False
         result = exposed(post, self.threshold, baseline=self.baseline)
         surest = float(result.who["P"].max()) if result.people else float(post.conditional().to_numpy().max())
         return surest, result.people == 0
 
     def of_groups(self, group: np.ndarray) -> tuple[float, bool]:
-        """The same of groups of records, for an adversary with exact quasi-identifiers."""
+        """Solve a model of groups of records, for an adversary with exact quasi-identifiers."""
         if self.rule is not None:
             largest = self.largest(self.counts(group))
             return float(largest.max()), not self.rule.reaches(largest).any()
@@ -452,7 +452,7 @@ class Judge:
 
 @dataclass(eq=False)
 class Best:
-    """The best release so far, and everything that was judged."""
+    """The best release so far, and all judged candidates."""
 
     data: Microdata
     attributes: list[Attribute]
@@ -462,22 +462,22 @@ class Best:
     until: float
     bar: Any = None
     loss: float = np.inf
-    ncp: float = np.inf  # of the best release; of two with equal losses the one with less NCP is better
+    ncp: float = np.inf  # of the best release; it breaks ties between equal losses
     release: Callable[[], Release] | None = None
     about: tuple[str, dict[str, int], int] = ("", {}, 0)  # the method, the levels, and the suppressed records
-    is_complete: bool = True  # whether everything with less loss was judged
+    is_complete: bool = True  # whether every candidate with less loss was judged
     candidates: list[tuple[str, str, float, float, bool]] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
-        """Whether the time is over; then something was not judged."""
+        """Return whether the time is over, in which case candidates were not judged."""
         if time.monotonic() > self.until:
             self.is_complete = False
             return True
         return False
 
     def anatomy(self) -> None:
-        """Anatomy's buckets of 2, 3, ... different values; the first safe ones are the smallest."""
+        """Judge Anatomy's buckets of 2, 3, ... different values; the first safe ones are the smallest."""
         frequency = np.sort(np.bincount(self.judge.s))[::-1]
         for l in range(2, min(MOST_VALUES, len(frequency)) + 1):
             if self.is_over:
@@ -485,7 +485,7 @@ class Best:
             exempt = int((frequency > len(self.data) // l).sum())
             try:
                 release = anatomy(self.data.frame, qi=list(self.data.qi), sa=list(self.data.sa), l=l, exempt=exempt)
-            except TableError:  # too few records, or too few values that are rare enough
+            except TableError:  # too few records, or too few sufficiently rare values
                 continue
 
             def published(release: Release = release) -> Release:
@@ -497,7 +497,7 @@ class Best:
             self._add("anatomy", f"l={l}, exempt={exempt}", loss, 0.0, largest, is_safe, published)
 
     def mondrian(self) -> None:
-        """Mondrian's groups that keep the promise when they are cut, and those of k records."""
+        """Judge Mondrian's groups that stay safe when they are cut, and those of at least k records."""
         data = self.data
         sizes = [size * 10**power for power in range(7) for size in SIZES if size * 10**power <= len(data)]
         limit = self.judge.threshold
@@ -507,7 +507,7 @@ class Best:
                 return
             try:
                 cells = mondrian_table(data.frame, qi=list(data.qi), sa=list(data.sa), **setting)
-            except TableError:  # the whole table is not safe
+            except TableError:  # the whole table as one group is not safe
                 continue
             group = group_codes(
                 [pd.factorize(cells[name].map(str))[0] for name in data.qi], [len(cells)] * len(data.qi)
@@ -519,10 +519,10 @@ class Best:
             text = ", ".join(f"{name}={value}" for name, value in setting.items())
             self._add("mondrian", text, loss, ncp, largest, is_safe, published)
             if is_safe and "safe" not in setting:
-                return  # larger groups lose more, as a rule
+                return  # larger groups usually lose more
 
     def full_domain(self) -> None:
-        """The lattice of levels, in the order of a lower bound on the loss."""
+        """Search the lattice of levels in the order of a lower bound on the loss."""
         heights = [len(attribute.codes) for attribute in self.attributes]
         exact, top = (0,) * len(heights), tuple(height - 1 for height in heights)
         ncp = [
@@ -536,7 +536,7 @@ class Best:
             return sum(of_level[level] for of_level, level in zip(ncp, node, strict=True)) / len(node)
 
         def known(node: tuple[int, ...]) -> bool | None:
-            """Whether a node is safe, if a coarser one that is not, or a finer one that is and loses no more, says so."""
+            """Decide by an unsafe coarser node, or by a safe finer one that loses no more; None if neither exists."""
             if (unsafe >= node).all(axis=1).any():
                 return False
             return True if self.loss_name != "queries" and (safe <= node).all(axis=1).any() else None
@@ -557,7 +557,7 @@ class Best:
             return (*node[:at], node[at] + by, *node[at + 1 :])
 
         def up_from(node: tuple[int, ...]) -> list[tuple[int, ...]]:
-            """A path to the most general node, by the steps of least NCP."""
+            """Return a path to the most general node, by the steps of least NCP."""
             path = [node]
             while path[-1] != top:
                 steps = [moved(path[-1], at, 1) for at in range(len(top)) if path[-1][at] < top[at]]
@@ -566,8 +566,8 @@ class Best:
 
         if is_monotone:
             if self.is_over or not is_safe(top):
-                return  # then no other node is safe
-        elif math.prod(heights) > MOST_NODES:  # which may take too long: find a release from the top before
+                return  # no other node can be safe
+        elif math.prod(heights) > MOST_NODES:  # the search may end early, so find a safe release from the top first
             node, open_to = top, set(range(len(top))) if not self.is_over and is_safe(top) else set()
             while open_to:
                 for at in sorted(open_to):
@@ -575,13 +575,13 @@ class Best:
                         node = finer
                     else:
                         open_to.discard(at)
-        # Every node is listed by one that is a level below it, in the last attribute that is not exact.
+        # Every node is queued once: by the node one level below it in its last attribute that is not exact.
         queue = [(0.0, 0.0, exact)]
         while queue:
             least, least_ncp, node = heapq.heappop(queue)
             if (least, least_ncp) >= (self.loss, self.ncp) or self.is_over:
                 return
-            # On a path to the top, nodes are unsafe up to some node, and safe from there on.
+            # Along a path to the top, nodes are unsafe up to a point and safe from there on, so bisection finds it.
             path = up_from(node) if is_monotone and known(node) is None else [node]
             first, last = 0, len(path) - 1
             while first < last and not self.is_over:
@@ -599,12 +599,12 @@ class Best:
                     heapq.heappush(queue, (more if self.loss_name == "ncp" else least, more, coarser))
 
     def _judge_node(self, node: np.ndarray, ncp: float) -> tuple[bool, float]:
-        """Judge one node of the lattice: whether it is safe, and what it and all coarser nodes lose at least."""
+        """Judge a node: return whether it is safe, and a lower bound on its loss and that of all coarser nodes."""
         attributes, judge = self.attributes, self.judge
         columns = [a.codes[level] for a, level in zip(attributes, node, strict=True)]
         group = group_codes(columns, [len(a.nodes[level]) for a, level in zip(attributes, node, strict=True)])
         counts, kept, least = judge.counts(group), np.ones(len(group), dtype=bool), 0.0
-        if self.loss_name != "queries":  # a record that is left out never loses less
+        if self.loss_name != "queries":  # suppressing a record never reduces its loss
             least = self._loss(ncp, counts.sum(axis=1), counts.max(axis=1))
         if judge.rule is not None:
             largest = judge.largest(counts)
@@ -626,11 +626,11 @@ class Best:
             cells = np.mean([a.ncp(level) for a, level in zip(attributes, node, strict=True)], axis=0)
             ncp = float(np.where(kept, cells, 1.0).mean())
         loss = np.nan
-        if is_safe or self.loss_name != "queries":  # random queries are slow to answer
+        if is_safe or self.loss_name != "queries":  # answering random queries is slow
             loss = self._loss(ncp, counts.sum(axis=1), counts.max(axis=1), published, kept)
         levels = {a.name: int(level) for a, level in zip(attributes, node, strict=True)}
         if n_suppressed and is_safe and loss <= self.loss and judge.baseline is not None:
-            # Shares of all people are others without the records that are left out.
+            # Suppression changes the shares of all people, and with them the baseline.
             is_safe = exposed(MaxEnt(published()).solve(), judge.threshold, baseline=judge.baseline).people == 0
         self._add("full-domain", str(levels), loss, ncp, surest, is_safe, published, levels, n_suppressed)
         return is_safe, least
@@ -643,9 +643,9 @@ class Best:
         published: Callable[[], Release] | None = None,
         kept: np.ndarray | None = None,
     ) -> float:
-        """The loss of groups of these sizes, by how many records of each have its most frequent value."""
+        """Return the loss of groups, given their sizes and the counts of their most frequent values."""
         n = len(self.data)
-        lost = n - int(sizes.sum())  # the records of groups that are left out
+        lost = n - int(sizes.sum())  # suppressed records
         if self.loss_name == "ncp":
             return ncp
         if self.loss_name == "discernibility":
@@ -669,7 +669,7 @@ class Best:
         levels: dict[str, int] | None = None,
         suppressed: int = 0,
     ) -> None:
-        """Note a release, and keep it if it is the best one so far."""
+        """Record a candidate, and keep it if it is the best so far."""
         self.candidates.append((method, parameters, loss, largest, is_safe))
         self.is_complete &= not np.isnan(largest)
         if is_safe and (loss, ncp) < (self.loss, self.ncp):
@@ -678,7 +678,7 @@ class Best:
         self.bar.set_postfix_str("none is safe so far" if self.release is None else f"least loss {self.loss:.4g}")
 
     def result(self) -> Search:
-        """The best release."""
+        """Return the best release; raise an error if there is none."""
         if self.release is None:
             if not self.is_complete:
                 raise NotDecided(
@@ -706,7 +706,7 @@ class Best:
 
 
 def _generalized(cells: pd.DataFrame, data: Microdata) -> Release:
-    """The release of generalised cells with the sensitive values of their records."""
+    """Make the release of generalised cells with the sensitive values of their records."""
     table = cells[list(data.qi)].assign(**{name: data.frame.loc[cells.index, name] for name in data.sa})
     release = Release.from_generalized(table, qi=list(data.qi), sa=list(data.sa))
     assert isinstance(release, Release)
