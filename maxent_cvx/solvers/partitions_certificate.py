@@ -35,6 +35,7 @@ from .existence import Block
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
 from .form import LinearForm, Settled
 from .monitor import Monitor
+from .newton import RIDGES
 from .partitions import (
     TOLERANCE,
     BucketState,
@@ -60,6 +61,9 @@ from .sparse import entry_rows
 MORE_ITERATIONS = 3
 #: Records: counts below this are set to 0 at the certified point if it cannot be certified otherwise.
 NEARLY_VANISHED = 1e-10
+#: Relative: a smaller diagonal element of the Schur complement is that of a row that the published rows imply. Such a row
+#: has the price 0, as its multiplier changes no count.
+IMPLIED = 1e-11
 #: The largest number of terms of all partitions for which shadow prices are computed in memory, if necessary.
 PRICES_IN_MEMORY = 1_000_000
 
@@ -299,12 +303,22 @@ def price_multipliers(
     reduced_parts, _ = presolved(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
     off = over.total(difference, reduced_parts, points, common=(np.where(empty, 0.0, multipliers),))["largest"]
     if off <= PRECISE_LOG:
+        chosen = np.flatnonzero(is_hard & ~empty & (multipliers != 0))
+        diagonal = over.total(schur_diagonal, reduced_parts, points, common=(chosen,))
+        implied = chosen[diagonal["schur"] <= IMPLIED * diagonal["squares"]]
+        multipliers = np.where(np.isin(np.arange(len(multipliers)), implied), 0.0, multipliers)
         return np.where(empty_above, -np.inf, np.where(empty_below, np.inf, multipliers))
     if over.total(_n_terms, points) > PRICES_IN_MEMORY:
         return None
     form, counts = _together(over.gather(parts), over.gather(points), shared)
     recovered = multipliers_beside(form, counts, multipliers[shared.n_hard :])[form.n_published :]
     return None if np.isnan(recovered).any() else recovered
+
+
+def schur_diagonal(reduced_part: ReducedPart, point: PointPart, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return one partition's share of S_ii for some rows of knowledge, and of the same before published rows."""
+    factor = BlockFactor(reduced_part.systems, point.counts[reduced_part.terms], RIDGES[0])
+    return {"schur": factor.form_schur(rows).diagonal(), "squares": factor.squares[rows]}
 
 
 def _n_terms(point: PointPart) -> int:
