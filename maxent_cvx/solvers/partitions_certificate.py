@@ -301,13 +301,20 @@ def price_multipliers(
     empty = empty_above | empty_below
     low, high = np.where(empty, shared.low, -np.inf), np.where(empty, shared.high, np.inf)
     reduced_parts, _ = presolved(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
-    off = over.total(difference, reduced_parts, points, common=(np.where(empty, 0.0, multipliers),))["largest"]
-    if off <= PRECISE_LOG:
-        chosen = np.flatnonzero(is_hard & ~empty & (multipliers != 0))
+
+    def are_exact(of_rows: np.ndarray) -> bool:
+        """Return whether the multipliers give the counts."""
+        return bool(over.total(difference, reduced_parts, points, common=(of_rows,))["largest"] <= PRECISE_LOG)
+
+    finite = np.where(empty, 0.0, multipliers)
+    if are_exact(finite):
+        chosen = np.flatnonzero(is_hard & (finite != 0))
         diagonal = over.total(schur_diagonal, reduced_parts, points, common=(chosen,))
-        implied = chosen[diagonal["schur"] <= IMPLIED * diagonal["squares"]]
-        multipliers = np.where(np.isin(np.arange(len(multipliers)), implied), 0.0, multipliers)
-        return np.where(empty_above, -np.inf, np.where(empty_below, np.inf, multipliers))
+        fewer = finite.copy()
+        fewer[chosen[diagonal["schur"] <= IMPLIED * diagonal["squares"]]] = 0.0
+        # A row with large coefficients that differ little seems to be implied, but then the others do not give the counts.
+        finite = fewer if are_exact(fewer) else finite
+        return np.where(empty_above, -np.inf, np.where(empty_below, np.inf, finite))
     if over.total(_n_terms, points) > PRICES_IN_MEMORY:
         return None
     form, counts = _together(over.gather(parts), over.gather(points), shared)
