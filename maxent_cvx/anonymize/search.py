@@ -125,7 +125,7 @@ class Search(ReprMixin):
                     )  # fmt: skip
             best = table.sort_values(["largest", "loss"])
             best = best[best["loss"] < best["loss"].cummin().shift(fill_value=np.inf)]
-            drawn.step(best["largest"], best["loss"], where="post", color=AGAINST, linewidth=1, label="none is better")
+            drawn.step(best["largest"], best["loss"], where="post", color=AGAINST, linewidth=1, label="Pareto front")
             drawn.axvline(self.threshold, color="0.3", linewidth=1, linestyle=":")
             drawn.set(xlabel="largest probability that counts", ylabel="loss")
             drawn.set_xlim(right=1.02)

@@ -358,7 +358,7 @@ class Reader:
         """Make an error that points at a character, by default the next one."""
         at = self.next() if at is None else at
         rest = repr(self.text[at:]) if at < len(self.text) else "the end"
-        return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {self.text!r}")
+        return StatementError(f"{what}, at {rest} (character {at + 1} of {self.text!r})")
 
 
 # Statements outside the notation: patterns of unsupported texts, each with the Python to write instead. The lines are
@@ -437,7 +437,7 @@ def read_statement(text: str) -> Statement | RatioStatement:
     >>> read_statement("P(Flu | A=1 = 0.3")
     Traceback (most recent call last):
     ...
-    maxent_cvx.StatementError: ')' is expected at character 13, where '= 0.3' stands, of 'P(Flu | A=1 = 0.3'
+    maxent_cvx.StatementError: ')' is expected, at '= 0.3' (character 13 of 'P(Flu | A=1 = 0.3')
     """
     try:
         return Reader(text).statement()

@@ -287,7 +287,7 @@ def read_sentence(text: str) -> Sentence:
     >>> mx.worlds.read_sentence("Ann=HIV or Bob")
     Traceback (most recent call last):
     ...
-    maxent_cvx.StatementError: '=' is expected at character 15, where the end stands, of 'Ann=HIV or Bob'
+    maxent_cvx.StatementError: '=' is expected, at the end (character 15 of 'Ann=HIV or Bob')
     """
     reader = Reader(text)
     sentence = reader.sentence()
@@ -408,7 +408,7 @@ class Reader:
         """Make an error that points at a character, by default the next one."""
         at = self.next() if at is None else at
         rest = short_repr(self.text[at:]) if at < len(self.text) else "the end"
-        return StatementError(f"{what} at character {at + 1}, where {rest} stands, of {short_repr(self.text)}")
+        return StatementError(f"{what}, at {rest} (character {at + 1} of {short_repr(self.text)})")
 
 
 def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
