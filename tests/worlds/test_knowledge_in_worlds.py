@@ -267,6 +267,28 @@ def test_samples_with_sentences():
     assert errors.std() < 1.1
 
 
+@pytest.mark.parametrize(
+    ("powers", "values", "sentence"),
+    [
+        (
+            [[-1, -4, -3, -1], [0, -2, -1, -2], [-4, -4, -4, -3], [-3, -3, 0, 0], [-2, -3, -1, 0]],
+            [1, 3, 0, 2, 2],
+            "2=3 -> 0=0",
+        ),
+        ([[-1, -2, -3], [-3, -2, -1], [-4, -3, -3], [-2, -3, -4]], [1, 2, 1, 0], "3=0 or 1=1"),
+        ([[-2, -3, -4], [-2, -2, -4], [-4, -2, -3], [-3, -2, 0]], [2, 0, 2, 0], "1=0 -> 1=1"),
+    ],
+    ids=["five people", "four people, or", "four people, ->"],
+)
+def test_samples_if_sentences_make_rare_values_probable(powers, values, sentence):
+    """Priors that differ by powers of ten hide no worlds: samples agree with exact sums within standard errors."""
+    prior = 10.0 ** np.array(powers)
+    group = pd.DataFrame(prior / prior.sum(axis=1, keepdims=True))
+    exact = mx.worlds.posterior(group, values, knowledge=[sentence])
+    sampled = mx.worlds.sample(group, values, 1_000, knowledge=[sentence])
+    assert (np.abs(sampled.posterior - exact) < 5 * sampled.standard_error + 1e-12).all(axis=None)
+
+
 def test_a_large_group_is_sampled():
     """300 people, 12 values: what is refused exactly has standard errors, and is as the sentence says."""
     rng = np.random.default_rng(1)
