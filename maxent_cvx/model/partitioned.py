@@ -506,7 +506,8 @@ class PartitionedPosterior(ReprMixin):
         -------
         DataFrame
             One row per statement, the largest price first, with columns `side` and `price`, see
-            :meth:`maxent_cvx.Posterior.prices`. Statements that imply each other share a price in a non-unique way.
+            :meth:`maxent_cvx.Posterior.prices`. If statements imply each other, which of the possible prices are
+            returned differs from a model in memory for releases of more than 1,000,000 counts.
 
         Raises
         ------

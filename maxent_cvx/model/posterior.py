@@ -416,8 +416,9 @@ class Posterior:
             One row per statement, the largest price first: the active `side` ("=", ">=", "<=", "" for an inactive
             inequality, "~" for a soft statement) and the `price`. Widening an inequality by eps on its active side
             increases the entropy by eps times the absolute price, to first order. The price is infinite if the
-            statement forces zeros: the entropy then increases faster than any multiple of eps. Statements that repeat
-            each other share a price.
+            statement forces zeros: the entropy then increases faster than any multiple of eps. If statements imply each
+            other, given the release, the answer depends on them together only, and their prices are one of many
+            solutions; statements that repeat each other share a price.
             With `leave_one_out` also the measure `without` the statement, and the `change` from the measure with it;
             NaN for the zeros of a prior, which cannot be removed. The columns are "without[label]" etc. for several
             numbers, and "without name" for several measures. If a solve fails they are NaN, and `message` contains the

@@ -275,10 +275,10 @@ def block_of(part: Part, reduced_part: ReducedPart, state: BucketState, point: P
 # Multipliers of the rows of knowledge as shadow prices, if they correspond to the answer.
 #
 # The derivative of the maximum of sum x log(w / x) with respect to the side of a row is -m, if every term is x = w
-# exp(A' m - 1). No multiplier shows that a term is zero. Terms determined by statements of 0 and the published rows are
-# therefore removed first, since no other row can change them; over the other terms, the multipliers must give the
-# answer. If they do not, or if other counts are nearly 0, so that rows may force them to be 0, the multipliers are
-# computed from the counts of all partitions in memory, if there are few enough.
+# exp(A' m - 1). Statements that imply each other have many such m, so up to a limit m is computed as in memory, from the
+# counts of all partitions. Beyond, it is that of the solver. No multiplier shows that a term is zero. Terms determined by
+# statements of 0 and the published rows are therefore removed first, since no other row can change them; over the other
+# terms, the multipliers must give the answer, of which no count may be nearly 0, as rows may force it to be 0.
 
 
 def price_multipliers(
@@ -294,6 +294,11 @@ def price_multipliers(
     Return None if there are too many counts to decide.
     """
     over = OverPartitions(executor)
+    if over.total(_n_terms, points) <= PRICES_IN_MEMORY:
+        form, counts = _together(over.gather(parts), over.gather(points), shared)
+        recovered = multipliers_beside(form, counts, multipliers[shared.n_hard :])[form.n_published :]
+        if not np.isnan(recovered).any():
+            return recovered
     positive, negative = over.total(signs_of, parts) > 0
     is_hard = np.arange(shared.shape[0]) < shared.n_hard
     empty_above = is_hard & positive & ~negative & (shared.high == 0)
@@ -307,19 +312,15 @@ def price_multipliers(
         return bool(over.total(difference, reduced_parts, points, common=(of_rows,))["largest"] <= PRECISE_LOG)
 
     finite = np.where(empty, 0.0, multipliers)
-    if are_exact(finite):
-        chosen = np.flatnonzero(is_hard & (finite != 0))
-        diagonal = over.total(schur_diagonal, reduced_parts, points, common=(chosen,))
-        fewer = finite.copy()
-        fewer[chosen[diagonal["schur"] <= IMPLIED * diagonal["squares"]]] = 0.0
-        # A row with large coefficients that differ little seems to be implied, but then the others do not give the counts.
-        finite = fewer if are_exact(fewer) else finite
-        return np.where(empty_above, -np.inf, np.where(empty_below, np.inf, finite))
-    if over.total(_n_terms, points) > PRICES_IN_MEMORY:
+    if not are_exact(finite):
         return None
-    form, counts = _together(over.gather(parts), over.gather(points), shared)
-    recovered = multipliers_beside(form, counts, multipliers[shared.n_hard :])[form.n_published :]
-    return None if np.isnan(recovered).any() else recovered
+    chosen = np.flatnonzero(is_hard & (finite != 0))
+    diagonal = over.total(schur_diagonal, reduced_parts, points, common=(chosen,))
+    fewer = finite.copy()
+    fewer[chosen[diagonal["schur"] <= IMPLIED * diagonal["squares"]]] = 0.0
+    # A row with large coefficients that differ little seems to be implied, but then the others do not give the counts.
+    finite = fewer if are_exact(fewer) else finite
+    return np.where(empty_above, -np.inf, np.where(empty_below, np.inf, finite))
 
 
 def schur_diagonal(reduced_part: ReducedPart, point: PointPart, rows: np.ndarray) -> dict[str, np.ndarray]:

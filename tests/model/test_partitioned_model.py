@@ -353,3 +353,13 @@ def test_scratch_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         mx.MaxEnt(release).solve(scratch=tmp_path / "none")
     with pytest.raises(mx.StatementError):
         mx.MaxEnt(release).solve(scratch=tmp_path, client=object())
+
+
+def test_prices_of_statements_that_imply_each_other(release: mx.Release) -> None:
+    """Three of ten have flu, so men imply women: of the many pairs of prices, partitions and memory return the same."""
+    men, women = P("Flu", given={"Gender": "male"}) == 0.4, P("Flu", given={"Gender": "female"}) <= 0.15
+    expected, prices = (mx.MaxEnt(view).add(men, women).solve().prices() for view in (release, divided(release, 2)))
+    pd.testing.assert_frame_equal(prices, expected, rtol=1e-6)
+    together = prices["price"][str(men)] - 6 / 4 * prices["price"][str(women)]  # six men and four women
+    alone = mx.MaxEnt(release).add(men).solve().prices()["price"].item()
+    assert together == pytest.approx(alone, rel=1e-6)
