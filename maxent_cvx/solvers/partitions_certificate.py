@@ -51,6 +51,7 @@ from .partitions import (
     minimised,
     minimum,
     presolved,
+    recession_direction,
     require_consistent,
 )
 from .schur import BlockFactor
@@ -59,12 +60,14 @@ from .sparse import entry_rows
 #: Iterations by which an answer is improved whose certified error exceeds `PRECISE`; from a nearby point, each doubles
 #: the digits until rounding prevents it.
 MORE_ITERATIONS = 3
+#: Nats per record: larger multipliers are nearly a recession direction, which changes other terms little.
+LARGE_MULTIPLIERS = 1e3
 #: Records: counts below this are set to 0 at the certified point if it cannot be certified otherwise.
 NEARLY_VANISHED = 1e-10
 #: Relative: a smaller diagonal element of the Schur complement is that of a row that the published rows imply. Such a row
 #: has the price 0, as its multiplier changes no count.
 IMPLIED = 1e-11
-#: The largest number of terms of all partitions for which shadow prices are computed in memory, if necessary.
+#: The largest number of terms of all partitions for which shadow prices are computed in memory.
 PRICES_IN_MEMORY = 1_000_000
 
 
@@ -112,6 +115,11 @@ def solve_partitioned(
     whole = Whole(parts, shared)
     optimum = _with_settled(whole, minimum(whole, reduced_parts, rest, first, over, monitor, **options), over)
     certificate = certified(whole, optimum, over)
+    if not certificate.holds and (fewer_terms := _without_vanished(optimum, over)) is not None:
+        monitor.say("starting again without terms that are zero")
+        again = _with_settled(whole, minimum(whole, fewer_terms, rest, first, over, monitor, **options), over)
+        optimum = _after(optimum, again, again.status)
+        certificate = certified(whole, optimum, over)
     if certificate.bound > PRECISE and optimum.status is Status.OPTIMAL and "tolerance" not in options:
         monitor.say("continuing at full precision")
         more = {**options, "tolerance": 0.0, "max_iterations": MORE_ITERATIONS}
@@ -119,15 +127,35 @@ def solve_partitioned(
         further = _with_settled(whole, further, over)
         better = certified(whole, further, over)
         if better.bound < certificate.bound:
-            log, iterations = [*optimum.log, *further.log], optimum.iterations + further.iterations
-            optimum = replace(further, status=optimum.status, iterations=iterations, log=log)
-            certificate = better
+            optimum, certificate = _after(optimum, further, optimum.status), better
     if not certificate.holds:
         lowest = optimum.systems.dual.lowest
         require_consistent(whole, optimum.parts, optimum.point if lowest is None else lowest, over)
     monitor.say(f"{optimum.status} in {optimum.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
     points = over.map(restored, parts, optimum.parts, optimum.point.states)
     return PartitionedSolution(points, optimum.point.m, certificate, optimum.status, optimum.iterations, optimum.log)
+
+
+def _after(earlier: Minimum, later: Minimum, status: Status) -> Minimum:
+    """Return the later result with the iterations of both runs."""
+    return replace(
+        later, status=status, iterations=earlier.iterations + later.iterations, log=[*earlier.log, *later.log]
+    )
+
+
+def _without_vanished(optimum: Minimum, over: OverPartitions) -> Sequence[Any] | None:
+    """Remove terms that are zero in every solution, if one step to very large multipliers has made them vanish.
+
+    These multipliers are then a recession direction; if they prove nothing, return None.
+    """
+    dual, point = optimum.systems.dual, optimum.point
+    if (largest := np.abs(point.m).max(initial=0.0)) <= LARGE_MULTIPLIERS:
+        return None
+    direction, active = point.m * (LARGE_MULTIPLIERS / largest), np.flatnonzero(point.m)
+    if (proof := recession_direction(dual, point, direction, optimum.systems, active)) is None:
+        return None
+    dual.remove_zeros(proof)
+    return dual.parts
 
 
 def _with_settled(whole: Whole, optimum: Minimum, over: OverPartitions) -> Minimum:

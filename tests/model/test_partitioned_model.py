@@ -363,3 +363,14 @@ def test_prices_of_statements_that_imply_each_other(release: mx.Release) -> None
     together = prices["price"][str(men)] - 6 / 4 * prices["price"][str(women)]  # six men and four women
     alone = mx.MaxEnt(release).add(men).solve().prices()["price"].item()
     assert together == pytest.approx(alone, rel=1e-6)
+
+
+def test_zeros_that_no_single_statement_implies() -> None:
+    """Two limits together force four terms to be zero; the first steps to them have multipliers of 1e9."""
+    table = pd.DataFrame({"q": [1, 0, 1, 0, 1, 0, 1], "s": list("cfcfcfc"), "b": [3, 3, 3, 4, 2, 2, 3]})
+    view = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
+    known = [P("c", given={"q": 0}) + 2 * P("c") <= 8 / 7, P("c") == 4 / 7, P(["c", "f"], given={"q": 0}) == 1]
+    known += [P("f", given={"q": 0}) >= 0.9, P("f", given={"q": 1}) <= 0.1, P("c", given={"q": 1}) >= 0.98]
+    post = mx.MaxEnt(divided(view, 3)).add(*known).solve()
+    assert post.certificate.holds
+    assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=1e-12)
