@@ -37,17 +37,10 @@ from ..releases.generalized import GroupedRelease, coverage, groups_of
 from ..releases.qi_table import QITable
 from ..releases.readers import generalized_columns
 from ..releases.series import ReleaseSeries
-from ..rules import mined_rules
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
 from ..sources.invariants import PriorZeros
-from ..sources.moments import PublishedCorrelation, PublishedMoments, PublishedQuantile
-from ..sources.queries import AnsweredQueries, NoisyMarginal, RandomizedResponse
-from ..sources.regression import PublishedRegression
-from ..sources.rules import PublishedRules
 from ..sources.statements import Event, Statement
-from ..sources.tables import PublishedTable
-from ..sources.trees import PublishedTree
 from ..terms.rows import Rows
 from ..terms.space import Space
 
@@ -116,8 +109,8 @@ def counterfactual(
         If `post` is not a Posterior or was loaded from a file without `verify`; if the model names people; for a series,
         whose pseudonyms are unique, and a population, of which the people in the release are unknown; if `publish` is
         missing but required, or does not return a view of the same sensitive attribute by some of the QI; or if the
-        knowledge contains published numbers that cannot be computed again (moments, correlations, quantiles, answered
-        queries, randomized responses).
+        knowledge contains published numbers that cannot be computed again (moments, correlations, quantiles, trees, rule
+        lists, answered queries, randomized responses).
     UnknownName, TableError
         If the original records lack a column, or are not the people of the release; if a rounded table was published
         with random rounding.
@@ -276,7 +269,7 @@ def _knowledge(model: MaxEnt, *, recomputes: bool) -> dict[str, Source]:
     """Return the knowledge of the adversary, by label, in a form that can be read without a record."""
     knowledge: dict[str, Source] = {}
     for label, source in model.knowledge.items():
-        if recomputes and isinstance(source, NOT_RECOMPUTED):
+        if recomputes and not source._can_be_recomputed:
             raise StatementError(
                 f"{label!r} cannot be computed again without a record; let publish return a model with all knowledge"
             )
@@ -400,7 +393,7 @@ def _solve(
     try:
         again = other if isinstance(other, MaxEnt) else MaxEnt(other, prior=model.prior)
         for name, source in knowledge.items() if again is not other else ():
-            again.add(_again(source, original, at, rest, view), label=name)
+            again.add(source._without(at, original, view), label=name)
         solved = again.solve()
         hers = _tuples_of(solved.view, dict(zip(view.qi, kinds.tuples[kind], strict=True)), original)
     except MaxEntError as error:
@@ -476,49 +469,6 @@ def _view_without(kinds: Counterfactual, kind: int) -> View:
         n_sb=n_sb,
         persons=None,
     )
-
-
-#: Sources with published numbers that cannot be computed again without a record, because their rule is unknown.
-NOT_RECOMPUTED = (
-    PublishedMoments,
-    PublishedCorrelation,
-    PublishedQuantile,
-    PublishedTree,
-    AnsweredQueries,
-    RandomizedResponse,
-)
-
-
-def _again(source: Source, original: pd.DataFrame, at: int, rest: pd.DataFrame, view: View) -> Source:
-    """Return a source without the record at a position: published numbers computed again, knowledge as typed."""
-    record = original.iloc[at]
-    if isinstance(source, PublishedTable):
-        return source.without(record, original)
-    if isinstance(source, NoisyMarginal):
-        return _noisy_without(source, record)
-    if isinstance(source, PublishedRules):
-        rules = source.rules
-        mined = mined_rules(rest, rules.qi, rules.sa, rules.thresholds, rules.strict, rules.attributes)
-        if not rules.complete:  # nothing is known about withheld rules
-            mined = mined.at(np.asarray(mined.table.index.isin(rules.table.index)))
-        if source.decimals is not None:
-            mined = mined.rounded(source.decimals)
-        scores = source.scores or None
-        return PublishedRules(mined, scores, source.decimals, source.non_rules, source.integer, source.prune)
-    if isinstance(source, PublishedRegression):
-        return source.refitted(rest, view)
-    return source
-
-
-def _noisy_without(source: NoisyMarginal, record: pd.Series) -> NoisyMarginal:
-    """Return noisy counts without a record, with the same noise."""
-    index = source.counts.index
-    is_hers = np.ones(len(index), dtype=bool)
-    for name in index.names:
-        is_hers &= np.asarray(index.get_level_values(str(name)) == record[str(name)])
-    other = copy.copy(source)
-    other.counts = source.counts - is_hers
-    return other
 
 
 class KeptAssociations(Source):

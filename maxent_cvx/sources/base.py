@@ -42,7 +42,9 @@ from .cvxpy_constraints import (
 
 if TYPE_CHECKING:
     import cvxpy as cp
+    import pandas as pd
 
+    from ..releases.base import View
     from ..terms.space import Space
 
 
@@ -187,6 +189,13 @@ class Source(ReprMixin, ABC):
     def identity(self) -> Hashable:
         """A key that is equal for two sources with the same content; by default, every source is different."""
         return id(self)
+
+    #: Whether :meth:`_without` is known; it is not for published numbers whose rule of computation is unknown.
+    _can_be_recomputed: ClassVar[bool] = True
+
+    def _without(self, at: int, original: pd.DataFrame, view: View) -> Source:
+        """Return the source as it would be published without the record at a position; typed knowledge is the same."""
+        return self
 
     def _parametric(self, label: str, block: int, space: Space) -> Parametric | None:
         """Describe how the sides of the row depend on CVXPY parameters; None if they do not."""

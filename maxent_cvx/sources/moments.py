@@ -423,6 +423,8 @@ class PublishedCorrelation(Source):
     [0.0, 0.0, 1.0, 1.0]
     """
 
+    _can_be_recomputed = False
+
     def __init__(
         self,
         r: float,
@@ -540,6 +542,8 @@ class PublishedMoments(Source):
     >>> mx.MaxEnt(view).add(told).bounds(mx.P("yes", given={"age": 60}), integer=True)
     (1.0, 1.0)
     """
+
+    _can_be_recomputed = False
 
     def __init__(
         self,
@@ -724,6 +728,8 @@ class PublishedQuantile(Source):
     >>> mx.PublishedQuantile([20, 30, 40], q=[0, 0.5, 1], of="income").label
     'min, median and max of income are 20, 30 and 40'
     """
+
+    _can_be_recomputed = False
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +29,7 @@ from .._utils.validation import (
     check_positive,
     check_str,
 )
+from ..releases.base import View
 from ..terms.axes import pick, values_named
 from ..terms.block import Block
 from ..terms.rows import Penalty, Rows
@@ -188,6 +190,8 @@ class AnsweredQueries(Source):
     41  F    0.02  0.14  0.84
     47  M    0.33  0.33  0.33
     """
+
+    _can_be_recomputed = False
 
     def __init__(
         self,
@@ -427,6 +431,16 @@ class NoisyMarginal(Source):
         rows = Rows(matrix, low * share, high * share, self.label, self.counts.index, space.view)
         yield rows.at(np.flatnonzero(bounded))
 
+    def _without(self, at: int, original: pd.DataFrame, view: View) -> NoisyMarginal:
+        """Return the counts without a record, with the same noise."""
+        record, index = original.iloc[at], self.counts.index
+        is_hers = np.ones(len(index), dtype=bool)
+        for name in index.names:
+            is_hers &= np.asarray(index.get_level_values(str(name)) == record[str(name)])
+        other = copy.copy(self)
+        other.counts = self.counts - is_hers
+        return other
+
     def _block(self, space: Space) -> Block:
         """Return P(by) of the people in the release."""
         view, names = space.view, [str(name) for name in self.counts.index.names]
@@ -493,6 +507,8 @@ class RandomizedResponse(Source):
     >>> round(low, 3), round(high, 3)
     (0.053, 0.381)
     """
+
+    _can_be_recomputed = False
 
     def __init__(
         self,

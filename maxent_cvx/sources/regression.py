@@ -433,6 +433,9 @@ class PublishedRegression(Source):
         again.coefficients, again.fit = dict(zip(self.coefficients, b.tolist(), strict=True)), None
         return again
 
+    def _without(self, at: int, original: pd.DataFrame, view: View) -> PublishedRegression:
+        return self.refitted(original.iloc[np.arange(len(original)) != at], view)
+
     def _known(self, what: str, remedy: str) -> np.ndarray:
         """Return standard errors or intervals of the fit."""
         known = getattr(self.fit, what, None)

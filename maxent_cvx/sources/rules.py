@@ -23,6 +23,7 @@ from ..rules import (
     count_patterns,
     decimals_of,
     find_values,
+    mined_rules,
     non_rules,
     records_of_scores,
     rule_patterns,
@@ -77,6 +78,8 @@ class PublishedRuleList(Source):
     Doctorate  0.833  0.167
     Masters    0.500  0.500
     """
+
+    _can_be_recomputed = False
 
     def __init__(
         self,
@@ -356,6 +359,16 @@ class PublishedRules(Source):
             f"no rule contains {q[first]}, so with {self.rules.thresholds} at most {of_q[first]:.12g} of its "
             f"{n_q[first]:.12g} people have a value; {remedy}"
         )
+
+    def _without(self, at: int, original: pd.DataFrame, view: View) -> PublishedRules:
+        """Mine the rules of the other records; of withheld rules nothing is known."""
+        rules, rest = self.rules, original.iloc[np.arange(len(original)) != at]
+        mined = mined_rules(rest, rules.qi, rules.sa, rules.thresholds, rules.strict, rules.attributes)
+        if not rules.complete:
+            mined = mined.at(np.asarray(mined.table.index.isin(rules.table.index)))
+        if self.decimals is not None:
+            mined = mined.rounded(self.decimals)
+        return PublishedRules(mined, self.scores or None, self.decimals, self.non_rules, self.integer, self.prune)
 
     def _with_strict(self, strict: bool) -> Thresholds:
         """Return the same thresholds with > or >=."""

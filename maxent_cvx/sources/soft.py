@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from .._utils.errors import StatementError, short_repr
+from ..releases.base import View
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source, as_list, as_source
@@ -42,6 +43,13 @@ class SoftSource(Source):
     def label(self) -> str:
         """The label of the original source, and the cost."""
         return f"{self.original.label}, softly ({self.penalty})"
+
+    @property
+    def _can_be_recomputed(self) -> bool:  # type: ignore[override]
+        return self.original._can_be_recomputed
+
+    def _without(self, at: int, original: pd.DataFrame, view: View) -> Source:
+        return SoftSource(self.original._without(at, original, view), self.penalty)
 
     def rows(self, space: Space) -> Iterator[Any]:
         """Yield the rows of the original source with the cost."""

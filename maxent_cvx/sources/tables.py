@@ -26,6 +26,7 @@ from .._utils.validation import (
     check_str,
     is_text,
 )
+from ..releases.base import View
 from ..releases.qi_table import QITable
 from ..terms.axes import find, level_of, pick, subset_keys
 from ..terms.rows import Rows
@@ -410,6 +411,9 @@ class PublishedTable(Source):
                 typed[cell] = symbols[0] if symbols else rounded
         table = self._typed.assign(**{count: pd.array(typed, dtype=object)})
         return PublishedTable(table, **self._arguments)
+
+    def _without(self, at: int, original: pd.DataFrame, view: View) -> PublishedTable:
+        return self.without(original.iloc[at], original)
 
     @property
     def label(self) -> str:

@@ -184,6 +184,8 @@ class PublishedTree(Source):
     52      0.5  0.5
     """
 
+    _can_be_recomputed = False
+
     def __init__(
         self,
         tree: Any,

@@ -199,7 +199,11 @@ def line_of(table):
     return mx.PublishedRegression({"intercept": b[0], "age": b[1]}, of={"yes": 1})
 
 
-@pytest.mark.parametrize("published", [rules_of, cells_of, line_of])
+def soft_cells_of(table):
+    return mx.soft(cells_of(table), sd=0.02)
+
+
+@pytest.mark.parametrize("published", [rules_of, cells_of, line_of, soft_cells_of])
 def test_published_numbers_are_those_of_the_others(people, published):
     """Rules are mined, cells counted and suppressed, and lines fitted again."""
 
@@ -268,9 +272,10 @@ def test_exposed_without_her_agrees_with_the_table():
 
 def test_wrong_arguments(people):
     view = mx.QITable(people, qi=["sex", "age"], sa="ill", sa_values=["no", "yes"])
-    median = mx.MaxEnt(mx.QITable(people, qi="sex", sa="age", sa_values=[20, 30, 40, 50])).add(
-        mx.PublishedQuantile(30, q=0.5)
-    )
+    ages, published = mx.QITable(people, qi="sex", sa="age", sa_values=[20, 30, 40, 50]), mx.PublishedQuantile(30)
+    median, softly = mx.MaxEnt(ages).add(published), mx.MaxEnt(ages).add(mx.soft(published, sd=0.1))
+    share = float((people.loc[people["sex"] == "f", "ill"] == "yes").mean())
+    rule_list = mx.MaxEnt(view).add(mx.PublishedRuleList([({"sex": "f"}, "yes", share), ({}, "no", None)]))
     named = mx.MaxEnt(view, people={"Ann": dict(people.loc[0, ["sex", "age"]])})
     spread = people.assign(b=np.arange(len(people)) % 5)
     release = mx.Release.from_buckets(spread, qi=["sex", "age"], sa="ill", bucket="b")
@@ -278,6 +283,8 @@ def test_wrong_arguments(people):
         (mx.TableError, mx.MaxEnt(view), people.iloc[1:], None),
         (mx.StatementError, mx.MaxEnt(view), people, "anatomy"),
         (mx.StatementError, median, people, None),
+        (mx.StatementError, softly, people, None),
+        (mx.StatementError, rule_list, people, None),
         (mx.StatementError, named, people, None),
         (mx.TableError, mx.MaxEnt(release), people, None),  # people with the same tuple are in several buckets
     ]:
