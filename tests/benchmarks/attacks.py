@@ -4,15 +4,26 @@
     intersection    two releases that share people
     minimality      the algorithm is known
     reconstruction  the records of a block of people from published tables
+    definetti       the attack beside the true values, cross-fitted and calibrated, also where values were permuted
 
 `right` is the share of people whose likeliest value is true, `without` the same without the attack, `claimed` the
 probability that the attack gives it on average; `noise` is right less without, in standard errors, where the values
 were shuffled before the release. `loss` is the median relative error of random count queries.
+
+Of `definetti`, ``--how anatomy`` makes buckets of l; `mondrian` makes groups of at least 4 people with l values, and the
+attacker has a voter list, so that exact quasi-identifiers are known; `series` are two Anatomy releases of the same
+people, each attacked by itself; then two m-invariant and two history-guided releases, between which a quarter of the
+people leaves and another quarter comes, attacked together. `says` is the mean probability of the likeliest value,
+`error` the calibration error (the mean over tenths, weighed by records, of |says - right|). The rows `others' truth`
+learn the logistic model from the true values of all people outside of the bucket's fold. In the rows `permuted` the
+values were permuted among the people before publication, so that nothing can be learnt.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,6 +33,7 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
+from maxent_cvx.attacks.definetti import BucketWorlds, Logistic
 
 QI = ["age", "workclass", "education", "marital-status", "relationship", "race", "sex", "native-country"]
 SA = "occupation"
@@ -173,14 +185,101 @@ def _block(n: int, seed: int, by: list[Any], time_limit: float) -> dict[str, flo
     return {"tables": len(tables), "solved": 1.0, "certain": certain, "right": judged.right, "without": judged.baseline}
 
 
-ATTACKS = {function.__name__: function for function in (methods, intersection, minimality, reconstruction)}
+#: Quasi-identifiers of `definetti`, in the order of its published figures; the smallest group of Mondrian, the folds of
+#: people, and fits of some steps each, after which the logistic model of known values does not change any more.
+FITTED_QI = [name for name in (*mx.datasets.ADULT_QI, "education") if name != SA]
+K, FOLDS, FITS = 4, 5, 10
+
+
+def definetti(people: pd.DataFrame, given: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """Every attack on the first people of Adult, for each l and seed."""
+    adult = mx.datasets.load_adult().head(given.people)
+    for l, seed in itertools.product(given.l, range(given.seeds)):
+        permuted = adult.assign(**{SA: np.random.default_rng(seed).permutation(adult[SA])})
+        for name, table in (("true", adult), ("permuted", permuted)):
+            classifiers = ("logistic",) if name == "permuted" else ("naive Bayes", "logistic", "others' truth")
+            for buckets, classifier in itertools.product(_publications(table, given.how, l, seed), classifiers):
+                published = table.assign(Bucket=buckets)
+                release = mx.Release.from_buckets(published, qi=FITTED_QI, sa=SA, bucket="Bucket")
+                row = {"l": l, "seed": seed, "table": name, "classifier": classifier}
+                yield row | _fitted(release, published, classifier, seed)
+        if given.how == "series":
+            yield from _fitted_to_series(adult, l, seed)
+
+
+def _publications(table: pd.DataFrame, how: str, l: int, seed: int) -> list[pd.Series]:
+    """The bucket of every record, for every publication."""
+    if how == "mondrian":
+        groups = mx.anonymize.mondrian_table(table, qi=FITTED_QI, sa=SA, k=K, l=l)
+        return [groups[FITTED_QI].astype(str).groupby(FITTED_QI).ngroup()]
+    exempt = int((table[SA].value_counts() > len(table) // l).sum())
+    seeds = [seed, seed + 1000] if how == "series" else [seed]
+    return [mx.anonymize.anatomy_buckets(table, qi=FITTED_QI, sa=SA, l=l, exempt=exempt, seed=each) for each in seeds]
+
+
+def _fitted(release: Any, records: pd.DataFrame, classifier: str, seed: int, **options: Any) -> dict[str, object]:
+    """One attack: how often it is right, how calibrated, and its processor seconds."""
+    begun = time.process_time()
+    if classifier == "others' truth":
+        result = from_true_values(release, records, seed)
+    else:
+        options = {"calibrate": classifier == "logistic", "seed": seed, **options}
+        result = mx.attacks.definetti(release, classifier=classifier, progress=False, **options)
+    score = result.judge(records)
+    tenths = score.calibration[score.calibration["records"] > 0]
+    weight = tenths["records"] / tenths["records"].sum()
+    return {
+        "right": score.right, "says": weight @ tenths["said"],
+        "error": weight @ (tenths["said"] - tenths["right"]).abs(), "baseline": score.baseline,
+        **{name: getattr(result, name, None) for name in ("evidence", "p_value", "temperature")},
+        "seconds": time.process_time() - begun,
+    }  # fmt: skip
+
+
+def from_true_values(release: mx.Release, published: pd.DataFrame, seed: int) -> mx.attacks.AttackResult:
+    """P(s | bucket, QI tuple) by a logistic model that is learnt from the true values of people of other folds."""
+    worlds = BucketWorlds(release)
+    fold = np.random.default_rng(seed).permutation(len(release.buckets)) % FOLDS
+    q = release.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(published[FITTED_QI]))
+    s = release.sensitive_values.get_indexer(published[SA])
+    fold_of_record = fold[release.buckets.get_indexer(published["Bucket"])]
+    p = shares = worlds.equally_likely()
+    for number in range(FOLDS):
+        truth = np.zeros((len(release.quasi_identifiers), len(release.sensitive_values)))
+        np.add.at(truth, (q[fold_of_record != number], s[fold_of_record != number]), 1.0)
+        model = Logistic(release)
+        log_f = [model.learnt(truth)[0] for _ in range(FITS)][-1]
+        inferred = worlds.posterior(np.vstack([log_f, np.zeros(log_f.shape[1])]), 2e8)[0]
+        p = np.where((fold[worlds.rows[0]] == number)[:, None], inferred, p)
+    table, baseline = (pd.DataFrame(each, worlds.index, release.sensitive_values) for each in (p, shares))
+    records = pd.Series(worlds.records, worlds.index)
+    return mx.attacks.AttackResult(table=table, baseline=baseline, records=records, error=0.0)
+
+
+def _fitted_to_series(table: pd.DataFrame, l: int, seed: int) -> Iterator[dict[str, object]]:
+    """Attacks on both releases of a series together."""
+    people, quarter = table.assign(Person=np.arange(len(table))), len(table) // 4
+    earlier = people.iloc[: 3 * quarter]
+    buckets = mx.anonymize.anatomy_buckets(earlier, qi=FITTED_QI, sa=SA, l=l, seed=seed)
+    first = mx.Release.from_buckets(earlier.assign(Bucket=buckets), qi=FITTED_QI, sa=SA, bucket="Bucket", id="Person")
+    later = people.iloc[quarter:][[*FITTED_QI, SA, "Person"]]
+    for method, name in (("m_invariant", "invariant"), ("history_guided", "guided")):
+        series = mx.ReleaseSeries([first, mx.anonymize.republish(first, later, method=method, l=l, seed=seed)])
+        for classifier in ("naive Bayes", "logistic"):
+            row = {"l": l, "seed": seed, "table": name, "classifier": classifier}
+            yield row | _fitted(series, people, classifier, 0, calibrate=False)
+
+
+ATTACKS = {function.__name__: function for function in (methods, intersection, minimality, reconstruction, definetti)}
 
 
 def main(arguments: list[str] | None = None) -> pd.DataFrame:
     """Print and return the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("attack", choices=list(ATTACKS))
-    parser.add_argument("--people", type=int, default=6_000, help="drawn from Adult at random; 30162 are all")
+    parser.add_argument(
+        "--people", type=int, default=6_000, help="drawn from Adult (`definetti`: the first); 30162 are all"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     parser.add_argument("--queries", type=int, default=1_000)
     parser.add_argument(
@@ -189,6 +288,9 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     parser.add_argument("--block", type=int, default=30, help="people of a block that is reconstructed")
     parser.add_argument("--blocks", type=int, default=3)
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each block")
+    parser.add_argument("--how", choices=["anatomy", "mondrian", "series"], default="anatomy", help="of `definetti`")
+    parser.add_argument("--l", type=int, nargs="+", default=[2, 3, 4, 5, 6], help="of `definetti`")
+    parser.add_argument("--seeds", type=int, default=3, help="of `definetti`")
     given = parser.parse_args(arguments)
     people = mx.datasets.load_adult().sample(given.people, random_state=given.seed).reset_index(drop=True)
     table = pd.DataFrame(ATTACKS[given.attack](people, given))

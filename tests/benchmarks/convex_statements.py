@@ -1,4 +1,4 @@
-"""Convex statements on eight tables, by default and by conic solvers: python -m tests.benchmarks.convex_statements.
+"""Convex statements on seven tables, by default and by conic solvers: python -m tests.benchmarks.convex_statements.
 
 A statement is ``f(block - target) <= radius``, block being the probabilities P(a, s) of one attribute a and the
 sensitive value s, and target a table of such probabilities near the published data. Radii are drawn between the least
@@ -13,7 +13,6 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
@@ -21,8 +20,6 @@ import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
-
-__all__ = ["KINDS", "SHARES", "TABLES", "judged", "main", "outcomes"]
 
 #: Shares of the way from the least attainable radius to the one that does not bind; below 0 nothing is attainable.
 SHARES = (1.2, 0.7, 0.2, 0.01, -0.1)
@@ -35,8 +32,6 @@ TIGHT = {
 LEAST_WAY = 1e-3
 #: The largest number of terms that conic solvers are given: beyond, they take minutes.
 LARGEST_CONIC = 5_000
-#: Where ACS12 lies, if it does.
-ACS12 = Path(__file__).parents[3] / "shared" / "data" / "acs12" / "acs12.csv"
 
 KINDS: dict[str, Callable[[Any, np.ndarray], Any]] = {
     "sum_squares": lambda p, target: cp.sum_squares(p - target),
@@ -53,13 +48,6 @@ KINDS: dict[str, Callable[[Any, np.ndarray], Any]] = {
 def adult(records: int) -> pd.DataFrame:
     """The first complete records of Adult."""
     return mx.datasets.load_adult().head(records)
-
-
-def acs12() -> mx.View:
-    """The American Community Survey 2012 of OpenIntro, published by Anatomy; education and disability are sensitive."""
-    table = pd.read_csv(ACS12, keep_default_na=False)
-    table = table.assign(edu_disability=table["edu"] + ", " + table["disability"])
-    return mx.anonymize.anatomy(table, qi=["gender", "race", "citizen"], sa="edu_disability", l=2, exempt=2)
 
 
 def generalised(records: int) -> mx.View:
@@ -100,7 +88,6 @@ TABLES: dict[str, tuple[Callable[[], mx.View], str]] = {
     ),
     "adult, Mondrian": (lambda: generalised(2000), "education-num"),
     "adult, QI table": (lambda: counted(3000), "sex"),
-    "acs12": (acs12, "gender"),
     "adult, occupation": (lambda: mx.anonymize.anatomy(adult(1000), qi=["age", "sex"], sa="occupation", l=4), "sex"),
     "adult, complete": (
         lambda: mx.anonymize.anatomy(mx.datasets.load_adult(), qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2),
@@ -110,7 +97,7 @@ TABLES: dict[str, tuple[Callable[[], mx.View], str]] = {
 
 
 def outcomes(name: str, kinds: Sequence[str], shares: Sequence[float]) -> Iterator[dict[str, Any]]:
-    """Say all statements of one table, one after the other."""
+    """Solve with each statement on one table in turn."""
     make, attribute = TABLES[name]
     view = make()
     plain = mx.MaxEnt(view)
@@ -183,7 +170,7 @@ def judged(model: mx.MaxEnt, share: float) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
-    """Print a line for every statement that is not answered as it should be, and a table of all; a row a statement."""
+    """Print a line for every statement that is not answered as it should be, and a table of all; one row per statement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=list(TABLES))
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
@@ -191,9 +178,6 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
     args = parser.parse_args(arguments)
     rows = []
     for name in args.tables:
-        if name == "acs12" and not ACS12.exists():
-            print("acs12 is not here, and left out")
-            continue
         for row in outcomes(name, args.kinds, args.shares):
             rows.append(row)
             if not row["right"]:

@@ -1,11 +1,12 @@
 """Is a certified answer ever wrong? Random models against an oracle:  python -m tests.benchmarks.honesty.
 
-The kinds of models are those of :mod:`.drawing`; the oracle has 80 digits. Every model is solved, and counted as
+The kinds of models are those of :mod:`.drawing`, whose oracle has 80 digits, and of :mod:`.near_dependence`, whose truth
+is a fraction. Every model is solved, and counted as
 
     answered      an answer with a certificate
     refused       Inaccurate or SolverError
     infeasible    Infeasible
-    wrong         an answer where there is none, or Infeasible although there is one
+    wrong         an answer where there is none, or Infeasible although there is one; a refusal of a `well` model
     exceeded      some P(s | q) is further from the oracle's than the certificate's bound
 
 `oracle` counts the models whose true answer is known, `proved` those whose bound holds for the rows as typed, none moved
@@ -22,15 +23,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.pool import ThreadPool
 
 import mpmath as mp
 import numpy as np
 import pandas as pd
 
-from maxent_cvx import Inaccurate, Infeasible, MaxEnt, Posterior, SolverError
+from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, Posterior, SolverError
 
 from ..support.oracle import Oracle, oracle
 from .drawing import KINDS, Drawn, drawn
+from .near_dependence import NEAR, nearly_dependent
 
 #: Bounds that count as precise for tame models, and changes of the answer by half a unit in the last place of the typed
 #: numbers up to which a model is well posed: probabilities.
@@ -104,8 +107,32 @@ def _error(post: Posterior, exact: Oracle) -> float:
     return float(max(abs(v) / int(n[k // len(space.view.sensitive_values)]) for k, v in off.items()))  # type: ignore[arg-type]
 
 
-def outcome(seed: int, kind: str) -> Outcome:
+def judged_near(kind: str, seed: int, largest: int) -> Outcome:
+    """Solve a model of statements that nearly depend on each other, and compare with the fraction."""
+    model, statement, truth = nearly_dependent(kind, seed, largest)
+    known = truth is not None
+    try:
+        post = model.solve(time_limit=120)
+    except Infeasible:
+        return Outcome("wrong" if known and kind == "well" else "infeasible", known)
+    except (Inaccurate, SolverError) as error:
+        return Outcome("wrong" if kind == "well" else "refused", known, message=str(error).split("\n")[0][:100])
+    bound, is_proved = post.certificate.bound, post.certificate.backward == 0
+    if truth is None:  # a value that the release determines may be typed rounded: then the certificate says so
+        return Outcome("exceeded" if is_proved or kind != "clash" else "answered", bound=bound)
+    if isinstance(statement, dict):
+        value = sum(v * float(post.prob(P(s, given={"Sex": "m"}))) for s, v in statement.items())
+        allowed = bound * sum(abs(v) for v in statement.values())
+    else:
+        value, allowed = float(post.prob(statement)), bound
+    error = abs(value - float(truth))
+    return Outcome("exceeded" if error > allowed + ROUNDING else "answered", True, error, bound, proved=is_proved)
+
+
+def outcome(seed: int, kind: str, largest: int) -> Outcome:
     """Draw a model and judge it."""
+    if kind in NEAR:
+        return judged_near(kind, seed, largest)
     case = drawn(kind, seed)
     return Outcome("no table") if case is None else judged(case)
 
@@ -125,23 +152,25 @@ def row(kind: str, outcomes: Sequence[Outcome], seconds: float) -> dict[str, obj
 
 
 def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
-    """Print every model that fails and a row for every kind; return the rows."""
+    """Print every model that fails and one row per kind; return the rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--kinds", nargs="+", default=[*KINDS, *NEAR], choices=[*KINDS, *NEAR])
     parser.add_argument("--number", type=int, default=100, help="models of each kind")
     parser.add_argument("--seed", type=int, default=0, help="of the first model; the next one has the next seed")
+    parser.add_argument("--largest", type=int, default=700, help=f"most buckets of the kinds {', '.join(NEAR)}")
     parser.add_argument("--refused", action="store_true", help="print the refused models, too")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     args = parser.parse_args(arguments)
     seeds, rows = range(args.seed, args.seed + args.number), []
-    with multiprocessing.get_context("spawn").Pool(args.jobs) if args.jobs > 1 else _InProcess() as pool:
+    with multiprocessing.get_context("spawn").Pool(args.jobs) if args.jobs > 1 else ThreadPool(1) as pool:
         for kind in args.kinds:
             begun, outcomes = time.perf_counter(), []
-            for seed, one in zip(seeds, pool.imap(partial(outcome, kind=kind), seeds), strict=True):
-                outcomes.append(one)
-                imprecise = one.word == "answered" and one.bound > ANSWERED and one.moves < WELL_POSED
-                if one.word in FAILURES or (args.refused and (one.word == "refused" or imprecise)):
-                    print(f"  --kinds {kind} --seed {seed} --number 1: {one}", flush=True)
+            judge = partial(outcome, kind=kind, largest=args.largest)
+            for seed, result in zip(seeds, pool.imap(judge, seeds), strict=True):
+                outcomes.append(result)
+                imprecise = result.word == "answered" and result.bound > ANSWERED and result.moves < WELL_POSED
+                if result.word in FAILURES or (args.refused and (result.word == "refused" or imprecise)):
+                    print(f"  --kinds {kind} --seed {seed} --number 1: {result}", flush=True)
             rows.append(row(kind, outcomes, time.perf_counter() - begun))
             print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
@@ -152,18 +181,6 @@ def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
         f"{int(total['wrong'])} wrong, {int(total['exceeded'])} exceeded"
     )
     return table
-
-
-class _InProcess:
-    """The interface of a pool, without processes."""
-
-    imap = staticmethod(map)
-
-    def __enter__(self) -> _InProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""How long bounds, prices and certainties of Adult take: ``python -m tests.benchmarks.questions``.
+"""How long questions about Adult take:  python -m tests.benchmarks.questions bounds.
 
-The bounds of every P(s | q) take seconds. Where generic statements connect everybody, some of their ends are not exact;
-``--check 200`` compares so many exact ones, drawn at random, with linear programs of their own.
+    bounds          the bounds of one P(s | Q) and of every P(s | q), prices and certainties; seconds
+    contradictions  finding three statements that clash among many, and the least change that ends it; seconds
+
+Of `bounds`, `width` is that of the interval of one P(s | Q), `exact` the share of exact ends among all `intervals`, and
+`inferences` how many are certain. Where generic statements connect everybody, some ends are not exact; ``--check 200``
+compares so many exact ones, drawn at random, with linear programs of their own.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,58 +21,100 @@ import pandas as pd
 import maxent_cvx as mx
 from maxent_cvx import P
 
-from .models import adult_model
+from .models import adult_model, generic_statements
 
-ASKED = P("Bachelors", given={"sex": "Male", "race": "White", "relationship": "Husband"})
+ONE = P("Bachelors", given={"sex": "Male", "race": "White", "relationship": "Husband"})
+RICH, POOR, MEN = {"sex": "Male", "salary": ">50K"}, {"sex": "Male", "salary": "<=50K"}, {"sex": "Male"}
 
 
-def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Time one run."""
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Processor seconds of one run, and its result."""
     begun = time.process_time()
-    found = work()
-    return time.process_time() - begun, found
+    result = work()
+    return time.process_time() - begun, result
 
 
 def check(model: mx.MaxEnt, every: pd.DataFrame, number: int) -> None:
     """Compare exact ends of intervals, drawn at random, with linear programs of their own."""
-    n_qi = len(model.view.qi)
     exact = every[every["exact"] == "both"]
     for label, row in exact.sample(min(number, len(exact)), random_state=0).iterrows():
-        assert isinstance(label, tuple)
-        given = dict(zip(model.view.qi, label, strict=False))
-        alone = model.bounds(P(label[n_qi], given=given))
+        *q, s = label
+        given = dict(zip(model.view.qi, q, strict=True))
+        alone = model.bounds(P(s, given=given))
         if np.abs(np.subtract(alone, row[["low", "high"]].to_numpy(float))).max() > 1e-6:
-            print(f"P({label[n_qi]} | {given}): {tuple(row)}, and alone {alone}")
+            print(f"P({s} | {given}): {tuple(row)}, and alone {alone}")
+
+
+def bounds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Models of growing knowledge, generic or strongest."""
+    kinds = [(n, False) for n in options.rows] + [(n, True) for n in [0, *options.rows]]
+    for n, strongest in kinds:
+        model = adult_model(options.records, n, strongest=strongest)
+        to_solve, post = timed(model.solve)
+        to_bound, (low, high) = timed(lambda model=model: model.bounds(ONE))
+        to_bound_all, every = timed(model.bounds)
+        exact = (every["exact"].isin(["low", "both"]).mean() + every["exact"].isin(["high", "both"]).mean()) / 2
+        check(model, every, options.check)
+        to_price, _ = timed(post.prices)
+        to_infer, certain = timed(lambda post=post: post.certain(progress=False))
+        yield {
+            "knowledge": "strongest" if strongest else "generic", "rows": n, "solve": to_solve, "bounds": to_bound,
+            "width": high - low, "all bounds": to_bound_all, "intervals": len(every), "exact": exact,
+            "prices": to_price, "certain": to_infer, "inferences": len(certain),
+        }  # fmt: skip
+
+
+def contradictory_adult(n: int) -> tuple[mx.MaxEnt, list[str]]:
+    """Adult, and n statements: all are true but the last, which two others contradict together."""
+    table = mx.datasets.load_adult().head(14_210)
+    release = mx.anonymize.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
+
+    def share(given: dict[str, str]) -> float:
+        described = pd.concat([table[name] == value for name, value in given.items()], axis=1).all(axis=1)
+        return float((table["education"][described] == "Bachelors").mean())
+
+    clashing = [
+        P("Bachelors", given=RICH) == share(RICH),
+        P("Bachelors", given=POOR) == share(POOR),
+        P("Bachelors", given=MEN) == round(share(MEN) + 0.02, 3),
+    ]
+    # What is known of women is known of men, as that of everybody is published: it would contradict the last alone.
+    true = [
+        statement
+        for statement in generic_statements(table, n)
+        if {name for event, _ in statement.terms for name, _ in event.given} != {"sex"}
+    ]
+    model = mx.MaxEnt(release)
+    for statement in [*clashing, *true][:n]:
+        if statement.label not in model.knowledge:
+            model.add(statement)
+    return model, [statement.label for statement in clashing]
+
+
+def contradictions(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Models of growing knowledge, three statements of which clash."""
+    for n in options.rows:
+        model, clashing = contradictory_adult(n)
+        to_diagnose, clash = timed(model.diagnose)
+        to_relax, relaxed = timed(model.relax)
+        yield {
+            "statements": n, "diagnose": to_diagnose, "clashing": len(clash),
+            "right": set(clash.index) == set(clashing), "relax": to_relax, "moved": len(relaxed.changes),
+        }  # fmt: skip
+
+
+QUESTIONS = {function.__name__: function for function in (bounds, contradictions)}
 
 
 def main(arguments: list[str] | None = None) -> pd.DataFrame:
-    """Measure models of growing knowledge, generic or strongest."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=14_210)
-    parser.add_argument("--rows", type=int, nargs="+", default=[20, 200])
-    parser.add_argument("--check", type=int, default=0, help="exact ends of every interval to be asked one by one")
+    """Print and return the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("question", choices=list(QUESTIONS))
+    parser.add_argument("--records", type=int, default=14_210, help="of `bounds`")
+    parser.add_argument("--rows", type=int, nargs="+", default=[20, 200, 500], help="statements")
+    parser.add_argument("--check", type=int, default=0, help="exact ends of every interval to be compared")
     options = parser.parse_args(arguments)
-    rows = []
-    for strongest in (False, True):
-        for n in [0, *options.rows] if strongest else options.rows:
-            model = adult_model(options.records, n, strongest=strongest)
-            to_solve, post = seconds(model.solve)
-            to_bound, (low, high) = seconds(lambda model=model: model.bounds(ASKED))
-            to_bound_all, every = seconds(model.bounds)
-            exact = (every["exact"].isin(["low", "both"]).mean() + every["exact"].isin(["high", "both"]).mean()) / 2
-            check(model, every, options.check)
-            to_price, _ = seconds(post.prices)
-            to_tell, certain = seconds(lambda post=post: post.certain(progress=False))
-            kind = "strongest" if strongest else "generic"
-            found = (to_solve, to_bound, high - low, to_bound_all, len(every), exact, to_price, to_tell, len(certain))
-            rows.append((kind, n, *found))
-    columns = [
-        "knowledge", "rows", "solve", "bounds", "width", "all bounds", "intervals", "exact",
-        "prices", "certain", "inferences",
-    ]  # fmt: skip
-    table = pd.DataFrame(rows, columns=columns)
-    print("processor seconds; width: of the interval of one P(s | Q); all bounds: of every P(s | q)")
-    print("intervals: how many these are; exact: the share of their ends; inferences: how many are certain")
+    table = pd.DataFrame(QUESTIONS[options.question](options))
     print(table.to_string(index=False, float_format=lambda x: f"{x:.3g}"))
     return table
 

@@ -12,7 +12,7 @@ import scipy
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from tests.benchmarks.convex_explanations import KINDS, apart, drawn, missed
+from support.convex_models import KINDS, apart, drawn, missed
 from tests.benchmarks.convex_statements import outcomes
 
 TARGET = np.array([0.1, 0.2, 0.2, 0.1, 0.2, 0.2])

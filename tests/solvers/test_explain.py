@@ -24,7 +24,7 @@ from maxent_cvx.solvers.proofs import support_proof
 from support.helpers import refused
 from support.problems import PROBLEMS, SOLVABLE
 from support.random_models import contradictory_model, from_multipliers, linear_form, random_model, random_rows
-from tests.benchmarks.contradictions import contradictory_adult
+from tests.benchmarks.questions import contradictory_adult
 
 MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
 

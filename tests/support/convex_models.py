@@ -1,14 +1,12 @@
-"""Prices and bounds of convex statements against other computations: python -m tests.benchmarks.convex_explanations.
+"""Random small models with convex statements, their prices and bounds by other computations.
 
-Small random models: every fifth has two convex statements, the others one, and linear ones beside them, hard or soft.
-The price of a statement is compared with (H(c + e) - H(c - e)) / 2e, c being its right-hand side as typed; the
-bounds of every P(s | q) with the conic programs of CVXPY.
+A model has one or two convex statements, and a linear one beside them, hard or soft. The price of a statement is compared
+with (H(c + e) - H(c - e)) / 2e, c being its right-hand side as typed; the bounds of every P(s | q) with the conic programs
+of CVXPY.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -19,11 +17,6 @@ import pandas as pd
 
 import maxent_cvx as mx
 from maxent_cvx import P
-
-#: Seconds: what takes longer is said.
-SLOW = 10.0
-
-__all__ = ["KINDS", "Drawn", "apart", "drawn", "main", "missed"]
 
 #: The step of the differences, relative to the way from the least attainable value to the value without the statement.
 STEP = 1e-3
@@ -213,38 +206,3 @@ def apart(case: Drawn) -> pd.DataFrame:
         table[f"{side} outside"] = (table[side] - values) * (-1 if side == "low" else 1)
     assert counts.value is not None
     return table
-
-
-def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:
-    """Print the statements whose price is not the difference, the bounds that differ, and how many do not."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", type=int, default=50)
-    parser.add_argument("--solver", default="auto")
-    args = parser.parse_args(arguments)
-    tables: list[pd.DataFrame] = []
-    furthest, n_exact, n_ends = 0.0, 0, 0
-    for seed in range(args.models):
-        kinds = None if seed % 5 == 4 else [list(KINDS)[seed % 5 + 5 * (seed // 5 % 2)]]
-        begun = time.perf_counter()
-        try:
-            case = drawn(seed, kinds)
-            bounds, table = apart(case), missed(case, args.solver)
-        except mx.SolverError as error:
-            print(seed, kinds, type(error).__name__, error, flush=True)
-            continue
-        if (seconds := time.perf_counter() - begun) > SLOW:
-            print(f"{seed} took {seconds:.0f} seconds", flush=True)
-        outside = bounds[["low outside", "high outside"]].to_numpy()
-        furthest = max(furthest, float(np.abs(outside).max()))
-        n_exact, n_ends = n_exact + 2 * int((bounds["exact"] == "both").sum()), n_ends + outside.size
-        tables.append(table.assign(seed=seed, right=table["close"] & (np.abs(outside) <= 1e-6).all()))
-        if not tables[-1]["right"].all():
-            print(tables[-1], bounds, flush=True)
-    found = pd.concat(tables)
-    print(f"{int(found['close'].sum())} of {len(found)} prices are finite differences, in {len(tables)} models; "
-          f"{n_exact} of {n_ends} ends of bounds are attained, none is more than {furthest:.1e} from CLARABEL's")  # fmt: skip
-    return found
-
-
-if __name__ == "__main__":
-    main()
