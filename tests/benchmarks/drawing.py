@@ -76,12 +76,17 @@ def other_view(records: pd.DataFrame, rng: np.random.Generator) -> MaxEnt:
     return MaxEnt(published(records), prior=QIDistribution(believed))
 
 
-def positive_table(model: MaxEnt, rng: np.random.Generator) -> np.ndarray | None:
-    """Draw a positive table with the published counts: random numbers, scaled until they fit; None if they do not."""
+def _blocks(model: MaxEnt) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The published rows of each kind, in people."""
     blocks = [block for fact in model.facts for block in fact.rows(model.space)]
-    rows = [
+    return [
         ((block.matrix != 0).toarray().astype(float), np.rint(block.low * model.view.n_records)) for block in blocks
     ]
+
+
+def positive_table(model: MaxEnt, rng: np.random.Generator) -> np.ndarray | None:
+    """Draw a positive table with the published counts: random numbers, scaled until they fit; None if they do not."""
+    rows = _blocks(model)
     x = np.exp(rng.normal(0, 1, len(model.space)))
     for _ in range(ROUNDS):
         for matrix, n in rows:
@@ -185,6 +190,12 @@ def _arguments(event: Event) -> tuple[object, object]:
 SLACK = 1e-3
 
 
+def add_new(model: MaxEnt, statement: Statement) -> None:
+    """Add a statement unless the model has one of its label."""
+    if statement.label not in model.knowledge:
+        model.add(statement)
+
+
 def own_rows(weights: np.ndarray, low: float, high: float, label: str) -> Rows:
     """One row over the terms, low <= weights @ p <= high."""
     return Rows(sp.csr_array(weights[None].astype(float)), np.array([low]), np.array([high]), label)
@@ -196,9 +207,7 @@ def dense(rng: np.random.Generator) -> Drawn | None:
     table = positive_table(model, rng)
     if table is None:
         return None
-    free = len(table) - np.linalg.matrix_rank(
-        np.vstack([b.matrix.toarray() for f in model.facts for b in f.rows(model.space)])
-    )
+    free = len(table) - np.linalg.matrix_rank(_counts(model)[0])
     for i in range(int(rng.integers(1, 2 + free // 2))):
         weights = rng.normal(size=len(table)) * 10 ** rng.uniform(-1, 1)
         side = float(weights @ table) / model.view.n_records
@@ -220,8 +229,7 @@ def sparse(rng: np.random.Generator) -> Drawn | None:
         if said is not None:
             relation = "=" if i < 2 else str(rng.choice(["<=", ">=", "between"]))  # few people fix few equations
             statement = true_statement(model, said, table, rng, relation, least=SLACK)
-            if statement.label not in model.knowledge:
-                model.add(statement)
+            add_new(model, statement)
     return Drawn(model, table, model)
 
 
@@ -273,9 +281,8 @@ def _records(rng: np.random.Generator) -> pd.DataFrame:
 
 def _counts(model: MaxEnt) -> tuple[np.ndarray, np.ndarray]:
     """The published rows, in people."""
-    blocks = [block for fact in model.facts for block in fact.rows(model.space)]
-    matrix = np.vstack([(block.matrix != 0).toarray().astype(float) for block in blocks])
-    return matrix, np.concatenate([np.rint(block.low * model.view.n_records) for block in blocks])
+    matrices, counts = zip(*_blocks(model), strict=True)
+    return np.vstack(matrices), np.concatenate(counts)
 
 
 def _vertex(matrix: np.ndarray, side: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -318,8 +325,7 @@ def boundary(rng: np.random.Generator) -> Drawn | None:
         if said is not None:
             relations = ["<=", ">=", "between"] if len(vertices) < 3 else ["=", "<=", ">=", "between"]
             statement = true_statement(model, said, table, rng, str(rng.choice(relations)), least=SLACK)
-            if statement.label not in model.knowledge:
-                model.add(statement)
+            add_new(model, statement)
     return Drawn(model, table, model, support=~unseen)
 
 
@@ -334,8 +340,7 @@ def infeasible(rng: np.random.Generator) -> Drawn | None:
         said = combination(model, records, rng, spread=1.0)
         if said is not None:
             statement = true_statement(model, said, table, rng, str(rng.choice(["=", "<=", ">="])), least=0.0)
-            if statement.label not in model.knowledge:
-                model.add(statement)
+            add_new(model, statement)
     n, beyond = model.view.n_records, 2.0 ** float(rng.integers(LEAST_EXPONENT, 1))
     one, two = _weights(model, records, rng), _weights(model, records, rng)
     match rng.choice(["too much", "two", "three"]):

@@ -1,9 +1,9 @@
 """Sixty models by every conic solver, a minute each:  python -m tests.benchmarks.sixty --picture profile.png.
 
 Six sizes, from 8 to about 12,000 terms, times ten kinds of knowledge, all of it true of the records that are published
-or near to it. Every solve has a process of its own, which is ended when the time is over. Printed are the answers
-that are not certified, and a table by solver: how many answers are certified, median and total seconds to build, solve
-and certify, and how far answers are off, by their certificates and from the default solver's.
+or near to it. Printed are the answers that are not certified, and a table by solver: how many answers are certified,
+median and total seconds to build, solve and certify, and how far answers are off, by their certificates and from the
+most precise answer.
 """
 
 from __future__ import annotations
@@ -11,10 +11,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-import multiprocessing
-import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import cvxpy as cp
@@ -29,8 +26,6 @@ from maxent_cvx import P
 SIZES = ((4, "salary", 2), (11, "education", 0), (60, "education", 4), (120, "education", 0), (950, "education", 4),
          (3_600, "education", 0))  # fmt: skip
 QI = ("age", "sex", "relationship", "race")
-#: Seconds that the process of a solver with a time limit may run beyond it.
-GRACE = 60
 #: The solver that others are compared with.
 DEFAULT = "DUAL_NEWTON"
 #: Columns of seconds.
@@ -177,54 +172,25 @@ def models(largest: float = math.inf) -> dict[str, mx.MaxEnt]:
     return every
 
 
-def answered(name: str, model: mx.MaxEnt, solver: str, limit: float) -> dict[str, Any]:
-    """The row of a model and a solver from a process of its own; if there is none in time, the reason."""
-    fork = multiprocessing.get_context("fork")
-    receiver, sender = fork.Pipe()
-    process = fork.Process(target=_send_row, args=(sender, model, solver, limit, not name.endswith("nothing")))
-    process.start()
-    sender.close()
-    patience = limit + GRACE * mx.solvers.find(solver).takes_time_limit
-    numbers = dict.fromkeys(("bound", "error", *STEPS), np.nan)
-    row: dict[str, Any] = {"word": "failed", "certified": False, **numbers, "seconds": patience}
-    try:
-        row = receiver.recv() if receiver.poll(patience) else {**row, "reason": f"ended after {patience:g} seconds"}
-    except EOFError:
-        row["reason"] = "its process ended without an answer"
-    process.kill()
-    process.join()
-    line = f"{name:<28} {solver:<12} {row['word']:<10} {row['bound']:8.1e} {row['seconds']:6.1f} s"
-    sys.stderr.write(f"{line}\n")
-    return row
-
-
-def _send_row(pipe: Any, model: mx.MaxEnt, solver: str, limit: float, presolve: bool) -> None:
-    """Solve a model by the default solver and by another, and send the row of the other."""
-    backend = mx.solvers.find(solver)
-    limits = {solver: {"time_limit": limit}} if backend.takes_time_limit else {}  # the process of others is ended
-    table = mx.compare_solvers(model, list(dict.fromkeys((DEFAULT, solver))), limits, presolve=presolve, progress=False)
-    pipe.send(table.loc[solver].to_dict())
-
-
-def table_of(solvers: list[str], limit: float, largest: float, workers: int) -> pd.DataFrame:
-    """A row for each model and solver, as of :func:`maxent_cvx.compare_solvers`."""
+def table_of(solvers: list[str], limit: float, largest: float) -> pd.DataFrame:
+    """One row per model and solver, as of :func:`maxent_cvx.compare_solvers`."""
     every = models(largest)
-    pairs = list(itertools.product(every, [DEFAULT, *solvers]))
-    with ThreadPoolExecutor(workers) as pool:
-        rows = list(pool.map(lambda pair: answered(pair[0], every[pair[0]], pair[1], limit), pairs))
-    return pd.DataFrame(rows, index=pd.MultiIndex.from_tuples(pairs, names=["model", "solver"]))
+    tables = []
+    for presolve in (False, True):
+        chosen = {name: model for name, model in every.items() if name.endswith("nothing") != presolve}
+        tables.append(mx.compare_solvers(chosen, [DEFAULT, *solvers], time_limit=limit, presolve=presolve))
+    return pd.concat(tables)
 
 
 def by_solver(table: pd.DataFrame) -> pd.DataFrame:
-    """The table by solver."""
-    rows = {}
-    for solver, part in table.groupby("solver", sort=False):
-        certified = part[part["certified"].astype(bool)]
-        rows[solver] = {"models": len(part), "certified": len(certified), "share": len(certified) / len(part)}
-        rows[solver] |= {f"{step} (median)": part[step].median() for step in STEPS}
-        rows[solver] |= {f"{step} (total)": part[step].sum() for step in STEPS}
-        rows[solver] |= {"bound (median)": part["bound"].median(), "error (max)": certified["error"].max()}
-    return pd.DataFrame(rows)
+    """One row per solver: certified answers, seconds of each step, bounds and errors."""
+    groups = table.groupby("solver", sort=False)
+    summary = groups["certified"].agg(models="size", certified="sum", share="mean")
+    for step, of_step in itertools.product(STEPS, ("median", "sum")):
+        summary[f"{step} ({of_step})"] = groups[step].agg(of_step)
+    summary["bound (median)"] = groups["bound"].median()
+    summary["error (max)"] = table["error"].where(table["certified"]).groupby(level="solver").max()
+    return summary
 
 
 def main(arguments: list[str] | None = None) -> pd.DataFrame:
@@ -233,15 +199,14 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     parser.add_argument("--solvers", nargs="+", default=["CLARABEL", "ECOS", "SCS", "MOSEK"])
     parser.add_argument("--limit", type=float, default=60, help="seconds of each solve")
     parser.add_argument("--largest", type=float, default=math.inf, help="leave larger models out, terms")
-    parser.add_argument("--workers", type=int, default=1, help="solves at the same time")
     parser.add_argument("--csv", help="write all rows to this file")
     parser.add_argument("--picture", help="draw the performance profile of Dolan and Moré to this file")
     options = parser.parse_args(arguments)
 
     usable = mx.solvers.available()
     solvers = [name for name in options.solvers if usable.loc[name, "installed"] and not usable.loc[name, "note"]]
-    table = table_of(solvers, options.limit, options.largest, options.workers)
-    refused = table[~table["certified"].astype(bool)]
+    table = table_of(solvers, options.limit, options.largest)
+    refused = table[~table["certified"]]
     print(refused[["word", "bound", "error", "seconds", "reason"]].to_string(float_format="{:.2g}".format))
     print(by_solver(table).to_string(float_format="{:.3g}".format))
     if options.csv:

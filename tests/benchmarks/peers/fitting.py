@@ -45,21 +45,19 @@ def sums_over(shape: Sequence[int], axes: Sequence[int]) -> sp.csr_array:
     return sp.csr_array((np.ones(rows.size), (rows, np.arange(rows.size))), shape=(index.size, rows.size))
 
 
-def fitted(shape: Sequence[int], kept: Sequence[tuple[int, ...]], empty: float) -> cp.Problem:
-    """Minimise KL(x | begin), where x has the margins of the truth over the kept axes; empty cells are no variables."""
-    begin, truth = (table.ravel() for table in seed_table(shape, empty))
-    cells = begin > 0
-    x = cp.Variable(int(cells.sum()))
-    axes = [[a for a in range(len(shape)) if a not in margin] for margin in kept]
-    rows = sp.vstack([sums_over(shape, over) for over in axes], format="csr")[:, np.flatnonzero(cells)]
-    return cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, begin[cells]))), [rows @ x == rows @ truth[cells]])
+def others(n_axes: int, margin: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes that a margin sums over."""
+    return tuple(axis for axis in range(n_axes) if axis not in margin)
 
 
-def by_fitting(shape: Sequence[int], kept: Sequence[tuple[int, ...]], empty: float) -> np.ndarray:
-    """Iterative proportional fitting."""
-    x, truth = seed_table(shape, empty)
-    cells = x > 0
-    over = [tuple(a for a in range(len(shape)) if a not in margin) for margin in kept]
+def margin_rows(shape: Sequence[int], margins: Sequence[tuple[int, ...]]) -> sp.csr_array:
+    """The 0/1 matrix of some margins of a flattened table."""
+    return sp.vstack([sums_over(shape, others(len(shape), margin)) for margin in margins], format="csr")
+
+
+def fit(x: np.ndarray, truth: np.ndarray, margins: Sequence[tuple[int, ...]]) -> np.ndarray:
+    """Iterative proportional fitting of a table to margins of another one."""
+    over = [others(x.ndim, margin) for margin in margins]
     for _ in range(ROUNDS):
         before = x
         for axes in over:
@@ -67,19 +65,32 @@ def by_fitting(shape: Sequence[int], kept: Sequence[tuple[int, ...]], empty: flo
             x = x * np.divide(truth.sum(axis=axes, keepdims=True), sums, out=np.zeros_like(sums), where=sums > 0)
         if np.abs(x - before).max() <= STILL * x.max():
             break
-    return x[cells]
+    return x
+
+
+def fitted(shape: Sequence[int], kept: Sequence[tuple[int, ...]], empty: float) -> cp.Problem:
+    """Minimise KL(x | begin), where x has the margins of the truth over the kept axes; empty cells are no variables."""
+    begin, truth = (table.ravel() for table in seed_table(shape, empty))
+    cells = begin > 0
+    x = cp.Variable(int(cells.sum()))
+    rows = margin_rows(shape, kept)[:, np.flatnonzero(cells)]
+    return cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, begin[cells]))), [rows @ x == rows @ truth[cells]])
+
+
+def by_fitting(shape: Sequence[int], kept: Sequence[tuple[int, ...]], empty: float) -> np.ndarray:
+    begin, truth = seed_table(shape, empty)
+    return fit(begin, truth, kept)[begin > 0]
 
 
 def by_ipfn(shape: Sequence[int], kept: Sequence[tuple[int, ...]], empty: float) -> np.ndarray:
     from ipfn import ipfn
 
     begin, truth = seed_table(shape, empty)
-    margins = [truth.sum(axis=tuple(a for a in range(len(shape)) if a not in margin)) for margin in kept]
-    fit = ipfn.ipfn(
-        begin.copy(), margins, [list(margin) for margin in kept], convergence_rate=1e-12, max_iteration=2000
-    )
+    margins = [truth.sum(axis=others(len(shape), margin)) for margin in kept]
+    axes = [list(margin) for margin in kept]
+    fitting = ipfn.ipfn(begin.copy(), margins, axes, convergence_rate=1e-12, max_iteration=2000)
     with redirect_stdout(io.StringIO()):  # it prints that it has converged
-        return fit.iteration()[begin > 0]
+        return fitting.iteration()[begin > 0]
 
 
 def stochastic(n: int) -> cp.Problem:

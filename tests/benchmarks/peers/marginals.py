@@ -16,10 +16,9 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from .comparing import CLARABEL, Comparison, Peer, compare, parser
-from .fitting import ROUNDS, STILL, sums_over
+from .fitting import fit, margin_rows, others
 
 Cliques = tuple[tuple[int, int], ...]
 
@@ -38,15 +37,11 @@ def truth(k: int, n: int) -> np.ndarray:
     return weights / weights.sum()
 
 
-def others(clique: tuple[int, int], k: int) -> tuple[int, ...]:
-    return tuple(axis for axis in range(k) if axis not in clique)
-
-
 def posed(k: int, n: int, pairs: Cliques, iterations: int) -> cp.Problem:
     """Maximise H(x), where x has the given marginals."""
     p = truth(k, n)
     x = cp.Variable(p.size)
-    rows = sp.vstack([sums_over(p.shape, others(pair, k)) for pair in pairs], format="csr")
+    rows = margin_rows(p.shape, pairs)
     return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [rows @ x == rows @ p.ravel()])
 
 
@@ -58,7 +53,7 @@ def by_private_pgm(k: int, n: int, pairs: Cliques, iterations: int) -> np.ndarra
 
     names, p = [f"a{i}" for i in range(k)], truth(k, n)
     domain = mbi.Domain(names, (n,) * k)
-    known = {tuple(names[i] for i in pair): p.sum(axis=others(pair, k)) for pair in pairs}
+    known = {tuple(names[i] for i in pair): p.sum(axis=others(k, pair)) for pair in pairs}
     factors = {clique: mbi.Factor(domain.project(clique), jax.numpy.asarray(value)) for clique, value in known.items()}
     found = mbi.estimation.mle_from_marginals(
         mbi.CliqueVector(domain, list(known), factors), known_total=1.0, iters=iterations
@@ -69,15 +64,7 @@ def by_private_pgm(k: int, n: int, pairs: Cliques, iterations: int) -> np.ndarra
 def by_fitting(k: int, n: int, pairs: Cliques, iterations: int) -> np.ndarray:
     """Iterative proportional fitting of the uniform table."""
     p = truth(k, n)
-    x, over = np.full(p.shape, 1 / p.size), [others(pair, k) for pair in pairs]
-    wanted = [p.sum(axis=axes, keepdims=True) for axes in over]
-    for _ in range(ROUNDS):
-        before = x
-        for axes, margin in zip(over, wanted, strict=True):
-            x = x * (margin / x.sum(axis=axes, keepdims=True))
-        if np.abs(x - before).max() <= STILL * x.max():
-            break
-    return x.ravel()
+    return fit(np.full(p.shape, 1 / p.size), p, pairs).ravel()
 
 
 def main(arguments: list[str] | None = None) -> pd.DataFrame:

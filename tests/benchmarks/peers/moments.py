@@ -17,7 +17,7 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import scipy.optimize
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 from .comparing import CLARABEL, Comparison, Peer, compare, parser
 
@@ -56,10 +56,14 @@ def landscape(n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return features, features[:, seen].mean(axis=1), np.full(k, BAND)
 
 
-def density(n: int, k: int) -> cp.Problem:
-    p = cp.Variable(n)
-    features, means = powers(n, k)
+def posed(features: np.ndarray, means: np.ndarray) -> cp.Problem:
+    """Maximise H(p), where the features have given means."""
+    p = cp.Variable(features.shape[1])
     return cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [cp.sum(p) == 1, features @ p == means])
+
+
+def density(n: int, k: int) -> cp.Problem:
+    return posed(*powers(n, k))
 
 
 def species(n: int, k: int) -> cp.Problem:
@@ -76,9 +80,13 @@ def random_features(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dense(n: int, k: int) -> cp.Problem:
-    p = cp.Variable(n)
-    features, means = random_features(n, k)
-    return cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [cp.sum(p) == 1, features @ p == means])
+    return posed(*random_features(n, k))
+
+
+def dual(m: np.ndarray, features: np.ndarray, means: np.ndarray) -> tuple[float, np.ndarray]:
+    """The value of log sum exp(m' features) - m' means, and its gradient."""
+    exponent = m @ features
+    return logsumexp(exponent) - m @ means, features @ softmax(exponent) - means
 
 
 def minimised(features: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -89,15 +97,10 @@ def minimised(features: np.ndarray, means: np.ndarray) -> np.ndarray:
         mean = features @ p
         return (features * p) @ features.T - np.outer(mean, mean)
 
-    def value(m: np.ndarray) -> tuple[float, np.ndarray]:
-        exponent = m @ features
-        top = exponent.max()
-        weights = np.exp(exponent - top)
-        total = weights.sum()
-        return top + np.log(total) - m @ means, features @ (weights / total) - means
-
-    start, options = np.zeros(len(means)), {"gtol": 1e-10}
-    found = scipy.optimize.minimize(value, start, jac=True, hess=hessian, method="trust-exact", options=options)
+    found = scipy.optimize.minimize(
+        lambda m: dual(m, features, means), np.zeros(len(means)), jac=True, hess=hessian, method="trust-exact",
+        options={"gtol": 1e-10},
+    )  # fmt: skip
     return softmax(found.x @ features)
 
 
@@ -114,14 +117,8 @@ def species_by_dual(n: int, k: int) -> np.ndarray:
     features, means, band = landscape(n, k)
 
     def value(parts: np.ndarray) -> tuple[float, np.ndarray]:
-        m = parts[:k] - parts[k:]
-        exponent = m @ features
-        top = exponent.max()
-        weights = np.exp(exponent - top)
-        total = weights.sum()
-        slope = features @ (weights / total) - means
-        gradient = np.concatenate([slope + band, band - slope])
-        return top + np.log(total) - m @ means + band @ (parts[:k] + parts[k:]), gradient
+        at, slope = dual(parts[:k] - parts[k:], features, means)
+        return at + band @ (parts[:k] + parts[k:]), np.concatenate([slope + band, band - slope])
 
     options = {"ftol": 0.0, "gtol": 1e-11, "maxiter": 20_000, "maxfun": 50_000}
     found = scipy.optimize.minimize(
