@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+import maxent_cvx as mx
 from maxent_cvx import MaxEntError, TableError, UnknownName
 from maxent_cvx._utils.errors import unknown_name
 from maxent_cvx._utils.tables import Microdata, count_column, sort_distinct
@@ -91,3 +92,52 @@ def test_a_value_of_another_type_is_pointed_out():
     """'1' and 1 look alike: the message says which types they have."""
     with pytest.raises(UnknownName):
         raise unknown_name("value of 'Zip'", "1", [1, 2])
+
+
+# -- a column of counts ---------------------------------------------------------------------------------------------
+
+#: Six people in three rows.
+GENERALIZED = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "Disease": ["Flu", "HIV", "Flu"], "n": [3, 1, 2]})
+AGES = {"qi": "Age", "sa": "Disease"}
+
+
+def expanded(table: pd.DataFrame) -> pd.DataFrame:
+    """One row per person."""
+    return table.loc[table.index.repeat(table["n"])].drop(columns="n")
+
+
+def assert_same(view: mx.View, expected: mx.View) -> None:
+    """Both views publish the same counts."""
+    assert all(view.published[by].equals(expected.published[by]) for by in expected.published)
+
+
+@pytest.mark.parametrize("of_population", [True, False])
+def test_generalized_of_a_population(of_population):
+    """Counts may be in the records, in the population, or in both."""
+    voters = pd.DataFrame({"Age": [21, 25, 40], "n": [3, 3, 2]})
+    population = voters if of_population else expanded(voters)
+    release = mx.Release.from_generalized(GENERALIZED, **AGES, population=population, count="n")
+    other = mx.Release.from_generalized(expanded(GENERALIZED), **AGES, population=expanded(voters))
+    assert release.n_records == 8
+    assert_same(release, other)
+    plain = mx.Release.from_generalized(expanded(GENERALIZED), **AGES, population=voters, count="n")
+    assert_same(plain, other)
+
+
+def test_buckets():
+    """A release of buckets may have counts in its records."""
+    table = pd.DataFrame({"Sex": ["m", "f", "f"], "Disease": ["Flu", "HIV", "Flu"], "B": [1, 1, 2], "n": [2, 1, 4]})
+    roles = {"qi": "Sex", "sa": "Disease", "bucket": "B"}
+    release = mx.Release.from_buckets(table, **roles, count="n")
+    assert release.n_records == 7
+    assert_same(release, mx.Release.from_buckets(expanded(table), **roles))
+
+
+@pytest.mark.parametrize("age", ["17", " 17", 17])
+def test_numbers_beside_intervals(age):
+    """A column that mixes intervals and numbers holds texts, as a file gives them: "17" is the number 17."""
+    table = pd.DataFrame({"Age": [age, "[20, 29]"], "Disease": ["Flu", "HIV"]})
+    for ages in ([17, 25], [17.0, 25.0], ["17", "[20, 29]"]):
+        release = mx.Release.from_generalized(table, **AGES, population=pd.DataFrame({"Age": ages}))
+        post = mx.MaxEnt(release).solve()
+        assert post.prob("Flu", given={"Age": ages[0]}) == pytest.approx(1.0)

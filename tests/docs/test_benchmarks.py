@@ -28,7 +28,7 @@ RUNS = {
     "peers.transport": ["--n", "6", "--temperatures", "0.1", "--together"],
     "peers.views": ["--kinds", "means", "--together"],
     "questions bounds": ["--records", "1000", "--rows", "6"],
-    "questions contradictions": ["--rows", "20"],
+    "questions contradictions": ["--rows", "300"],
     "sizes": ["--times", "1", "--largest", "30"],
     "soft_objectives": ["--n", "6", "--k", "3", "--together"],
     "solvers": ["--records", "200", "--rows", "6", "--solvers", "DUAL_NEWTON,DUAL_LBFGS,CLARABEL"],

@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx import Inaccurate, Infeasible, MaxEnt, P, SolverError
@@ -20,6 +19,7 @@ from maxent_cvx.solvers import intervals
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.intervals import Questions, attain_locally, many_bounds
 from maxent_cvx.solvers.linear import LinearProgram, Optimum, linear_bounds
+from support.linear_programs import extreme
 from support.solving import examples
 
 N = 20.0
@@ -47,17 +47,6 @@ def published_form(matrix: sp.csr_array, values: np.ndarray) -> LinearForm:
     return replace(LinearForm.plain(matrix, values, values), n_published=len(values), n_facts=len(values))
 
 
-def by_hand(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
-    """Two linear programs over the whole problem, by HiGHS."""
-    matrix, up, down = form.matrix.toarray(), np.isfinite(form.high), np.isfinite(form.low)
-    found = [
-        linprog(sign * objective, np.vstack([matrix[up], -matrix[down]]), np.r_[form.high[up], -form.low[down]])
-        for sign in (1, -1)
-    ]
-    assert all(one.status == 0 for one in found)
-    return found[0].fun, -found[1].fun
-
-
 @examples(20)
 @given(seed=st.integers(0, 10**6), blocks=st.integers(1, 5))
 def test_many_are_as_one_by_one(seed: int, blocks: int):
@@ -69,7 +58,8 @@ def test_many_are_as_one_by_one(seed: int, blocks: int):
     low, high = many_bounds(form, sp.csr_array(asked), N, known.append).value
     size = np.maximum(np.abs(asked).max(axis=1), 1)
     for i, objective in enumerate(asked):
-        assert (low[i], high[i]) == pytest.approx(by_hand(form, objective), abs=1e-6 * size[i] * blocks)
+        ends = extreme(form, objective).fun, -extreme(form, -objective).fun
+        assert (low[i], high[i]) == pytest.approx(ends, abs=1e-6 * size[i] * blocks)
     assert sum(known) == 2 * len(asked)
 
 

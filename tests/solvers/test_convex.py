@@ -101,10 +101,9 @@ def test_two_constraints_that_contradict_each_other():
 
     for one in (near_uniform, far_from_uniform):
         assert model(one).solve().certificate.holds
-    with pytest.raises(
-        Infeasible, match=r"'far_from_uniform' and 'near_uniform'|'near_uniform' and 'far_from_uniform'"
-    ):
+    with pytest.raises(Infeasible) as caught:
         model(near_uniform, far_from_uniform).solve()
+    assert all(constraint.__name__ in str(caught.value) for constraint in (near_uniform, far_from_uniform))
 
 
 def test_diagnosis_of_convex_constraints():

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, Infeasible, MaxEnt, NotDecided, UnknownName
@@ -22,21 +21,18 @@ from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.monitor import within
 from maxent_cvx.solvers.proofs import support_proof
 from support.helpers import refused
+from support.linear_programs import extreme
 from support.problems import PROBLEMS, SOLVABLE
 from support.random_models import contradictory_model, from_multipliers, linear_form, random_model, random_rows
-from tests.benchmarks.questions import contradictory_adult
 
 MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
 
 
 def holds(model: MaxEnt, labels: list[str]) -> bool:
     """Whether statements are consistent with the published data, by a linear program of this test."""
-    some = MaxEnt(model.view).add(*(model.knowledge[label] for label in labels))
-    form = some.form
-    sides = [(form.matrix, form.high), (-form.matrix, -form.low)]
-    rows = np.vstack([matrix.toarray()[np.isfinite(side)] for matrix, side in sides])
-    values = np.concatenate([side[np.isfinite(side)] for _, side in sides])
-    return linprog(np.zeros(form.shape[1]), A_ub=rows, b_ub=values + 1e-7, method="highs").status != 2
+    form = MaxEnt(model.view).add(*(model.knowledge[label] for label in labels)).form
+    form = replace(form, low=form.low - 1e-7, high=form.high + 1e-7)
+    return extreme(form, np.zeros(form.shape[1])).status != 2
 
 
 @given(seed=st.integers(0, 10_000))
@@ -65,15 +61,15 @@ def test_moves(seed: int):
     model = contradictory_model(seed)
     clash = model.diagnose()
     assume(len(clash))
-    for label, said in clash.iterrows():
+    for label, row in clash.iterrows():
         others = [model.knowledge[other] for other in clash.index if other != label]
         (event, coefficient), *rest = model.knowledge[str(label)].terms
         expression = sum(
             (a * mx.sources.Probability({e: 1.0}) for e, a in rest), coefficient * mx.sources.Probability({event: 1.0})
         )
         low, high = MaxEnt(model.view).add(*others).bounds(expression)
-        assert (low, high) == pytest.approx((said["least"], said["most"]), abs=1e-6)
-        assert said["move"] == pytest.approx(max(low - said["high"], said["low"] - high), abs=1e-6)
+        assert (low, high) == pytest.approx((row["least"], row["most"]), abs=1e-6)
+        assert row["move"] == pytest.approx(max(low - row["high"], row["low"] - high), abs=1e-6)
 
 
 @given(seed=st.integers(0, 10_000))
@@ -88,21 +84,18 @@ def test_relaxed(seed: int):
         assert set(kept) <= set(relaxed.model.knowledge.values())
         form = model.form
         scale = {form.name(row): form.scale[row] for row in range(form.n_facts, form.shape[0])}
-        total = sum(said["move"] * scale[str(label)] for label, said in relaxed.changes.iterrows())
+        total = sum(row["move"] * scale[str(label)] for label, row in relaxed.changes.iterrows())
         assert total == pytest.approx(least_total(model), abs=1e-6)
 
 
 def least_total(model: MaxEnt) -> float:
     """The least total change of the knowledge, records, by a linear program of this test."""
     form = model.form
-    n_rows, n = form.shape
-    change = np.zeros((n_rows, n_rows - form.n_facts))
-    change[form.n_facts :] = np.eye(n_rows - form.n_facts)
-    matrix = np.hstack([form.matrix.toarray(), change, -change])
-    rows = np.vstack([matrix[np.isfinite(form.high)], -matrix[np.isfinite(form.low)]])
-    values = np.concatenate([form.high[np.isfinite(form.high)], -form.low[np.isfinite(form.low)]])
-    cost = np.concatenate([np.zeros(n), np.ones(2 * change.shape[1])])
-    return float(linprog(cost, A_ub=rows, b_ub=values, method="highs").fun)
+    change = np.eye(form.shape[0])[:, form.n_facts :]
+    cost = np.concatenate([np.zeros(form.shape[1]), np.ones(2 * change.shape[1])])
+    return float(
+        extreme(linear_form(np.hstack([form.matrix.toarray(), change, -change]), form.low, form.high), cost).fun
+    )
 
 
 @pytest.fixture
@@ -156,15 +149,6 @@ def test_rows_of_a_source_are_relaxed(hospital, release):
     assert "<table" in relaxed._repr_html_()
 
 
-OPEN = np.inf
-
-
-def test_three_of_many():
-    """On Adult, of 300 statements the three that clash are found (59,611 terms)."""
-    model, clashing = contradictory_adult(300)
-    assert set(model.diagnose().index) == set(clashing)
-
-
 seeds = st.integers(0, 10**6)
 
 
@@ -204,9 +188,7 @@ def test_shadow_prices(seed: int):
             ends.append(optimum(replace(form, low=form.low + moved, high=form.high + moved)))
         now = optimum(form)
         up, down = (ends[0] - now) / h, (now - ends[1]) / h
-        if abs(up - down) > 1e-2 * max(
-            1.0, abs(up)
-        ):  # a side becomes active just here: the optimum is not differentiable
+        if abs(up - down) > 1e-2 * max(1.0, abs(up)):  # a side becomes active just here: not differentiable
             assert min(up, down) - 1e-2 <= -m[i] <= max(up, down) + 1e-2
         else:
             assert -m[i] == pytest.approx((up + down) / 2, abs=1e-5 * max(1.0, abs(up), abs(up - down) * 1e5))
@@ -239,7 +221,7 @@ def test_forced_zeros_have_infinite_prices():
     model = PROBLEMS["largest value"].model()
     form = model.form
     m = multipliers_from_counts(form, PROBLEMS["largest value"].expected(model.space))
-    assert m[-1] == OPEN
+    assert m[-1] == np.inf
     slopes = []
     for h in (1e-2, 1e-4, 1e-6):
         less = replace(form, low=form.low - h * (np.arange(len(form.low)) == len(form.low) - 1))

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, NotDecided, P, Release, ReleaseSeries, SolverError
 from maxent_cvx.solvers import linear
 from maxent_cvx.solvers.duality import dual_bound
@@ -160,18 +159,16 @@ def test_against_all_assignments(seed: int, releases: int):
     people, values = model.view.persons, model.view.sensitive_values
     person, value = int(people[seed % len(people)]), values[seed % len(values)]
     share = (every[person] == value).astype(float)
-    assert model.bounds(P(value, who=person), integer=True, time_limit=AGES) == pytest.approx(
-        (share.min(), share.max())
-    )
+    ends = model.bounds(P(value, who=person), integer=True, time_limit=AGES)
+    assert ends == pytest.approx((share.min(), share.max()))
     several = [int(i) for i in people[:3]]
     number = (every[several] == value).sum(axis=1)
-    low, high = model.bounds(sum(P(value, who=i) for i in several), integer=True, time_limit=AGES)
-    assert (low, high) == pytest.approx((number.min(), number.max()))
+    ends = model.bounds(sum(P(value, who=i) for i in several), integer=True, time_limit=AGES)
+    assert ends == pytest.approx((number.min(), number.max()))
     found = model.solve().certain(integer=True, time_limit=AGES)
     assert found["decided"].all()
-    codes, terms = model.space.codes, set()
-    for q, s in zip(codes["q"], codes["s"], strict=True):
-        terms.add((int(people[q]), values[s]))
+    codes = model.space.codes
+    terms = {(int(people[q]), values[s]) for q, s in zip(codes["q"], codes["s"], strict=True)}
     for person, value in terms:
         share = (every[person] == value).mean()
         others = sum(p == person for p, _ in terms) > 1
@@ -186,19 +183,14 @@ def test_against_all_assignments(seed: int, releases: int):
             assert name not in found.index
 
 
-def test_knowledge_that_no_whole_assignment_has():
+def test_knowledge_that_no_whole_assignment_has(release: Release):
     """30 % of six men is not an integer; between 30 % and 40 % of them there is one integer, two."""
-    release = mx.Release.from_buckets(
-        mx.datasets.load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket"
-    )
-    asked = P("Flu", given={"Gender": "male"})
-    with refused(Infeasible, "no whole assignment", "integer=True"):
-        MaxEnt(release).add(asked == 0.3).bounds(P("Flu", given={"Gender": "female"}), integer=True, time_limit=AGES)
-    model = MaxEnt(release).add(asked.between(0.3, 0.4))
-    assert model.bounds(P("Flu", given={"Gender": "female"}), integer=True, time_limit=AGES) == pytest.approx(
-        (0.25, 0.25)
-    )
-    assert model.bounds(P("Flu", given={"Gender": "female"}))[1] == pytest.approx(0.3)
+    flu, other = P("Flu", given={"Gender": "male"}), P("Flu", given={"Gender": "female"})
+    with refused(Infeasible, "integer=True"):
+        MaxEnt(release).add(flu == 0.3).bounds(other, integer=True, time_limit=AGES)
+    model = MaxEnt(release).add(flu.between(0.3, 0.4))
+    assert model.bounds(other, integer=True, time_limit=AGES) == pytest.approx((0.25, 0.25))
+    assert model.bounds(other)[1] == pytest.approx(0.3)
 
 
 def test_not_decided():
@@ -214,11 +206,8 @@ def test_not_decided():
         convex.bounds(P("Flu", who=1), integer=True, time_limit=AGES)
 
 
-COLD, FLU = P("cold", given={"Q": "b"}), P("flu", given={"Q": "a"})
-#: Of two a and one b, who have flu, hiv and cold: what is said, and what P(cold | b) and P(flu | a) can be.
-
-
 def aab(values: Sequence[str]) -> pd.DataFrame:
+    """Two a and one b, with a value each."""
     return pd.DataFrame({"Q": list("aab"), "S": values, "B": 1})
 
 

@@ -16,6 +16,7 @@ from maxent_cvx.solvers.partitions_certificate import PartitionedSolution, solve
 from support.partitioning import parted
 from support.random_models import contradictory_model, random_model
 from tests.benchmarks.drawing import drawn
+from tests.benchmarks.models import adult_model
 
 
 def divided(problem: Problem, n: int, seed: int = 0) -> tuple[PartitionedSolution, np.ndarray]:
@@ -70,10 +71,8 @@ def test_contradictions_are_found():
             assert not solution.certificate.holds
 
 
-def test_contradictory_rows_are_named():
+def test_contradictory_rows_are_named(release):
     """Three of ten have flu, so that it is not half of the women and a third of the men."""
-    hospital = mx.datasets.load_hospital()
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3", "P(Flu | Gender=female) = 0.5")
     with pytest.raises(Infeasible, match="Gender=female"):
         divided(model.posed, 2)
@@ -96,7 +95,5 @@ def test_threads_and_callbacks():
 
 def test_adult_in_partitions():
     """14,210 records with 60 generic statements: the certified answer of one process."""
-    from tests.benchmarks.models import adult_model
-
     model = adult_model(14_210, 60)
     assert agrees(model.posed, model.solve(), 5) < 1e-8

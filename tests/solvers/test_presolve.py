@@ -12,11 +12,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import OptimizeResult, linprog
 
 from maxent_cvx import Infeasible, MaxEnt
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.presolve import dependent, dependent_by_elimination, reduce, redundant, term_bounds
+from support.linear_programs import extreme, ranges
 from support.problems import CUBE, FIGURE_1C, PROBLEMS, SQUARE, members, p, publish
 from support.random_models import random_model
 from support.solving import examples
@@ -59,23 +59,6 @@ def drawn(seed: int, coefficients: list[float], width: float = 3.0) -> tuple[Lin
     low = np.where(kind == "==", value, np.where(kind == "<=", -OPEN, value - room))
     high = np.where(kind == "==", value, np.where(kind == ">=", OPEN, value + room))
     return rows(matrix, low, high, n_published), x
-
-
-def extreme(form: LinearForm, cost: np.ndarray, most: float | None = None) -> OptimizeResult:
-    """The least cost' x over all x from 0 to the most that satisfy the rows, by a linear program."""
-    a, upper, lower = form.matrix.toarray(), np.isfinite(form.high), np.isfinite(form.low)
-    sides = np.concatenate([form.high[upper], -form.low[lower]])
-    return linprog(cost, np.vstack([a[upper], -a[lower]]), sides, bounds=(0, most), method="highs")
-
-
-def ranges(form: LinearForm, most: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest value of each term."""
-    ends = []
-    for sign in (1, -1):
-        found = [extreme(form, sign * unit, most) for unit in np.eye(form.shape[1])]
-        assert all(one.success for one in found)
-        ends.append(np.array([sign * one.fun for one in found]))
-    return ends[0], ends[1]
 
 
 # -- bounds of terms ------------------------------------------------------------------------------------------------
@@ -329,7 +312,7 @@ def test_repeated():
 
 
 def test_wide_buckets_are_left_alone(monkeypatch: pytest.MonkeyPatch):
-    """Elimination leaves buckets alone that are too wide, as redundant rows do no harm; two kinds of rows need none."""
+    """Elimination skips buckets that are too wide, since redundant rows do no harm; two kinds of rows need none."""
     monkeypatch.setattr("maxent_cvx.solvers.presolve.WIDEST_BLOCK", 3)
     model = MaxEnt(publish(CUBE))
     assert not dependent_by_elimination(model.form).any()

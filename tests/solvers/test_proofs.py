@@ -18,29 +18,12 @@ from maxent_cvx.solvers.explain import facial_reduction
 from maxent_cvx.solvers.form import Groups, LinearForm
 from maxent_cvx.solvers.newton import newton
 from maxent_cvx.solvers.proofs import local_proofs, support_proof
+from support.linear_programs import ranges
 from support.problems import PROBLEMS, p, publish
 from support.random_models import from_multipliers, random_model
 from support.solving import solution
 
 seeds = st.integers(0, 10**6)
-
-
-def largest(form: LinearForm) -> np.ndarray:
-    """The largest value of every term over all x >= 0 that satisfy the rows, by a linear program each."""
-    exact, upper, lower = form.is_equation, np.isfinite(form.high), np.isfinite(form.low)
-    found = []
-    for term in range(form.shape[1]):
-        most = linprog(
-            -np.eye(form.shape[1])[term],
-            A_eq=form.matrix[exact].toarray(),
-            b_eq=form.low[exact],
-            A_ub=np.vstack([form.matrix[upper].toarray(), -form.matrix[lower].toarray()]),
-            b_ub=np.concatenate([form.high[upper], -form.low[lower]]),
-            method="highs",
-        )
-        assert most.success or most.status == 3, most.message
-        found.append(-most.fun if most.success else np.inf)
-    return np.array(found)
 
 
 def empty(form: LinearForm, *proofs: np.ndarray) -> np.ndarray:
@@ -60,7 +43,7 @@ def test_exactly_the_zeros_are_proved(seed: int, size: float):
     rough or wrong answers, slightly perturbed certificates, and random ones.
     """
     form, rng = random_model(seed, statements=6)[0].form, np.random.default_rng(seed)
-    most, proof = largest(form), support_proof(form)
+    most, proof = ranges(form)[1], support_proof(form)
     np.testing.assert_array_equal(empty(form, proof), most <= 1e-6)
     assert (most[empty(form, *newton(form).proofs)] <= 1e-6).all()
     noise = size * rng.normal(size=form.shape[0]) * (rng.random(form.shape[0]) < rng.choice([0.1, 0.5, 1.0]))
@@ -169,7 +152,7 @@ def test_local_proofs_find_all_zeros_of_components(seed: int):
         sp.csr_array(sp.block_diag([form.matrix for form in sides])), *(np.concatenate([f.low for f in sides]),) * 2
     )
     proofs = local_proofs(together)
-    alone = [largest(form) <= 1e-6 for form in sides]
+    alone = [ranges(form)[1] <= 1e-6 for form in sides]
     alone[1][:] = False  # a single row is left to bound propagation
     np.testing.assert_array_equal(empty(together, *proofs), np.concatenate(alone))
     assert all((proof == np.rint(proof)).all() for proof in proofs)

@@ -59,25 +59,18 @@ def hessian(form: LinearForm, x: np.ndarray, active: np.ndarray) -> tuple[np.nda
 def solves(form: LinearForm, system: BlockSystem | SparseSystem, x: np.ndarray, active: np.ndarray, seed: int) -> None:
     """Solve for a consistent right-hand side, and compare the change of the exponents with that of dense least squares.
 
-    Of redundant rows anybody may take a part of the multiplier. What all solutions have in common is the change
-    A' d of the exponents, where x is not nothing: weighted by the root of x, it is that of least squares.
+    Of redundant rows any may take a part of the multiplier. What all solutions d have in common is the change A' d of the
+    exponents, where x is not nothing: diag(root x) A' d is the least y with A diag(root x) y = aim.
     """
     rows, dense = hessian(form, x, active)
+    matrix, root = form.matrix.toarray()[rows], np.sqrt(x)
     aim = np.zeros(form.shape[0])
-    aim[rows] = form.matrix.toarray()[rows] @ (x * np.random.default_rng(seed).normal(size=len(x)))
+    aim[rows] = matrix @ (x * np.random.default_rng(seed).normal(size=len(x)))
     direction = system.at(x, RIDGE).solve(aim, active)
     assert (direction[np.setdiff1d(np.arange(len(aim)), rows)] == 0).all()
-    change = form.matrix.T @ direction
-    root = np.sqrt(x)
-    exact = np.linalg.lstsq(root[:, None] * form.matrix.toarray()[rows].T, root * 0 + project(form, rows, x, aim))[0]
-    expected = form.matrix.toarray()[rows].T @ exact
-    np.testing.assert_allclose(root * change, root * expected, atol=1e-6 * max(1.0, np.abs(root * expected).max()))
+    least = np.linalg.lstsq(matrix * root, aim[rows])[0]
+    np.testing.assert_allclose(root * (form.matrix.T @ direction), least, atol=1e-6 * max(1.0, np.abs(least).max()))
     np.testing.assert_allclose(dense @ direction[rows], aim[rows], atol=1e-7 * max(1.0, np.abs(aim).max()))
-
-
-def project(form: LinearForm, rows: np.ndarray, x: np.ndarray, aim: np.ndarray) -> np.ndarray:
-    """The least y with A diag(root x) y = aim: that is diag(root x) A' d for any d that solves H d = aim."""
-    return np.linalg.lstsq(form.matrix.toarray()[rows] * np.sqrt(x), aim[rows])[0]
 
 
 @given(seed=seeds)

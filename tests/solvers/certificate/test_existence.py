@@ -90,9 +90,8 @@ def test_there_is_a_point_where_all_rows_hold_within_the_bounds(seed: int, n_ter
     bound = np.sqrt((moved.own**2 / near).sum()) + found.length.max(initial=0.0) * np.sqrt(1 + moved.stretch**2)
     with mp.workdps(60):
         matrix = form.matrix.toarray()
-        rows = [
-            i for i in range(len(matrix)) if np.linalg.matrix_rank(matrix[: i + 1]) > np.linalg.matrix_rank(matrix[:i])
-        ]
+        ranks = [np.linalg.matrix_rank(matrix[:i]) for i in range(len(matrix) + 1)]
+        rows = np.flatnonzero(np.diff(ranks))
         a, counts = mp.matrix(matrix[rows]), mp.diag(near.tolist())
         residual = a * mp.matrix(near) - mp.matrix(form.low[rows])
         z = mp.lu_solve(a * counts * a.T, residual)
@@ -174,7 +173,7 @@ def test_no_eigenvalue_is_below_the_bound(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_quadratic_forms_are_bounded_from_above(shape):
-    """V' S^-1 v is at most the bound, in exact arithmetic, and the bound is tight."""
+    """V' S^-1 v is at most the bound, in 60 digits, and the bound is tight."""
     k = 6
     for seed, smallest in enumerate((1e-1, 1e-4, 1e-8)):
         matrix = nearly_singular(seed, k, smallest)
@@ -182,22 +181,9 @@ def test_quadratic_forms_are_bounded_from_above(shape):
         definite = existence._Definite(np.arange(k), shape(matrix), solve, least, 1.0)
         v = np.random.default_rng(seed).normal(size=(k, 2))
         for column, bound in zip(v.T, definite.energy(v), strict=True):
-            exact = float(quadratic_form(matrix, column))
+            with mp.workdps(60):
+                exact = mp.fdot(column, mp.lu_solve(mp.matrix(matrix), mp.matrix(column)))
             assert exact <= bound <= exact * (1 + 1e-5)
-
-
-def quadratic_form(matrix: np.ndarray, v: np.ndarray) -> Fraction:
-    """V' S^-1 v by Gaussian elimination of fractions."""
-    k = len(v)
-    rows = [[Fraction(x) for x in row] + [Fraction(float(y))] for row, y in zip(matrix.tolist(), v, strict=True)]
-    for i in range(k):
-        for j in range(i + 1, k):
-            factor = rows[j][i] / rows[i][i]
-            rows[j] = [a - factor * b for a, b in zip(rows[j], rows[i], strict=True)]
-    z = [Fraction(0)] * k
-    for i in reversed(range(k)):
-        z[i] = (rows[i][k] - sum(rows[i][j] * z[j] for j in range(i + 1, k))) / rows[i][i]
-    return sum((Fraction(float(y)) * x for y, x in zip(v, z, strict=True)), Fraction(0))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -234,6 +220,3 @@ def test_sparse_and_dense_proofs_agree(monkeypatch, seed):
     assert dense.holds
     assert sparse.holds
     assert sparse.bound == pytest.approx(dense.bound, rel=0.5, abs=1e-13)
-
-
-# -- buckets without knowledge have a closed form, n(q) n(s) / n: unless other terms share its rows ------------------

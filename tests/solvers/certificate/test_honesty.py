@@ -17,7 +17,6 @@ import maxent_cvx as mx
 from maxent_cvx import Inaccurate, MaxEnt, P, Release
 from maxent_cvx.terms.rows import Rows
 from support.oracle import oracle
-from support.random_models import random_model
 from tests.benchmarks.drawing import KINDS, drawn
 from tests.benchmarks.honesty import ANSWERED, FAILURES, WELL_POSED, judged
 
@@ -41,6 +40,8 @@ def test_no_bound_is_exceeded(kind: str):
     limit = ANSWERED if kind == "tame" else 1e-4
     answered = [outcome for outcome in posed if outcome.word == "answered" and outcome.bound <= limit]
     assert len(answered) >= 0.9 * len(posed) > 0  # honesty is not achieved by refusing all
+    if kind == "tame":  # the bound holds for the rows as typed
+        assert all(outcome.proved for outcome in outcomes)
 
 
 def test_soft_inequalities_alone_that_cannot_be_met():
@@ -58,26 +59,20 @@ def test_no_bound_is_exceeded_by_many(kind: str):
             assert outcome.word not in FAILURES, (seed, outcome)
 
 
-def hospital(statement: mx.Statement) -> MaxEnt:
-    table = mx.datasets.load_hospital()
-    release = Release.from_buckets(table, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    return MaxEnt(release).add(statement)
-
-
-def test_beside_a_constant():
+def test_beside_a_constant(release: Release):
     """As P(any disease) = 1, c P(Flu | male) + P(any disease) = 1 + 0.2 c means P(Flu | male) = 0.2, up to rounding.
 
     1 + 0.2e-17 is 1 in doubles: as typed, P(Flu | male) = 0, which the buckets exclude; nothing is certified.
     """
     flu, anything = P("Flu", given={"Gender": "male"}), P(sorted(set(mx.datasets.load_hospital().Disease)))
     for c in (1.0, 1e-3, 1e-5, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 1e-15):
-        said = c * flu + anything == 1 + 0.2 * c
-        exact = (Fraction(said.low) - 1) / Fraction(c)  # the side as typed, without P(any disease) = 1
-        post = hospital(said).solve()
+        statement = c * flu + anything == 1 + 0.2 * c
+        exact = (Fraction(statement.low) - 1) / Fraction(c)  # the side as typed, without P(any disease) = 1
+        post = MaxEnt(release).add(statement).solve()
         assert abs(post.prob(flu) - float(exact)) <= post.certificate.bound <= 1e-8
         assert post.certificate.backward == 0
     with pytest.raises((mx.Infeasible, mx.Inaccurate)):
-        hospital(1e-17 * flu + anything == 1 + 0.2e-17).solve()
+        MaxEnt(release).add(1e-17 * flu + anything == 1 + 0.2e-17).solve()
 
 
 def test_where_a_solve_begins_makes_no_difference():
@@ -91,14 +86,6 @@ def test_where_a_solve_begins_makes_no_difference():
             continue
         apart = np.abs(cold.conditional() - warm.conditional()).to_numpy().max()
         assert apart <= cold.certificate.bound + warm.certificate.bound + 1e-15
-
-
-def test_tame_random_models_are_proved():
-    """For small models with ordinary coefficients the bound is proved for the rows as typed, and small."""
-    for seed in range(20):
-        certificate = random_model(seed)[0].solve().certificate
-        assert certificate.backward == 0
-        assert certificate.bound <= 1e-6
 
 
 def test_named_as_almost_certain():

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
+from scipy.optimize import OptimizeResult, linprog
 
 from maxent_cvx.solvers.cvxpy.reader import Elimination, eliminate
 from maxent_cvx.solvers.cvxpy.solver import DualNewton
@@ -31,14 +31,11 @@ class Program:
     def eliminated(self) -> Elimination:
         return eliminate(sp.csr_array(self.rows), self.right, self.cost, self.n_kept, self.n_equations)
 
-    def optimum(self) -> tuple[float, int]:
-        """Value and status (0 optimal, 2 infeasible) by a linear program, with kept columns between 0 and 1."""
+    def optimum(self) -> OptimizeResult:
+        """The optimum by a linear program, with kept columns between 0 and 1."""
         bounds = [(0, 1)] * self.n_kept + [(None, None)] * (len(self.cost) - self.n_kept)
         n = self.n_equations
-        found = linprog(
-            self.cost, self.rows[n:], self.right[n:], self.rows[:n], self.right[:n], bounds=bounds, method="highs"
-        )
-        return found.fun, found.status
+        return linprog(self.cost, self.rows[n:], self.right[n:], self.rows[:n], self.right[:n], bounds, "highs")
 
 
 def chain(seed: int, named: int, epigraphs: int) -> Program:
@@ -91,17 +88,13 @@ def test_the_same_optimum(named: int, epigraphs: int, seed: int):
     assert not len(out.left)
     assert not len(out.unbounded)
     assert len(out.used) == len(out.gives) == named + epigraphs
-    value, status = program.optimum()
-    smaller = Program(out.rows.toarray(), out.right, out.cost, program.n_kept, program.n_equations)
-    found = linprog(
-        smaller.cost, smaller.rows[program.n_equations :], smaller.right[program.n_equations :],
-        smaller.rows[: program.n_equations], smaller.right[: program.n_equations], bounds=(0, 1), method="highs",
-    )  # fmt: skip
-    assert found.status == status == 0
-    z, n = restored(out, found.x), program.n_equations
+    optimum = program.optimum()
+    smaller = Program(out.rows.toarray(), out.right, out.cost, program.n_kept, program.n_equations).optimum()
+    assert optimum.status == smaller.status == 0
+    z, n = restored(out, smaller.x), program.n_equations
     np.testing.assert_allclose(program.rows[:n] @ z, program.right[:n], atol=1e-7)
     assert (program.rows[n:] @ z <= program.right[n:] + 1e-7).all()
-    assert program.cost @ z == pytest.approx(value, abs=1e-7)
+    assert program.cost @ z == pytest.approx(optimum.fun, abs=1e-7)
 
 
 @given(seed=seeds)

@@ -106,7 +106,6 @@ def test_die():
     odds = np.exp(-mean.dual_value * faces)
     np.testing.assert_allclose(p.value, odds / odds.sum(), atol=1e-14)
     assert one.dual_value == pytest.approx(np.log(odds.sum()) - 1, abs=1e-10)
-    np.testing.assert_allclose(p.value, [0.05435, 0.07877, 0.11416, 0.16545, 0.23977, 0.34749], atol=1e-5)
 
 
 def with_other_variables() -> dict[str, tuple[cp.Expression, list[cp.Constraint]]]:
@@ -257,12 +256,8 @@ def in_units(kind: str, constant: float = 0.0, scale: float = 1.0, mass: float =
 def test_constants_and_units(kind: str):
     """A constant in all costs, and units of objective and variables, change neither the shares nor, much, the steps."""
     first, iterations = in_units(kind)
-    for units in (
-        {"constant": 1e3},
-        {"constant": -100.0},
-        {"scale": 1e-10, "mass": 1e6},
-        {"scale": 1e12, "mass": 1e-6},
-    ):
+    in_other_units = [{"scale": 1e-10, "mass": 1e6}, {"scale": 1e12, "mass": 1e-6}]
+    for units in ({"constant": 1e3}, {"constant": -100.0}, *in_other_units):
         plan, taken = in_units(kind, **units)
         np.testing.assert_allclose(plan, first, atol=1e-7)
         assert abs(taken - iterations) <= (8 if "constant" in units else 1)
