@@ -90,13 +90,6 @@ def test_rows_at_any_assignment(frame, min_support, data):
         assert rows.residual(space.count(frame) / len(frame)).tolist() == pytest.approx([0] * len(found), abs=1e-12)
 
 
-def test_contract(release, hospital):
-    """Strongest associations are a source like any other, sound for the records they were mined from."""
-    source = StrongestAssociations(hospital, None, None, min_support=1)
-    mx.testing.check_source(source, mx.Space.of(release), truth=hospital)
-    assert source.label == "Top-(None, None) strongest associations"
-
-
 def test_it_is_rare_for_males_to_have_breast_cancer(hospital):
     """The strongest negative association of Fig. 1(a) is the paper's own: no male has Breast Cancer (section 4.4)."""
     mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease")

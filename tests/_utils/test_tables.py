@@ -1,4 +1,4 @@
-"""Tables at the door: every table that cannot play its role is refused, and the reader is told what to do."""
+"""Tables of records: a table that cannot play its role is refused, and counts of people per row are read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from hypothesis import given
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEntError, TableError, UnknownName
-from maxent_cvx._utils.errors import unknown_name
 from maxent_cvx._utils.tables import Microdata, count_column, sort_distinct
 from support.helpers import refused
 from support.strategies import microdata, quasi, rank
@@ -86,12 +85,6 @@ def test_distinct_tuples_are_sorted_and_numbered(frame):
     assert list(index) == expected
     assert [index[code] for code in codes] == people
     assert list(index.names) == quasi(frame)
-
-
-def test_a_value_of_another_type_is_pointed_out():
-    """'1' and 1 look alike: the message says which types they have."""
-    with pytest.raises(UnknownName):
-        raise unknown_name("value of 'Zip'", "1", [1, 2])
 
 
 # -- a column of counts ---------------------------------------------------------------------------------------------

@@ -145,8 +145,6 @@ def test_rows_of_a_source_are_relaxed(hospital, release):
     assert list(relaxed.model.knowledge) == list(model.knowledge)
     relaxed.model.solve()
     assert all("association" in label for label in relaxed.changes.index)
-    assert "moved" in repr(relaxed)
-    assert "<table" in relaxed._repr_html_()
 
 
 seeds = st.integers(0, 10**6)
@@ -204,6 +202,7 @@ def test_multipliers_of_known_answers():
         m = multipliers_from_counts(form, x)
         assert not np.isnan(m).any()
         assert (x > 0).all() == np.isfinite(m).all()
+        assert problem.name != "largest value" or m[-1] == np.inf  # a smaller value makes zeros positive
         if not np.isfinite(m).all():
             infinite = np.where(np.isfinite(m), 0.0, np.sign(m))
             assert np.abs(form.matrix[:, x == 0].T @ np.abs(infinite)).min() > 0
@@ -214,24 +213,6 @@ def test_multipliers_of_known_answers():
             np.testing.assert_allclose(m[n:][free[n:]], np.array(problem.dual)[free[n:]], atol=1e-6)
     form = linear_form([[1, 1, 1]], [3], [3])
     assert np.isnan(multipliers_from_counts(form, np.array([2, 0.5, 0.5]))).all()
-
-
-def test_forced_zeros_have_infinite_prices():
-    """Three of four is the largest value: a smaller one makes zeros positive, with an infinite derivative."""
-    model = PROBLEMS["largest value"].model()
-    form = model.form
-    m = multipliers_from_counts(form, PROBLEMS["largest value"].expected(model.space))
-    assert m[-1] == np.inf
-    slopes = []
-    for h in (1e-2, 1e-4, 1e-6):
-        less = replace(form, low=form.low - h * (np.arange(len(form.low)) == len(form.low) - 1))
-        less = replace(less, high=less.low)
-        x = counts_of(less)
-        slopes.append(-np.sum(x * np.log(x)) / h)
-    now = -np.sum([3 * np.log(3), 2 * np.log(2)])
-    steps = [slope - now / h for slope, h in zip(slopes, (1e-2, 1e-4, 1e-6), strict=True)]
-    assert steps[0] < steps[1] < steps[2]  # as log(1 / h)
-    assert np.diff(steps) == pytest.approx([np.log(100)] * 2, rel=0.01)
 
 
 def test_rows_that_hard_constraints_determine():

@@ -10,7 +10,7 @@ import pytest
 
 from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.backends import SOLVERS, BoundedDual, lbfgs
+from maxent_cvx.solvers.backends import BoundedDual, lbfgs
 from maxent_cvx.solvers.costs import Penalties
 from maxent_cvx.solvers.newton import newton
 from support.problems import CONTRADICTORY, SQUARE, p, publish, square_dual
@@ -80,14 +80,3 @@ def test_how_it_ends():
         statuses[answer.status] = "gradient 0.0e+00" in answer.message
     assert statuses.pop(Status.INACCURATE) is False
     assert statuses in ({}, {Status.OPTIMAL: True})
-
-
-def test_verbose(capsys):
-    """It prints a header and one line an iteration if it is asked to, and nothing otherwise; the log has as many."""
-    form = random_model(4)[0].form
-    lbfgs(form)
-    assert capsys.readouterr().out == ""
-    answer = SOLVERS["DUAL_LBFGS"].solve(form, verbose=True)
-    assert len(capsys.readouterr().out.splitlines()) == 1 + len(answer.log) == 1 + answer.iterations
-    assert answer.log[-1]["residual"] <= 1e-9
-    assert (np.diff([line["dual"] for line in answer.log]) <= 1e-9).all()

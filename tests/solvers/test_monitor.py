@@ -70,6 +70,7 @@ def test_callback(sixteen, solver):
     post = sixteen.solve(solver, callback=told.append)
     assert [one.iteration for one in told] == post.log["iteration"].tolist()
     assert [one.residual for one in told] == post.log["residual"].tolist()
+    assert (np.diff(post.log["dual"]) <= 1e-9).all()  # it never rises by more than roundoff
     with pytest.raises(AttributeError):
         told[0].residual = 0.0
 
