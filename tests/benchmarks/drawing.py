@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -151,12 +152,12 @@ def true_statement(
 
 
 def soft_statement(
-    model: MaxEnt, said: Probability, table: np.ndarray, rng: np.random.Generator, relation: str
+    model: MaxEnt, combined: Probability, table: np.ndarray, rng: np.random.Generator, relation: str
 ) -> Statement:  # fmt: skip
     """State softly about a combination what is true or false of the table."""
-    size = max(abs(a) for a in said.terms.values())
+    size = max(abs(a) for a in combined.terms.values())
     off = float(rng.choice([0.0, rng.normal(0, 0.1), rng.normal(0, 10 ** rng.uniform(0, 2))]))
-    value = truth_of(model, said, table) + off * size
+    value = truth_of(model, combined, table) + off * size
     low = -np.inf if relation == "<=" else value
     high = np.inf if relation == ">=" else value + (size * rng.uniform(0, 0.2) if relation == "between" else 0.0)
     match rng.choice(["sd", "weight", "delta"]):
@@ -167,17 +168,17 @@ def soft_statement(
         case _:
             sd = size * 10 ** rng.uniform(-4, 1)
             cost = Penalty(sd=sd, delta=sd * 10 ** rng.uniform(-1, 2))
-    return said.missable(low, high, cost)
+    return combined.missable(low, high, cost)
 
 
-def convex_statement(said: Probability, statement: Statement) -> Callable[[Space], cp.Constraint]:
+def convex_statement(combined: Probability, statement: Statement) -> Callable[[Space], cp.Constraint]:
     """State that a combination is in an interval, by a convex function."""
     middle, reach = (statement.low + statement.high) / 2, (statement.high - statement.low) / 2
 
     def constraint(space: Space) -> cp.Constraint:
-        expression = sum(a * space.prob(*_arguments(event)) for event, a in said.terms.items()) - middle
+        expression = sum(a * space.prob(*_arguments(event)) for event, a in combined.terms.items()) - middle
         # The first becomes two rows; a sum of squares has a multiplier that the solver searches for.
-        return cp.abs(expression) <= reach if len(said.terms) == 1 else cp.sum_squares(expression) <= reach**2
+        return cp.abs(expression) <= reach if len(combined.terms) == 1 else cp.sum_squares(expression) <= reach**2
 
     return constraint
 
@@ -225,10 +226,10 @@ def sparse(rng: np.random.Generator) -> Drawn | None:
     if table is None:
         return None
     for i in range(int(rng.integers(2, 6))):
-        said = combination(model, records, rng, spread=0.5)
-        if said is not None:
+        combined = combination(model, records, rng, spread=0.5)
+        if combined is not None:
             relation = "=" if i < 2 else str(rng.choice(["<=", ">=", "between"]))  # few people fix few equations
-            statement = true_statement(model, said, table, rng, relation, least=SLACK)
+            statement = true_statement(model, combined, table, rng, relation, least=SLACK)
             add_new(model, statement)
     return Drawn(model, table, model)
 
@@ -243,14 +244,14 @@ def degenerate(rng: np.random.Generator) -> Drawn | None:
     table = positive_table(model, rng)
     if table is None:
         return None
-    n, said = model.view.n_records, []
+    n, stated = model.view.n_records, []
     for i in range(int(rng.integers(1, 4))):
         weights = rng.integers(-2, 3, len(table)) * (rng.random(len(table)) < 0.5)
         side = float(weights @ table) / n
         high = side if rng.random() < 0.6 else side + float(rng.uniform(0, 0.05))
-        said.append((weights, side, high))
+        stated.append((weights, side, high))
         model.add(own_rows(weights, side, high, f"row {i}"), label=f"row {i}")
-    weights, low, high = said[int(rng.integers(len(said)))]
+    weights, low, high = stated[int(rng.integers(len(stated)))]
     for i, factor in enumerate(rng.choice([2.0, 0.5, 4.0, 1.0], int(rng.integers(1, 3)))):
         model.add(own_rows(factor * weights, factor * low, factor * high, f"again {i}"), label=f"again {i}")
     exact = oracle(model, table)
@@ -321,10 +322,10 @@ def boundary(rng: np.random.Generator) -> Drawn | None:
     n = model.view.n_records
     model.add(own_rows(weights, top / n, float(rng.choice([top / n, np.inf])), "the most"), label="the most")
     for _ in range(int(rng.integers(0, 3))):
-        said = combination(model, records, rng, spread=1.0)
-        if said is not None:
+        combined = combination(model, records, rng, spread=1.0)
+        if combined is not None:
             relations = ["<=", ">=", "between"] if len(vertices) < 3 else ["=", "<=", ">=", "between"]
-            statement = true_statement(model, said, table, rng, str(rng.choice(relations)), least=SLACK)
+            statement = true_statement(model, combined, table, rng, str(rng.choice(relations)), least=SLACK)
             add_new(model, statement)
     return Drawn(model, table, model, support=~unseen)
 
@@ -337,9 +338,9 @@ def infeasible(rng: np.random.Generator) -> Drawn | None:
     if table is None:
         return None
     for _ in range(int(rng.integers(0, 3))):
-        said = combination(model, records, rng, spread=1.0)
-        if said is not None:
-            statement = true_statement(model, said, table, rng, str(rng.choice(["=", "<=", ">="])), least=0.0)
+        combined = combination(model, records, rng, spread=1.0)
+        if combined is not None:
+            statement = true_statement(model, combined, table, rng, str(rng.choice(["=", "<=", ">="])), least=0.0)
             add_new(model, statement)
     n, beyond = model.view.n_records, 2.0 ** float(rng.integers(LEAST_EXPONENT, 1))
     one, two = _weights(model, records, rng), _weights(model, records, rng)
@@ -360,7 +361,7 @@ def infeasible(rng: np.random.Generator) -> Drawn | None:
 
 #: Exponents of ten that coefficients are drawn from, if not of 0.1 to 10.
 SPREAD = {"wide": 9.0, "convex": 0.3, "cancelling": 2.0, "soft": 1.0}
-#: How statements are said.
+#: The relations of statements.
 RELATIONS = {"tame": ["=", "=", "=", "<=", ">=", "between"], "vague": ["<=", ">=", "between", "between"]}
 #: The least slack of statements that are not equations, relative to their largest coefficient.
 LEAST = {"convex": 0.01, "vague": 1e-4}
@@ -371,7 +372,7 @@ def drawn(kind: str, seed: int) -> Drawn | None:
     return KINDS[kind](np.random.default_rng(seed))
 
 
-def told(kind: str, rng: np.random.Generator) -> Drawn | None:
+def with_statements(kind: str, rng: np.random.Generator) -> Drawn | None:
     """Draw a model of one to three statements that are true of a positive table; None if there is no such table."""
     records = random_records(rng, size=6)
     other = kind == "views" or (kind == "soft" and rng.random() < 0.4)
@@ -384,18 +385,18 @@ def told(kind: str, rng: np.random.Generator) -> Drawn | None:
         return Drawn(model, table, model)
     posed = model.copy()
     for i in range(int(rng.integers(1, 4))):
-        said = combination(model, records, rng, SPREAD.get(kind, 1.0))
-        if kind == "cancelling" and said is not None:
-            said = said + nearly_nothing(records, rng)
-        if said is None or not any(said.terms.values()):
+        combined = combination(model, records, rng, SPREAD.get(kind, 1.0))
+        if kind == "cancelling" and combined is not None:
+            combined = combined + nearly_nothing(records, rng)
+        if combined is None or not any(combined.terms.values()):
             continue
         kinds = ["between"] if kind == "convex" and not i else RELATIONS.get(kind, RELATIONS["tame"])
-        statement = true_statement(model, said, table, rng, str(rng.choice(kinds)), least=LEAST.get(kind, 0.0))
+        statement = true_statement(model, combined, table, rng, str(rng.choice(kinds)), least=LEAST.get(kind, 0.0))
         if statement.label in posed.knowledge:
             continue
         if kind == "convex" and 0 < statement.high - statement.low < np.inf:
             posed.add(statement)
-            model.add(convex_statement(said, statement), label=f"convex {i}")
+            model.add(convex_statement(combined, statement), label=f"convex {i}")
         elif kind == "views" and rng.random() < 0.3:
             weights = sp.csr_array(np.where(rng.random(len(table)) < 0.5, rng.normal(size=len(table)), 0.0)[None])
             side = weights @ table / model.view.n_records
@@ -410,30 +411,26 @@ def told(kind: str, rng: np.random.Generator) -> Drawn | None:
 
 def _add_soft(model: MaxEnt, records: pd.DataFrame, table: np.ndarray, rng: np.random.Generator) -> None:
     """Add soft statements, some true of the table, some far from it, some of what another is of; a few are hard."""
-    said: Probability | None = None
+    combined: Probability | None = None
     hard = set()
     for i in range(int(rng.integers(1, 6))):
-        if said is None or rng.random() < 0.7:
-            said = combination(model, records, rng, SPREAD["soft"])
-        if said is None:
+        if combined is None or rng.random() < 0.7:
+            combined = combination(model, records, rng, SPREAD["soft"])
+        if combined is None:
             continue
         relation = str(rng.choice(["=", "=", "<=", ">=", "between"]))
         if rng.random() < 0.25:
-            statement = true_statement(model, said, table, rng, relation, least=0.0)
+            statement = true_statement(model, combined, table, rng, relation, least=0.0)
             if statement.label in hard:
                 continue
             hard.add(statement.label)
         else:
-            statement = soft_statement(model, said, table, rng, relation)
+            statement = soft_statement(model, combined, table, rng, relation)
         model.add(statement, label=f"{i}: {statement.label}")
 
 
-def _telling(kind: str) -> Callable[[np.random.Generator], Drawn | None]:
-    return lambda rng: told(kind, rng)
-
-
-#: From a kind to what draws a model of it.
+#: The function that draws a model of each kind.
 KINDS: dict[str, Callable[[np.random.Generator], Drawn | None]] = {
-    **{kind: _telling(kind) for kind in ("wide", "tame", "vague", "views", "convex", "cancelling", "soft")},
+    **{kind: partial(with_statements, kind) for kind in ("wide", "tame", "vague", "views", "convex", "cancelling", "soft")},
     "dense": dense, "sparse": sparse, "degenerate": degenerate, "boundary": boundary, "infeasible": infeasible,
 }  # fmt: skip
