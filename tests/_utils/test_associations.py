@@ -110,13 +110,13 @@ def test_pieces_are_mined_as_the_table(frame, n):
 
 @pytest.mark.parametrize("bad", [[], [3], ["x"], "x", 3, None, [pd.DataFrame({"Gender": ["m"]})]])
 def test_pieces_that_are_none_are_refused(bad):
-    """What is iterated must be tables of the records, some of which has any."""
+    """An iterable of pieces must have tables of records, at least one of which is not empty."""
     with pytest.raises(mx.MaxEntError):
         mx.mine_associations(bad, qi="Gender", sa="Disease")
 
 
 def test_mined_once_for_many_models(release, hospital):
-    """What was mined before says the same as the records themselves."""
+    """Associations that were mined before give the same rows as the records themselves."""
     mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)
     space = mx.Space.of(release)
     again = StrongestAssociations(hospital, 2, 5, min_support=2).rows(space)

@@ -46,7 +46,7 @@ def test_a_file_is_replaced(path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, SystemExit, TableError])
 def test_an_error_while_writing(path, error):
-    """What goes wrong while half is written is told as it is; the old file stays, and nothing beside it."""
+    """An error while half is written is raised as it is; the old file stays, and nothing beside it."""
 
     def write(draft: Path) -> None:
         draft.write_bytes(NEW[:50])
@@ -113,7 +113,7 @@ def test_a_full_disk(path, room):
 
 @pytest.mark.parametrize(("times", "there"), [(3, NEW), (1000, OLD)])
 def test_windows_waits_for_readers(path, monkeypatch, times, there):
-    """Windows replaces no file that is being read: it is tried again, and then said what to do."""
+    """Windows replaces no file that is being read: it is tried again, and then a TableError is raised."""
     left, replace = times, os.replace
 
     def busy(draft: Path, target: Path) -> None:
@@ -152,13 +152,14 @@ def test_permissions_and_links_stay(path):
 
 
 @pytest.mark.parametrize("name", ["\ud800", None, 5, b"x.csv", "", "a\0b", ["x.csv"], object()])
-def test_what_is_no_name(name):
+def test_wrong_names(name):
+    """A path that is not a string or cannot be a name is a TableError."""
     for use in (path_of, lambda name: write_beside(name, lambda draft: draft.touch())):
         with pytest.raises(TableError):
             use(name)
 
 
-def test_what_is_no_file(tmp_path):
+def test_wrong_places(tmp_path):
     """A folder, a folder that is not there and a file as a folder are refused."""
     (tmp_path / "file").touch()
     for name in (".", "none/x.csv", "file/x.csv"):

@@ -98,7 +98,7 @@ def test_results_in_order(workers):
 
 
 def test_arguments():
-    """One process by default, or as joblib's context says; wrong numbers, clients, and both at once are errors."""
+    """The default is one process, or joblib's context; wrong numbers, wrong clients, and both at once are errors."""
     assert Workers().is_this_process
     assert not Workers.asked(2).is_this_process
     assert not Workers.asked(client=Recorded()).is_this_process

@@ -19,7 +19,7 @@ LONG = 60
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -34,7 +34,7 @@ def elsewhere(act: Callable[[], object]) -> bool:
 
 
 def test_no_bar_where_there_is_no_terminal(monkeypatch):
-    """A bar is shown on a terminal unless it is switched off, elsewhere only if asked for; all is counted alike."""
+    """A bar is shown on a terminal unless it is switched off, and elsewhere only on request; all items are returned."""
     for stream, progress, shown in (
         (Terminal(), None, True),
         (Terminal(), False, False),
@@ -59,7 +59,7 @@ def test_a_bar_that_is_moved_by_hand(monkeypatch, progress):
 
 @pytest.mark.parametrize("progress", [None, False])
 def test_long_work_shows_how_far_it_is(release, monkeypatch, progress):
-    """On a terminal each of these writes a bar with its name, unless it is told not to; and refuses what is no flag."""
+    """On a terminal each of these writes a bar with its name, unless it is switched off; progress must be a bool."""
     model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.4")
     counts = [mx.attacks.Statistic({}, 2, mean=21)]
     calls = {
@@ -80,7 +80,7 @@ def test_long_work_shows_how_far_it_is(release, monkeypatch, progress):
 
 @pytest.mark.parametrize(("progress", "shown"), [(None, False), (True, True), (False, False)])
 def test_a_solve_shows_its_iterations(release, monkeypatch, progress, shown):
-    """If it is asked to; by default only one that is not done at once, and the user's callback is called as before."""
+    """A solve shows a bar on request, and by default only if it takes a while; the callback gets every iteration."""
     monkeypatch.setattr(sys, "stderr", stream := Terminal())
     model, told = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.4"), []
     post = model.solve(progress=progress, callback=lambda iteration: told.append(iteration.iteration))
@@ -91,8 +91,8 @@ def test_a_solve_shows_its_iterations(release, monkeypatch, progress, shown):
         model.solve(progress="yes")
 
 
-def test_a_bar_with_a_delay_is_of_what_somebody_waits_for(monkeypatch):
-    """It comes after its delay; not inside other work with a bar, nor in another thread, unless it is asked for."""
+def test_a_bar_with_a_delay(monkeypatch):
+    """A bar appears after its delay, but not inside other work with a bar or in another thread, except on request."""
 
     def shown(progress: bool | None = None, delay: float = 1e-9) -> bool:
         monkeypatch.setattr(sys, "stderr", stream := Terminal())

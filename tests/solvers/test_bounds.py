@@ -77,8 +77,8 @@ def test_independent_parts_and_many_ends_share_programs(monkeypatch: pytest.Monk
     assert 5 <= len(calls) <= 50  # of five by five, one assignment has five ones: no fewer than five
 
 
-def test_a_contradiction_is_told():
-    """Also if it is in one of several parts; one within the tolerance of rows is none."""
+def test_a_contradiction_is_an_error():
+    """A contradiction in one of several parts is an error, unless it is within the tolerance of rows."""
     matrix = sp.csr_array(np.array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]))
     every = sp.csr_array(sp.eye_array(4))
     for off in (1e-10, 1.0):
@@ -120,7 +120,7 @@ def test_a_solver_that_fails_or_lies(monkeypatch: pytest.MonkeyPatch):
 
 
 def published(seed: int, people: int = 240, statements: int = 8, *, vague: bool = False) -> MaxEnt:
-    """Buckets of some ten people, and what is true of groups that are in many of them."""
+    """A release of buckets of some ten people, with true statements about groups that are in many buckets."""
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(
         {
@@ -136,8 +136,8 @@ def published(seed: int, people: int = 240, statements: int = 8, *, vague: bool 
     for i in rng.permutation(5 * len(groups))[:statements]:
         group, value = groups[i // 5], "12345"[i % 5]
         found = table.query(" and ".join(f"{name} == {of!r}" for name, of in group.items()))
-        share, said = float((found["s"] == value).mean()), P(value, given=group)
-        model.add(said.about(share, eps=0.01) if vague and i % 2 else said == share)
+        share, probability = float((found["s"] == value).mean()), P(value, given=group)
+        model.add(probability.about(share, eps=0.01) if vague and i % 2 else probability == share)
     return model
 
 
@@ -148,8 +148,8 @@ def asked_of(model: MaxEnt) -> Questions:
 
 @examples(8)
 @given(seed=st.integers(0, 10**6), vague=st.booleans())
-def test_what_is_said_to_be_attained_is(seed: int, vague: bool):
-    """An end that is noted is the value of its linear program; most are."""
+def test_attained_ends_are_values_of_linear_programs(seed: int, vague: bool):
+    """An end that is marked as attained is the value of its linear program; most ends are marked."""
     model = published(seed, people=600, vague=vague)
     asked = asked_of(model)
     open_before = asked.open
@@ -162,8 +162,8 @@ def test_what_is_said_to_be_attained_is(seed: int, vague: bool):
         assert abs(truth - asked.proved[side, part]) <= 1e-6
 
 
-def test_a_contradiction_is_told_without_linear_programs_for_ends():
-    """Where no end is asked by a linear program, contradictory knowledge is an error all the same."""
+def test_a_contradiction_is_an_error_without_linear_programs_for_ends():
+    """Contradictory knowledge is an error also if no linear program computes an end."""
     model = published(0, people=600)
     model.add(P("1", given={"a": "u"}) >= 0.7, *(P("1", given={"a": "u", "b": b}) <= 0.2 for b in "xyz"))
     for exact in (None, False, True):

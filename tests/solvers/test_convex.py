@@ -185,8 +185,8 @@ def test_what_is_read_is_what_was_written(name: str, values: list[float]):
     assert read == pytest.approx(written, rel=1e-9, abs=1e-9)
 
 
-def test_what_is_no_sum_of_costs_is_left_to_cuts():
-    """None says that there is no budget; nothing is read in part."""
+def test_other_functions_are_left_to_cuts():
+    """Without a budget the reader returns None; nothing is read in part."""
     x = cp.Variable(N, nonneg=True)
     for name, other in OTHERS.items():
         assert read_budget(other(x), x, name) is None, name

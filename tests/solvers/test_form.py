@@ -29,7 +29,7 @@ def same_partition(one: np.ndarray, other: np.ndarray) -> bool:
 
 @given(seed=seeds, share=st.sampled_from([0.1, 0.3, 0.7, 1.0]), published=st.booleans())
 def test_components(seed: int, share: float, published: bool):
-    """Rows and terms are in one component if a walk links them, over the terms that link; also when asked again."""
+    """Rows and terms are in one component if a walk over linking terms connects them; a second call agrees."""
     form = random_model(seed, statements=5)[0].form
     form = form if published else replace(form, n_published=0, n_facts=0)
     rng = np.random.default_rng(seed)

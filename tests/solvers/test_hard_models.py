@@ -77,7 +77,7 @@ JUST_IMPOSSIBLE: dict[str, tuple[Buckets, list[Statement]]] = {
 
 @pytest.mark.parametrize("name", JUST_IMPOSSIBLE)
 def test_just_impossible(name: str):
-    """What is refused because no distribution satisfies it is called a contradiction, not inaccurate."""
+    """Knowledge that no distribution satisfies raises Infeasible, not Inaccurate."""
     buckets, knowledge = JUST_IMPOSSIBLE[name]
     with pytest.raises(Infeasible, match=r"P\(. \| Q=q.\) <= "):
         MaxEnt(publish(buckets)).add(*knowledge).solve()
@@ -105,7 +105,7 @@ def test_a_mean_computed_in_double_precision_is_true():
 
 
 def test_a_value_as_small_as_its_number():
-    """E == 1e-8, the least of the numbers, says that everybody has that value; presolve cannot fix what it proves."""
+    """E == 1e-8, the least of the numbers, means that everybody has that value; presolve cannot fix the terms."""
     rows = [("a", "lo", 0, 1), ("b", "lo", 0, 1), ("b", "hi", 1, 1), ("b", "hi", 0, 1)]
     model = mx.MaxEnt(published(rows, "q_")).add(mx.E("s", given={"q_": "a"}, values={"hi": 3.7, "lo": 1e-8}) == 1e-8)
     post = model.solve()

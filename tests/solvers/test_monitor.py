@@ -1,4 +1,4 @@
-"""What is told of a solve while it runs, and what stops it: by a clock of one's own, never by the machine's speed."""
+"""The log, the callback and the limits of a solve; no test depends on the speed of the machine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_log(sixteen, capsys):
     assert (np.diff(log["dual"]) <= 1e-9).all()
     assert log["seconds"].is_monotonic_increasing
     assert (log["dropped"] == 0).all()
-    post = sixteen.solve("CLARABEL", presolve=False, verbose=True)  # a solver that tells how it ended only
+    post = sixteen.solve("CLARABEL", presolve=False, verbose=True)  # a solver that reports its end only
     size, _, line, *_ = capsys.readouterr().out.splitlines()
     assert size.startswith("CLARABEL is given")
     assert post.log["status"].item() == post.status == "optimal"
@@ -87,7 +87,7 @@ def test_callback(sixteen, solver):
 
 @pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
 def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
-    """Conic solvers get their own option, what is left of the time; without any they are not called."""
+    """Conic solvers get the remaining time as their own option; without any time they are not called."""
     given = []
     solve = cp.Problem.solve
     monkeypatch.setattr(cp.Problem, "solve", lambda self, **options: given.append(options) or solve(self, **options))
@@ -102,8 +102,8 @@ def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
     assert not given
 
 
-def test_a_solver_of_ones_own_is_monitored(sixteen):
-    """Where its solve has a parameter `monitor`, it can tell its iterations, and is told to stop."""
+def test_a_users_solver_is_monitored(sixteen):
+    """A user's solver whose `solve` has a parameter `monitor` reports its iterations and can be stopped."""
     newton = SOLVERS["DUAL_NEWTON"]
 
     class Own:
@@ -132,8 +132,8 @@ def test_a_solver_of_ones_own_is_monitored(sixteen):
             sixteen.solve(time_limit=limit)
 
 
-def test_convex_constraints_are_told_and_timed(capsys):
-    """With a convex constraint, each problem of rows that is solved is told as an iteration; it can be stopped."""
+def test_convex_constraints_are_reported_and_timed(capsys):
+    """With a convex constraint, each solved problem of rows is reported as an iteration; the solve can be stopped."""
     model = mx.MaxEnt(publish(SQUARE)).add(lambda space: cp.square(space.prob("s1", {"Q": "q1"})) <= 0.16)
     told = []
     post = model.solve(callback=told.append, verbose=True)

@@ -54,7 +54,7 @@ class Own:
 
 @pytest.mark.parametrize("solver", INSTALLED)
 def test_solvers_of_the_package(solver: str):
-    """Every solver keeps its promises on all that it takes, and answers no worse than it says."""
+    """Every solver keeps the contract on the problems that it takes, and no error exceeds its bound."""
     report = check_backend(solver, PROBLEMS.values())
     assert list(report.index) == list(PROBLEMS)
     taken = [PROBLEMS[name].suits(solver) for name in report.index]
@@ -473,7 +473,7 @@ def test_views_of_the_package():
 
 
 def test_truth(release: mx.Release, hospital: pd.DataFrame):
-    """What a view says is true of the records that it was made of; others are refused."""
+    """The published counts of a view are true of its own records; a view is refused beside other records."""
     check_view(release, truth=hospital)
     check_view(made(Table), truth=PEOPLE_VIEW.assign(Disease=["Flu", "HIV", "Flu"]))
     with refused(TableError):

@@ -173,7 +173,7 @@ def test_clipped(seed: int, size: float):
 
 
 def test_inactive_taken_for_active():
-    """A multiplier of an inactive inequality is charged: 1.2 <= x <= 2.8 is no reason for x to be 1.6 or 2.4.
+    """A multiplier of an inactive inequality widens the gap: 1.2 <= x <= 2.8 does not explain x = 1.6 or 2.4.
 
     Counts and multipliers match exactly; only the violation of complementary slackness shows the error.
     """
