@@ -20,19 +20,19 @@ from support.random_models import random_model
 
 
 def span(model: MaxEnt, labels: list[str], inference: str) -> tuple[float, float]:
-    """What an inference can be, given some statements only."""
+    """The bounds of an inference if only some of the statements are known."""
     return MaxEnt(model.view).add(*(model.knowledge[label] for label in labels)).bounds(inference)
 
 
 @given(seed=st.integers(0, 10_000))
 def test_reasons_are_irreducible(seed: int):
-    """The statements force the inference, and no fewer of them do; it was open before."""
+    """The reasons force the inference, and no fewer of them do."""
     model, _ = random_model(seed, statements=5)
-    for inference, found in model.solve().certain().iterrows():
-        because = found["because"]
+    for inference, row in model.solve().certain().iterrows():
+        because = row["because"]
         assert because
         assert set(because) <= set(model.knowledge)
-        assert span(model, because, str(inference)) == pytest.approx((found["probability"],) * 2, abs=1e-6)
+        assert span(model, because, str(inference)) == pytest.approx((row["probability"],) * 2, abs=1e-6)
         for label in because:
             low, high = span(model, [other for other in because if other != label], str(inference))
             assert high - low > 1e-6
@@ -43,14 +43,14 @@ def test_hospital(release):
     people = {"Grace": {"Gender": "female", "Degree": "junior"}, "Cathy": {"Gender": "female", "Degree": "college"}}
     model = MaxEnt(release, people=people).add(P("Breast Cancer", given={"Gender": "male"}) == 0, label="common sense")
     model.add("P(Flu | Gender=female) = 0.25")
-    found = model.solve().certain()
-    assert found.loc["P(Breast Cancer | Grace)"].tolist() == [1, 1, ["common sense"]]
-    assert found.loc["P(Breast Cancer | Degree=junior, Gender=female)", "because"] == ["common sense"]
+    certain = model.solve().certain()
+    assert certain.loc["P(Breast Cancer | Grace)"].tolist() == [1, 1, ["common sense"]]
+    assert certain.loc["P(Breast Cancer | Degree=junior, Gender=female)", "because"] == ["common sense"]
     both = ["common sense", "P(Flu | Gender=female) = 0.25"]
-    assert sorted(found.loc["P(Pneumonia | Cathy)", "because"]) == sorted(both)
-    assert found.loc["P(Pneumonia | Cathy)", "probability"] == 0
-    assert "P(Flu | Grace)" not in found.index  # goes without saying
-    assert all(mx.MaxEnt(release, people=people).solve().certain().columns == found.columns)
+    assert sorted(certain.loc["P(Pneumonia | Cathy)", "because"]) == sorted(both)
+    assert certain.loc["P(Pneumonia | Cathy)", "probability"] == 0
+    assert "P(Flu | Grace)" not in certain.index  # another disease is certain already
+    assert all(mx.MaxEnt(release, people=people).solve().certain().columns == certain.columns)
 
 
 @pytest.mark.parametrize("solver", ["DUAL_LBFGS", "CLARABEL"])
@@ -62,35 +62,27 @@ def test_answers_that_are_not_exact(release, solver):
 
 
 def scaled(statement: Statement, factor: float) -> Statement:
-    """Say the same, each coefficient and value multiplied."""
+    """The same statement, each coefficient and value multiplied."""
     terms = frozenset((event, a * factor) for event, a in statement.terms)
     return Statement(terms, statement.low * factor, statement.high * factor)
 
 
-@pytest.fixture
-def trio() -> mx.Release:
-    """Three people and three values in one bucket."""
+def test_a_statement_repeated_in_another_scale_is_no_reason():
+    """Two of three people with half a flu each leave none to the third, whatever is known of him, in any scale."""
     table = pd.DataFrame({"Q": list("abc"), "S": ["flu", "hiv", "cold"], "B": 1})
-    return mx.Release.from_buckets(table, qi=["Q"], sa="S", bucket="B")
-
-
-def test_said_twice(trio):
-    """Two people with one half each leave no flu to the third; that the third hardly has it, said twice, does not."""
-    said = ["P(flu | Q=b) >= 0.5", "P(flu | Q=c) >= 0.5", "P(flu | Q=a) <= 0.005"]
-    found = MaxEnt(trio).add(*said).solve().certain()
-    assert found["because"].to_dict() == {"P(flu | Q=a)": said[:2]}
+    release = Release.from_buckets(table, qi=["Q"], sa="S", bucket="B")
+    statements = ["P(flu | Q=b) >= 0.5", "P(flu | Q=c) >= 0.5", "P(flu | Q=a) <= 0.005"]
+    certain = MaxEnt(release).add(*statements).solve().certain()
+    assert certain["because"].to_dict() == {"P(flu | Q=a)": statements[:2]}
     for factor in (2, 0.1, 1 / 3):
-        model = MaxEnt(trio).add(*said)
-        for label in (said[0], said[2]):
+        model = MaxEnt(release).add(*statements)
+        for label in (statements[0], statements[2]):
             model.add(scaled(model.knowledge[label], factor), label=f"{label}, scaled")
-        again = model.solve().certain()
-        assert list(again.index) == list(found.index)
-        (because,) = again["because"]
-        assert {label.removesuffix(", scaled") for label in because} == set(said[:2])
-        assert len(because) == 2
+        (because,) = model.solve().certain()["because"]
+        assert sorted(label.removesuffix(", scaled") for label in because) == statements[:2]
 
 
-# Of whom: everybody with a QI tuple, a named person, or the others; against all worlds.
+# Everybody with a QI tuple, a named person, or the others; against all worlds.
 
 #: Rounding of a value as typed.
 ROUNDING = 1e-9
@@ -98,16 +90,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Worlds:
-    """Who has which value, and which record is whose, a row each.
-
-    Attributes
-    ----------
-    values : ndarray of str, shape (worlds, records)
-    owner : ndarray of int, shape (worlds, names)
-        The record of each named person.
-    q : ndarray of str, one a record
-    names : tuple of str
-    """
+    """The value of every record in each world, and the record of each named person: one row per world."""
 
     values: np.ndarray
     owner: np.ndarray
@@ -116,22 +99,14 @@ class Worlds:
 
     @classmethod
     def of(cls, records: pd.DataFrame, people: dict[str, str]) -> Worlds:
-        """All of them: each bucket deals its values, and a name may be on any record as described."""
-        per_bucket = [
-            sorted(set(itertools.permutations(records.loc[records["B"] == b, "S"]))) for b in records["B"].unique()
-        ]
-        dealt = np.array([sum(one, ()) for one in itertools.product(*per_bucket)], dtype=object)
+        """All worlds: each bucket permutes its values, and a name may be on any record with its description."""
+        per_bucket = [sorted(set(itertools.permutations(bucket["S"]))) for _, bucket in records.groupby("B")]
+        values = np.array([sum(parts, ()) for parts in itertools.product(*per_bucket)], dtype=object)
         q = records["Q"].to_numpy()
-        owners = np.array(
-            [
-                chosen
-                for chosen in itertools.product(*(np.flatnonzero(q == own) for own in people.values()))
-                if len(set(chosen)) == len(chosen)
-            ],
-            dtype=int,
-        ).reshape(-1, len(people))
+        chosen = itertools.product(*(np.flatnonzero(q == described) for described in people.values()))
+        owners = np.array([owner for owner in chosen if len(set(owner)) == len(owner)], dtype=int)
         return cls(
-            np.repeat(dealt, len(owners), axis=0), np.tile(owners, (len(dealt), 1)), q, tuple(people)
+            np.repeat(values, len(owners), axis=0), np.tile(owners, (len(values), 1)), q, tuple(people)
         )  # fmt: skip
 
     def share(self, kind: str, whom: str, value: str) -> np.ndarray:
@@ -170,28 +145,25 @@ def random_named(seed: int, statements: int = 3) -> tuple[MaxEnt, Worlds, pd.Dat
 
 
 def _true_statement(rng: np.random.Generator, truth: Worlds) -> tuple[Statement, Callable[[Worlds], np.ndarray]]:
-    """Draw a statement, and what it says of worlds."""
-    drawn = [_event(rng, truth) for _ in range(int(rng.integers(1, 3)))]
-    factors = [1.0, *rng.choice([1.0, -1.0, -0.5], len(drawn) - 1)]
+    """Draw a statement that is true, and a function that says in which worlds it is."""
+    events = list(dict.fromkeys(_event(rng, truth) for _ in range(int(rng.integers(1, 3)))))
+    factors = [1.0, *rng.choice([1.0, -1.0, -0.5], len(events) - 1)]
 
     def total(worlds: Worlds) -> np.ndarray:
-        return sum(a * worlds.share(*event) for a, event in zip(factors, drawn, strict=True))
+        return sum(a * worlds.share(*event) for a, event in zip(factors, events, strict=True))
 
-    said: Probability = sum(a * spoken(*event) for a, event in zip(factors[1:], drawn[1:], strict=True)) + spoken(
-        *drawn[0]
-    )
+    combination: Probability = sum((a * written(*event) for a, event in zip(factors[1:], events[1:], strict=True)),
+                                   start=1 * written(*events[0]))  # fmt: skip
     value = float(total(truth)[0])
     form = rng.choice(["equal", "most", "least", "vague"])
     slack = float(rng.choice([0.0, 0.1, 0.3]))
-    if len(said.terms) < len(drawn):  # one event, twice
-        return _true_statement(rng, truth)
     if form == "equal":
-        return said == value, lambda worlds: np.abs(total(worlds) - value) < ROUNDING
+        return combination == value, lambda worlds: np.abs(total(worlds) - value) < ROUNDING
     if form == "most" and value + slack < sum(a for a in factors if a > 0):
-        return said <= value + slack, lambda worlds: total(worlds) < value + slack + ROUNDING
+        return combination <= value + slack, lambda worlds: total(worlds) < value + slack + ROUNDING
     if form == "least" and value - slack > sum(a for a in factors if a < 0):
-        return said >= value - slack, lambda worlds: total(worlds) > value - slack - ROUNDING
-    return said.about(value, 0.05), lambda worlds: np.abs(total(worlds) - value) < 0.05 + ROUNDING
+        return combination >= value - slack, lambda worlds: total(worlds) > value - slack - ROUNDING
+    return combination.about(value, 0.05), lambda worlds: np.abs(total(worlds) - value) < 0.05 + ROUNDING
 
 
 def _event(rng: np.random.Generator, truth: Worlds) -> tuple[str, str, str]:
@@ -201,101 +173,74 @@ def _event(rng: np.random.Generator, truth: Worlds) -> tuple[str, str, str]:
     return "q", str(rng.choice(truth.q)), value
 
 
-def spoken(kind: str, whom: str, value: str) -> Probability:
-    """P(value | whom) as a statement says it."""
+def written(kind: str, whom: str, value: str) -> Probability:
+    """P(value | whom) as a statement has it."""
     return P(value, who=whom) if kind == "who" else P(value, given={"Q": whom})
 
 
-def subjects(worlds: Worlds, records: pd.DataFrame) -> Iterator[tuple[str, str, str, str, list[str]]]:
-    """Whom something can be certain of: kind, whom, their QI value, how they are written, and their possible values."""
+def subjects(worlds: Worlds, records: pd.DataFrame) -> Iterator[tuple[str, str, str, str, int, list[str]]]:
+    """Yield those of whom something can be certain: kind, whom, QI value, label, how many people, possible values."""
     owned = worlds.q[worlds.owner[0]]
     for q in sorted(records["Q"].unique()):
         here = records.loc[records["B"].isin(records.loc[records["Q"] == q, "B"]), "S"]
-        values = sorted(here.unique())
-        yield "q", q, q, f"Q={q}", values
+        values, n, n_named = sorted(here.unique()), int((worlds.q == q).sum()), int((owned == q).sum())
+        yield "q", q, q, f"Q={q}", n, values
         for name, own in zip(worlds.names, owned, strict=True):
             if own == q:
-                yield "who", name, q, name, values
-        if 0 < (owned == q).sum() < (worlds.q == q).sum():
-            yield "others", q, q, f"(others), Q={q}", values
+                yield "who", name, q, name, 1, values
+        if 0 < n_named < n:
+            yield "others", q, q, f"(others), Q={q}", n - n_named, values
+
+
+def linear_bounds(model: MaxEnt, worlds: Worlds, kind: str, whom: str, value: str) -> tuple[float, float]:
+    """Bounds of P(value | whom) over distributions; the others are all with the tuple but those with a name."""
+    if kind != "others":
+        return model.bounds(written(kind, whom, value))
+    named = [name for name, own in zip(worlds.names, worlds.q[worlds.owner[0]], strict=True) if own == whom]
+    n = int((worlds.q == whom).sum())
+    total = n * written("q", whom, value) - sum(P(value, who=name) for name in named)
+    low, high = model.bounds(total)
+    return low / (n - len(named)), high / (n - len(named))
 
 
 @pytest.mark.parametrize("integer", [True, False])
-def test_the_others_are_not_everybody(integer):
-    """Alice has a and the flu: one half of those with a have it, and none of the others; what all have, she has."""
-    table = pd.DataFrame({"Q": list("aab"), "S": ["flu", "hiv", "cold"], "B": 1})
-    release, alice = mx.Release.from_buckets(table, qi=["Q"], sa="S", bucket="B"), {"Alice": {"Q": "a"}}
-    model = MaxEnt(release, people=alice).add(P("flu", who="Alice") == 1)
-    assert model.bounds(P("flu", given={"Q": "a"}), integer=True, time_limit=AGES) == pytest.approx((0.5, 0.5))
-    found = model.solve().certain(integer=integer, time_limit=AGES)
-    expected = {"P(flu | Q=b)": 0, "P(flu | Alice)": 1, "P(flu | (others), Q=a)": 0}
-    assert found["probability"].to_dict() == expected
-    assert found["people"].to_list() == [1, 1, 1]
-    model = MaxEnt(release, people=alice).add(P("cold", given={"Q": "b"}) == 1)
-    found = model.solve().certain(integer=integer, time_limit=AGES)
-    expected = {"P(cold | Q=a)": 0, "P(cold | Q=b)": 1, "P(cold | Alice)": 0}
-    assert found["probability"].to_dict() == expected
-    assert found["people"].to_dict() == {"P(cold | Q=a)": 2, "P(cold | Q=b)": 1, "P(cold | Alice)": 1}
+@given(seed=st.integers(0, 10**6))
+def test_certainties_are_those_of_all_worlds_or_of_bounds(integer: bool, seed: int):
+    """What is listed is what has one value in all worlds, or in all distributions, and was open before."""
+    model, worlds, records = random_named(seed)
+    certain = model.solve().certain(integer=integer, time_limit=AGES)
+    expected: dict[str, tuple[float, int]] = {}
+    for kind, whom, q, label, n, values in subjects(worlds, records):
+        known = {}
+        for value in values:
+            if integer:
+                share = worlds.share(kind, whom, value)
+                low, high = share.min(), share.max()
+            else:
+                low, high = linear_bounds(model, worlds, kind, whom, value)
+            if high < 1e-7 or low > 1 - 1e-7:
+                known[value] = float(high > 1e-7)
+        if 1.0 in known.values():
+            known = {value: p for value, p in known.items() if p == 1 and len(values) > 1}
+        for value, p in known.items():
+            if kind != "others" or expected.get(f"P({value} | Q={q})", (None,))[0] != p:
+                expected[f"P({value} | {label})"] = p, n
+    assert (
+        dict(zip(certain.index, zip(certain["probability"], certain["people"], strict=True), strict=True)) == expected
+    )
+    assert not integer or certain["decided"].all()
 
 
 @given(seed=st.integers(0, 10**6))
-def test_whole_certainties_are_those_of_all_worlds(seed: int):
-    """Every inference is true in every world, and everything that is, and was open before, is listed."""
+def test_integer_bounds_are_those_of_all_worlds(seed: int):
+    """The interval over whole assignments is that over all worlds, and within that over distributions."""
     model, worlds, records = random_named(seed)
-    found = model.solve().certain(integer=True, time_limit=AGES)
-    assert found["decided"].all()
-    expected: dict[str, float] = {}
-    for kind, whom, q, written, values in subjects(worlds, records):
-        shares = {value: worlds.share(kind, whom, value) for value in values}
-        sure = [value for value, share in shares.items() if share.min() == 1]
-        if sure:
-            told = {sure[0]: 1.0} if len(values) > 1 else {}
-        else:
-            told = {value: 0.0 for value, share in shares.items() if share.max() == 0}
-        for value, p in told.items():
-            if kind != "others" or expected.get(f"P({value} | Q={q})") != p:
-                expected[f"P({value} | {written})"] = p
-    assert found["probability"].to_dict() == expected
-
-
-@given(seed=st.integers(0, 10**6))
-def test_whole_bounds_are_those_of_all_worlds(seed: int):
-    """The interval over whole assignments is that over all worlds; that over distributions holds it."""
-    model, worlds, records = random_named(seed)
-    for kind, whom, _, _, values in subjects(worlds, records):
+    for kind, whom, _, _, _, values in subjects(worlds, records):
         if kind != "others":
-            share = worlds.share(kind, whom, values[seed % len(values)])
-            asked = spoken(kind, whom, values[seed % len(values)])
-            assert model.bounds(asked, integer=True, time_limit=AGES) == pytest.approx(
-                (share.min(), share.max()), abs=1e-6
-            )
-            low, high = model.bounds(asked)
+            value = values[seed % len(values)]
+            share, probability = worlds.share(kind, whom, value), written(kind, whom, value)
+            ends = model.bounds(probability, integer=True, time_limit=AGES)
+            assert ends == pytest.approx((share.min(), share.max()), abs=1e-6)
+            low, high = model.bounds(probability)
             assert low - 1e-6 <= share.min()
             assert share.max() <= high + 1e-6
-
-
-@given(seed=st.integers(0, 10**6))
-def test_certainties_of_the_rows_are_those_of_bounds(seed: int):
-    """Without whole numbers, too: of everybody, of names and of others what is listed is what bounds show."""
-    model, worlds, records = random_named(seed)
-    found = model.solve().certain()["probability"]
-    expected: dict[str, float] = {}
-    for kind, whom, q, written, values in subjects(worlds, records):
-        told = {}
-        for value in values:
-            asked = spoken("q" if kind == "others" else kind, whom, value)
-            n = 1
-            if kind == "others":  # all with q, less those with a name
-                names = [name for name, own in zip(worlds.names, worlds.q[worlds.owner[0]], strict=True) if own == q]
-                n_q = int((worlds.q == q).sum())
-                n = n_q - len(names)
-                asked = n_q * asked - sum(P(value, who=name) for name in names)
-            low, high = model.bounds(asked)
-            if high < 1e-7 or low > n - 1e-7:
-                told[value] = float(high > 1e-7)
-        if 1.0 in told.values():
-            told = {value: p for value, p in told.items() if p == 1 and len(values) > 1}
-        for value, p in told.items():
-            if kind != "others" or expected.get(f"P({value} | Q={q})") != p:
-                expected[f"P({value} | {written})"] = p
-    assert found.to_dict() == expected
