@@ -292,17 +292,6 @@ def test_prices_are_those_in_memory(seed: int) -> None:
         mx.MaxEnt(divided(release, 2)).add(*knowledge).solve().prices(leave_one_out=True)
 
 
-def test_a_statement_that_the_release_implies_has_the_price_zero() -> None:
-    """A bucket has all people of a kind, so that limits at their shares change nothing, whatever else is known."""
-    records = pd.DataFrame(
-        {"who": list("aaabbb"), "r": [1, 0, 0, 0, 0, 1], "s": list("xyzxzz"), "t": [0, 0, 0, 1, 1, 1]}
-    )
-    release = mx.Release.from_buckets(records, qi=["who", "r"], sa="s", bucket="t")
-    knowledge = [*(f"P({value} | who=a) <= 1/3" for value in "xyz"), "P(x | r=0) = 0.4"]
-    for view in (release, divided(release, 2)):
-        prices = mx.MaxEnt(view).add(*knowledge).solve().prices()["price"]
-        assert prices[prices.index.str.contains("who=a")].abs().max() <= 1e-12
-        assert abs(prices["P(x | r=0) = 0.4"]) > 0.1
 
 
 @pytest.mark.parametrize(
