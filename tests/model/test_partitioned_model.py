@@ -1,4 +1,4 @@
-"""A model in partitions: what it accepts, and that its rows, answer, prices and files are those in memory."""
+"""A model in partitions: what it accepts, and that rows, answer, prices, files and measures are those in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import P
+from maxent_cvx import P, measures
 from maxent_cvx._utils import parallel
 from maxent_cvx.model.partitioned_system import own_space
 from maxent_cvx.releases.partitioned import divided
@@ -29,33 +29,33 @@ def model(n: int = 3, people: Any = None, records: pd.DataFrame = RECORDS) -> An
     return mx.MaxEnt(divided(published(records), n), people)
 
 
-def check_rows(records: pd.DataFrame, said: list[Any], n: int, people: Any = None) -> None:
-    """Compare what partitions emit with the model in memory, every number of which must be the same."""
-    release, whole = published(records), whole_of(published(records), n, people)
-    problem, (memory, form) = in_parts(whole, said), in_memory(release, said, people)
+def check_rows(records: pd.DataFrame, knowledge: list[Any], n: int, people: Any = None) -> None:
+    """Compare the rows in partitions with those in memory, every number of which must be the same."""
+    release, space = published(records), whole_of(published(records), n, people)
+    problem, (memory, form) = in_parts(space, knowledge), in_memory(release, knowledge, people)
     first, k = form.n_published, form.shape[0] - form.n_published
     assert [problem.shared.name(i) for i in range(k)] == [form.name(first + i) for i in range(k)]
     roles, terms = list(memory.space.codes), []
     codes = [memory.space.codes[role].tolist() for role in roles]
     place = {term: i for i, term in enumerate(zip(*codes, strict=True))}
-    columns, of_whole = form.known.rows(np.arange(k)).toarray(), form.published.toarray()
-    for part, source in zip(problem.parts, whole.parts, strict=True):
-        here = dict(own_space(source, whole.marginals(frozenset())).codes)
+    columns, published_rows = form.known.rows(np.arange(k)).toarray(), form.published.toarray()
+    for part, source in zip(problem.parts, space.parts, strict=True):
+        here = dict(own_space(source, space.marginals(frozenset())).codes)
         here["q"] = source.q_numbers[here["q"]]
         here["bucket"] = release.buckets.get_indexer(source.buckets)[here["bucket"]]
         at = np.array([place[term] for term in zip(*(here[role].tolist() for role in roles), strict=True)])
         terms += at.tolist()
         m = part.form.n_published
         assert np.array_equal(part.form.known.rows(np.arange(k)).toarray(), columns[:, at])
-        rows = np.column_stack([form.low[:first], of_whole[:, at]])[np.abs(of_whole[:, at]).sum(axis=1) > 0]
-        assert sorted(map(tuple, np.column_stack([part.form.low[:m], part.form.published.toarray()]))) == sorted(
-            map(tuple, rows)
-        )
+        rows = np.column_stack([form.low[:first], published_rows[:, at]])
+        rows = rows[np.abs(rows[:, 1:]).sum(axis=1) > 0]
+        in_part = np.column_stack([part.form.low[:m], part.form.published.toarray()])
+        assert sorted(map(tuple, in_part)) == sorted(map(tuple, rows))
         for side in ("low", "high", "scale", "side_error", "coefficient_error"):
             assert np.array_equal(getattr(part.form, side)[m:], getattr(form, side)[first:]), side
             assert np.array_equal(getattr(problem.shared, side), getattr(form, side)[first:]), side
-        assert part.form.n_facts - m == problem.shared.n_facts == form.n_facts - first
-        assert part.form.n_hard - m == problem.shared.n_hard == form.n_hard - first
+        for number in ("n_facts", "n_hard"):
+            assert getattr(part.form, number) - m == getattr(form, number) - first == getattr(problem.shared, number)
         if form.penalties is not None:
             for penalties in (part.form.penalties, problem.shared.penalties):
                 assert np.array_equal(penalties.variance, form.penalties.variance)
@@ -102,26 +102,23 @@ def check_answer(seed: int) -> None:
     records = random_records(rng)
     people = some_people(records) if seed % 3 == 0 else None
     release, kinds = published(records), rng.permutation(list(SAID))[: int(rng.integers(1, 4))].tolist()
-    one, other = (solved(view, people, kinds, records) for view in (release, divided(release, 1 + seed % 7)))
-    if isinstance(one, Exception):
-        assert type(other) is type(one)
+    memory, partitions = (solved(view, people, kinds, records) for view in (release, divided(release, 1 + seed % 7)))
+    if isinstance(memory, Exception):
+        assert type(partitions) is type(memory)
         return
-    bound, tuples = one.certificate.bound + other.certificate.bound + 1e-12, release.quasi_identifiers
-    assert np.abs(other.conditional(tuples).to_numpy() - one.conditional().to_numpy()).max() <= bound
-    assert other.entropy == pytest.approx(one.entropy, abs=1e-6)
-    assert list(other.multipliers) == list(one.multipliers)[2:]
-    for statement in (
-        P("flu", given={"g": "m"}),
-        P("flu") - 2 * P("hiv"),
-        P("flu", given={"age": pd.Interval(25, 45)}),
-    ):
-        assert other.prob(statement) == pytest.approx(one.prob(statement), abs=1e-6)
+    bound, tuples = memory.certificate.bound + partitions.certificate.bound + 1e-12, release.quasi_identifiers
+    assert np.abs(partitions.conditional(tuples).to_numpy() - memory.conditional().to_numpy()).max() <= bound
+    assert partitions.entropy == pytest.approx(memory.entropy, abs=1e-6)
+    assert list(partitions.multipliers) == list(memory.multipliers)[2:]
+    age = pd.Interval(25, 45)
+    for probability in (P("flu", given={"g": "m"}), P("flu") - 2 * P("hiv"), P("flu", given={"age": age})):
+        assert partitions.prob(probability) == pytest.approx(memory.prob(probability), abs=1e-6)
     if people:
-        assert np.abs(other.people().to_numpy() - one.people().to_numpy()).max() <= bound
-    frame = other.to_frame()
+        assert np.abs(partitions.people().to_numpy() - memory.people().to_numpy()).max() <= bound
+    frame, expected = partitions.to_frame(), memory.joint()
     joint = frame.set_index([column for column in frame if not column.startswith(("N P", "P("))]).iloc[:, 1]
-    assert len(joint) == len(one.joint())
-    assert np.abs(joint.reindex(one.joint().index).to_numpy() - one.joint().to_numpy()).max() <= bound
+    assert len(joint) == len(expected)
+    assert np.abs(joint.reindex(expected.index).to_numpy() - expected.to_numpy()).max() <= bound
 
 
 @pytest.mark.parametrize(
@@ -144,10 +141,9 @@ def test_knowledge_is_stored_by_label() -> None:
         parts.add("P(hiv) <= 0.9", label="your own")
     assert list(parts.remove("your own").knowledge) == ["P(flu | g=m) <= 0.9", "your own (2)"]
     assert parts.describe()["rows"].to_list() == [1, 1]
-    two = model(), mx.MaxEnt(published(RECORDS))
-    for one in two:
-        one.add(lambda space: space.marginal("s") <= 0.9, lambda space: space.marginal("s") >= 0.0001)
-    assert list(two[0].solve().multipliers) == list(two[1].solve().multipliers)[2:]
+    limits = (lambda space: space.marginal("s") <= 0.9, lambda space: space.marginal("s") >= 0.0001)
+    memory, partitions = (m.add(*limits).solve().multipliers for m in (mx.MaxEnt(published(RECORDS)), model()))
+    assert list(partitions) == list(memory)[2:]
 
 
 def test_errors_are_those_in_memory() -> None:
@@ -249,24 +245,23 @@ def test_columns_of_every_kind(qi: Any, sa: Any, said: Any) -> None:
 
 
 def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One file per partition; an existing folder is not changed, and a failure leaves no file."""
+    """One file per partition is written; an existing folder is not changed, and a failure leaves no file."""
     post = model(3).solve()
     post.to_parquet(tmp_path / "answer")
     assert len(list((tmp_path / "answer").iterdir())) == 3
     assert pd.read_parquet(tmp_path / "answer")["N P(q, s, b)"].sum() == pytest.approx(len(RECORDS))
-    with pytest.raises(mx.TableError):
-        post.to_parquet(tmp_path / "answer")
     write = pd.DataFrame.to_parquet
 
-    def fails_once(frame: pd.DataFrame, path: Path, **more: Any) -> None:
+    def fails_once(frame: pd.DataFrame, path: Path, **options: Any) -> None:
         if "00001" in str(path):
             raise OSError("no space left")
-        write(frame, path, **more)
+        write(frame, path, **options)
 
     monkeypatch.setattr(pd.DataFrame, "to_parquet", fails_once)
-    with pytest.raises(mx.TableError):
-        post.to_parquet(tmp_path / "other")
-    assert [one.name for one in tmp_path.iterdir()] == ["answer"]
+    for name in ("answer", "other"):
+        with pytest.raises(mx.TableError):
+            post.to_parquet(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["answer"]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -290,8 +285,6 @@ def test_prices_are_those_in_memory(seed: int) -> None:
     assert (prices["side"] == expected.loc[prices.index, "side"]).all()
     with refused(mx.StatementError):
         mx.MaxEnt(divided(release, 2)).add(*knowledge).solve().prices(leave_one_out=True)
-
-
 
 
 @pytest.mark.parametrize(
@@ -363,3 +356,82 @@ def test_zeros_that_no_single_statement_implies() -> None:
     post = mx.MaxEnt(divided(view, 3)).add(*known).solve()
     assert post.certificate.holds
     assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=1e-12)
+
+
+# What is measured of an answer in partitions is what is measured of the same answer in memory.
+
+
+def both(seed: int, n: int, named: bool) -> tuple[mx.Posterior, Any]:
+    """The answers in memory and in partitions, with knowledge by which some people are exposed."""
+    records = random_records(np.random.default_rng(seed))
+    people = some_people(records) if named else None
+    men = records[records.g == "m"]
+    knowledge = [P("flu", given={"g": "m"}) == (men.s == "flu").mean(), P("hiv", given={"age": [20, 30]}) <= 0.5]
+    knowledge += [P("flu", who="p0") >= 0.7][:named]
+    release = published(records)
+    memory, partitions = (mx.MaxEnt(view, people).add(*knowledge).solve() for view in (release, divided(release, n)))
+    return memory, partitions
+
+
+@pytest.mark.parametrize(("seed", "n", "named"), [(0, 1, False), (1, 3, True), (2, 7, False)])
+def test_measures_are_those_in_memory(seed: int, n: int, named: bool) -> None:
+    """Groups that are in several partitions are measured once, by all of their terms."""
+    memory, partitions = both(seed, n, named)
+    worst, expected_worst = (measures.disclosure(post, worst=True) for post in (partitions, memory))
+    numbers = expected_worst.columns.drop("value")
+    assert worst[numbers].to_numpy(float) == pytest.approx(expected_worst[numbers].to_numpy(float), abs=1e-6)
+    assert worst["value"].item() in set(expected_worst["value"]) or worst["max_p"].item() == pytest.approx(1)
+
+    exposed, expected = (measures.exposed(post, 0.45) for post in (partitions, memory))
+    assert exposed.people == expected.people
+    assert exposed.histogram.equals(expected.histogram)
+    assert set(exposed.who.index) == set(expected.who.index)
+    assert list(exposed.who.columns) == list(expected.who.columns)
+    assert exposed.who.index.names == expected.who.index.names
+    assert exposed.who["P"].to_numpy() == pytest.approx(expected.who["P"].to_numpy(), abs=1e-6)
+
+    (table, people), surest = memory.inferences(), partitions.top(5)
+    assert surest["P"].to_numpy() == pytest.approx(np.sort(table.max(axis=1).to_numpy())[::-1][:5], abs=1e-6)
+    for label, row in surest.iterrows():
+        assert row["P"] == pytest.approx(table.loc[label, row["s"]], abs=1e-6)
+        assert row["people"] == people[table.index.get_loc(label)]
+
+    def mean(p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> float:
+        return float(people @ p[:, 0])
+
+    assert partitions.reduce(mean, sum) == pytest.approx(float(people @ table.iloc[:, 0].to_numpy()), abs=1e-6)
+
+
+@pytest.mark.parametrize(("seed", "n"), [(0, 1), (2, 7)])
+def test_divergence_is_that_in_memory(seed: int, n: int) -> None:
+    """The divergence is from the records that were published; other records are refused."""
+    memory, partitions = both(seed, n, False)
+    records = random_records(np.random.default_rng(seed))
+    divergence, expected = (measures.overall_divergence(post, records) for post in (partitions, memory))
+    assert divergence == pytest.approx(expected, abs=1e-6)
+    assert divergence > 0
+    with pytest.raises(mx.TableError):
+        measures.overall_divergence(partitions, records.iloc[1:])
+
+
+def test_an_infinite_divergence_is_refused() -> None:
+    """If knowledge excludes the truth, a count that only comes near to 0 makes no finite divergence."""
+    records = random_records(np.random.default_rng(10022))
+    knowledge = [P("flu", given={"g": "m"}) == 0.3, P("hiv", given={"age": pd.Interval(15, 35)}).about(0.2, eps=0.1)]
+    release = published(records)
+    memory, partitions = (mx.MaxEnt(view).add(*knowledge).solve() for view in (release, divided(release, 2)))
+    assert measures.overall_divergence(memory, records) == np.inf
+    with pytest.raises(mx.Inaccurate):
+        measures.overall_divergence(partitions, records)
+
+
+def test_tables_of_everybody_are_refused() -> None:
+    """A table with one row per QI tuple is as long as the release, and some measures need the records in memory."""
+    partitions = both(1, 3, True)[1]
+    for measure in (
+        measures.disclosure,
+        lambda post: measures.exposed(post, original=pd.DataFrame()),
+        lambda post: measures.overall_divergence(post, RECORDS),  # of named people
+    ):
+        with pytest.raises(mx.StatementError):
+            measure(partitions)

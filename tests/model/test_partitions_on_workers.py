@@ -85,20 +85,6 @@ def test_answer_is_that_of_threads(client: object, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_workers_with_little_memory_write_to_disk() -> None:
-    """Each worker may keep a few MiB of results, and all of them need some hundred."""
-
-    def written(dask_worker: Any) -> float:
-        return float(dask_worker.data.cumulative_metrics.get(("disk-write", "bytes"), 0.0))
-
-    model = mx.MaxEnt(adult(10_000, 6)).add(*STATEMENTS)
-    here = model.solve(threads=1)
-    with connected(1, "600MiB", target=0.005, spill=False, pause=False) as client:
-        assert same(here, model.solve(client=client))
-        assert sum(client.run(written).values()) > 2**23
-
-
-@pytest.mark.filterwarnings("ignore")
 def test_a_task_larger_than_a_worker() -> None:
     """Dask ends the process whenever it has too much, and gives up."""
     model = mx.MaxEnt(adult(150_000, 1)).add(*STATEMENTS)
