@@ -71,28 +71,16 @@ def test_order_means_nothing(drawn, compare):
     assert mirrored.same_as(MIRRORED[compare](block, straight))
 
 
-def test_levels_with_the_same_values():
-    """Where A and B have the same values only the level names tell (A, B) from (B, A): they decide."""
-    frame = pd.DataFrame({"A": [0, 0, 1, 1], "B": [0, 1, 0, 1], "S": list("xyxy"), "K": [1] * 4})
-    block = Space.of(publish(frame)).marginal(["A", "B"])
-    by_b_first = pd.Series([0.1, 0.2, 0.3, 0.4], index=block.index.set_names(["B", "A"]))
-    assert (block == by_b_first).low.tolist() == [0.1, 0.3, 0.2, 0.4]
-
-
 def test_labels_that_do_not_match(genders):
-    """Labels too few, too many, repeated or of something else are refused, and so are values without labels."""
-    other = pd.Series({"other": 0.0}).rename_axis("Gender")
+    """Labels that are missing, additional, repeated or of other attributes are refused, and so are unlabelled values."""
     for values in (
         GENDERS[:1],
-        pd.concat([GENDERS, other]),
-        GENDERS.rename({"male": "mail"}),
-        GENDERS[:0],
+        pd.concat([GENDERS, pd.Series({"other": 0.0}).rename_axis("Gender")]),
         pd.concat([GENDERS, GENDERS[:1]]),
-        GENDERS.rename_axis("Degree"),
+        GENDERS.rename({"male": "mail"}),
         GENDERS.sort_index().rename_axis("Degree"),
         np.array([0.4, 0.6]),
         [0.4, 0.6],
-        (0.4, 0.6),
         {"male": 0.6, "female": 0.4},
         GENDERS.to_frame(),
         GENDERS.index,
@@ -106,19 +94,16 @@ def test_labels_that_do_not_match(genders):
 
 
 def test_sides(genders, space):
-    """A number is the value of every row, from either side; between and about have two sides, each by label."""
+    """A number is the value of every row, on either side; between and about have two sides, each by label."""
     for number in (0.3, 0, np.float32(0.5), np.int64(1)):
         assert (genders == number).low.tolist() == [number, number]
         assert (genders <= number).same_as(number >= genders)
         assert (genders >= number).same_as(number <= genders)
     rows = genders.between(0.1, GENDERS)
-    assert rows.low.tolist() == [0.1, 0.1]
-    assert rows.high.tolist() == [0.4, 0.6]
+    assert (rows.low.tolist(), rows.high.tolist()) == ([0.1, 0.1], [0.4, 0.6])
     with refused(BadProbability):
         genders.between(GENDERS, 0.5)
-    rows = genders.about(GENDERS, eps=0.1)  # section 4.5
-    assert rows.low == pytest.approx([0.3, 0.5])
-    assert rows.high == pytest.approx([0.5, 0.7])
+    assert genders.about(GENDERS, eps=0.1).same_as(genders.between(GENDERS - 0.1, GENDERS + 0.1))  # section 4.5
     assert [compare(genders, 0.5).relation for compare in COMPARISONS] == ["==", "<=", ">="]
     assert genders.between(0.1, 0.9).relation == "between"
     assert [(genders == GENDERS).name(i) for i in range(2)] == ["P(Gender): female", "P(Gender): male"]
@@ -139,7 +124,7 @@ def test_costs_of_selected_rows(genders):
     assert rows.same_as(rows.at(np.arange(2)))
 
 
-# -- what is done to a block is done to its values at any probabilities ---------------------------------------------
+# -- an operation on a block is the operation on its values at any probabilities ------------------------------------
 
 
 @st.composite
@@ -235,53 +220,44 @@ def test_selection(drawn, data):
         same(block.loc[: label[0]].value(p), value[value.index.get_level_values(0).isin(known)])
 
 
-def everywhere(block, value, order):
+def everywhere(block, value):
     """The values of a block at all combinations of known values: 0 where nothing can be."""
     names = block.index.names
-    whole = pd.MultiIndex.from_product([order[name] for name in names], names=names)
-    return value.reindex(whole, fill_value=0.0) if len(names) > 1 else value.reindex(order[names[0]], fill_value=0.0)
+    order = [sorted_values(block.space, name) for name in names]
+    whole = pd.MultiIndex.from_product(order, names=names) if len(names) > 1 else pd.Index(order[0], name=names[0])
+    return value.reindex(whole, fill_value=0.0)
 
 
 @given(blocks(), st.data())
 def test_differences(drawn, data):
-    """Along a level in its order; what cannot be is 0, and differences of nothing from nothing have no row."""
+    """A difference is along a level in its order; an impossible value is 0, and has no row if both values are."""
     space, p, block = drawn
-    level = data.draw(st.sampled_from(block.index.names))
-    order = {name: sorted_values(space, name) for name in block.index.names}
-    table = everywhere(block, block.value(p), order)
-    occurs = everywhere(block, pd.Series(1.0, index=block.index), order)
-    table, occurs = (one.unstack(level) if block.index.nlevels > 1 else one.to_frame().T for one in (table, occurs))
-    columns = pd.Index(order[level])
-    table, occurs = table.reindex(columns=columns), occurs.reindex(columns=columns).to_numpy()
-    expected = table.to_numpy()[:, 1:] - table.to_numpy()[:, :-1]
-    there = (occurs[:, 1:] + occurs[:, :-1]) > 0
-    found = block.diff(level)
-    assert len(found) == there.sum()
-    for (row, column), _ in np.ndenumerate(expected):
-        if there[row, column]:
-            rest = table.index[row] if isinstance(table.index[row], tuple) else (table.index[row],)
-            at = dict(zip(table.index.names, rest, strict=True)) | {level: order[level][column + 1]}
-            label = tuple(at[name] for name in block.index.names)
-            got = found.loc[label if len(label) > 1 else label[0]].value(p)
-            assert got == pytest.approx(expected[row, column])
-    # A constant goes, a factor stays, whatever is left out for being impossible.
-    same((2 * block - 1).diff(level).value(p), 2 * found.value(p))
-    if block.index.nlevels == 1:
-        # Differences of differences are those of values that both have.
-        expected = np.diff(table.to_numpy()[0], 2)
-        for column, value in enumerate(expected):
-            label = order[level][column + 2]
-            assert label not in found.diff(level).index or found.diff(level).loc[label].value(p) == pytest.approx(value)
-        assert set(found.diff(level).index) <= set(order[level][2:])
+    names = list(block.index.names)
+    level = data.draw(st.sampled_from(names))
+    order, rest = sorted_values(space, level), [name for name in names if name != level]
+
+    def along(values):
+        return values.groupby(level=rest, sort=False, observed=True) if rest else values
+
+    occurs = everywhere(block, pd.Series(1.0, index=block.index))
+    steps, possible = along(everywhere(block, block.value(p))).diff(), occurs + along(occurs).shift(fill_value=0) > 0
+    difference = block.diff(level)
+    same(difference.value(p), steps[possible & steps.notna()])
+    # A constant vanishes and a factor stays, whatever is left out as impossible.
+    same((2 * block - 1).diff(level).value(p), 2 * difference.value(p))
+    if not rest:  # differences of differences are those of values that both have
+        second = difference.diff(level).value(p)
+        assert set(second.index) <= set(order[2:])
+        np.testing.assert_allclose(second, steps.diff().reindex(second.index))
     # The first value of the level has no difference: it is not 0.
-    first = order[level][0]
-    refusing = [lambda: found.xs(first, level=level), lambda: found.diff(level).xs(order[level][:2][-1], level=level)]
-    if first in block.index.get_level_values(level):
-        refusing += [lambda: found + block, lambda: block - found, lambda: found >= 0.1 * block]
-        refusing += [lambda: found == block.value(p), lambda: found.sum(level) + block.sum(level)]
-    for wrong in refusing:
+    wrong = [lambda: difference.xs(order[0], level=level)]
+    wrong += [lambda: difference.diff(level).xs(order[:2][-1], level=level)]
+    if order[0] in block.index.get_level_values(level):
+        wrong += [lambda: difference + block, lambda: block - difference, lambda: difference >= 0.1 * block]
+        wrong += [lambda: difference == block.value(p), lambda: difference.sum(level) + block.sum(level)]
+    for make in wrong:
         with pytest.raises(LabelMismatch):
-            wrong()
+            make()
 
 
 def sorted_values(space, name):
@@ -312,50 +288,52 @@ def test_values_that_cannot_meet(drawn, data):
     """Selecting, then adding, is adding, then selecting: what cannot be counts as 0 in both."""
     space, p, block = drawn
     first = block.index.names[0]
-    values = space.axes.of(first)[1]
-    one, two = data.draw(st.sampled_from(list(values))), data.draw(st.sampled_from(list(values)))
-    together = block.xs(one, level=first) + 2 * block.xs(two, level=first)
-    order = {name: sorted_values(space, name) for name in block.index.names}
-    table = everywhere(block, block.value(p), order)
+    one, two = (data.draw(st.sampled_from(list(space.axes.of(first)[1]))) for _ in range(2))
+    together = (block.xs(one, level=first) + 2 * block.xs(two, level=first)).value(p)
+    table = everywhere(block, block.value(p))
     expected = table.xs(one, level=first) + 2 * table.xs(two, level=first)
-    found = together.value(p)
-    np.testing.assert_allclose(found, expected.reindex(found.index))
-    assert expected.sum() == pytest.approx(found.sum())
-    label = tuple(data.draw(st.sampled_from(order[name])) for name in block.index.names)
+    np.testing.assert_allclose(together, expected.reindex(together.index))
+    assert expected.sum() == pytest.approx(together.sum())
+    label = tuple(data.draw(st.sampled_from(sorted_values(space, name))) for name in block.index.names)
     assert block.loc[label].value(p) == pytest.approx(table[label])
 
 
 @given(blocks(), NUMBERS, st.data())
-def test_comparisons_say_what_they_say(drawn, c, data):
-    """A row of a comparison misses at p by as much as the two sides are apart on the wrong side."""
+def test_residuals_of_comparisons(drawn, c, data):
+    """The residual of a row at p is the distance of its two sides if they are in the wrong order."""
     _, p, block = drawn
     value, series = block.value(p), weights_for(block, data.draw)
-    left = (2 * block - 1, 2 * value - 1)
-    for rows, apart in [
-        (left[0] == series, (left[1] - series).abs()),
-        (left[0] <= c, (left[1] - c).clip(lower=0)),
-        (left[0] >= block, (value - left[1]).clip(lower=0)),
-        (left[0].between(series, series + 1), (series - left[1]).clip(lower=0) + (left[1] - series - 1).clip(lower=0)),
-        (left[0].between(3 * block, c), (3 * value - left[1]).clip(lower=0).add((left[1] - c).clip(lower=0))),
-        (abs(block - series) <= 0.25, ((value - series).abs() - 0.25).clip(lower=0)),
-        (abs(block - series) <= 2 * block, ((value - series).abs() - 2 * value).clip(lower=0)),
+    left, left_value = 2 * block - 1, 2 * value - 1
+
+    def excess(low, high):
+        return (low - high).clip(lower=0)
+
+    for rows, residual in [
+        (left == series, (left_value - series).abs()),
+        (left <= c, excess(left_value, c)),
+        (left >= block, excess(value, left_value)),
+        (left.between(series, series + 1), excess(series, left_value) + excess(left_value, series + 1)),
+        (left.between(3 * block, c), excess(3 * value, left_value) + excess(left_value, c)),
+        (abs(block - series) <= 0.25, excess((value - series).abs(), 0.25)),
+        (abs(block - series) <= 2 * block, excess((value - series).abs(), 2 * value)),
     ]:
-        assert rows.residual(p).sum() == pytest.approx(apart.sum(), abs=1e-9)
+        assert rows.residual(p).sum() == pytest.approx(residual.sum(), abs=1e-9)
         assert rows.index is not None
 
 
 def test_within_another_block(smokers):
-    """|a| <= b is two rows a label, of a single expression b for all of them; where a side holds anyway, it is one."""
+    """|a| <= b is two rows per label, of a single expression b for all of them; where one side is implied, one row."""
     model = mx.MaxEnt(smokers)
     block = model.space.conditional("s", given="age")["yes"]
-    rows = abs(block - block.loc[40]) <= 0.25 * model.space.marginal("s").loc["yes"]
+    limit = 0.25 * model.space.marginal("s").loc["yes"]
+    rows = abs(block - block.loc[40]) <= limit
     assert rows.label == "|P(yes | age) - P(yes | age=40)| <= 0.25 P(yes)"
     assert list(rows.index.names) == ["age", "side"]
     assert len(rows) == 2 * len(block)
     assert np.isfinite(np.where(rows.index.get_level_values("side") == "high", rows.high, rows.low)).all()
-    found = block.value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
-    most = 0.25 * model.space.marginal("s").loc["yes"].value(model.copy().add("P(yes | age=30) >= 0.5", rows).solve())
-    assert (found - found[40]).abs().max() == pytest.approx(most, abs=1e-6)
+    post = model.copy().add("P(yes | age=30) >= 0.5", rows).solve()
+    shares = block.value(post)
+    assert (shares - shares[40]).abs().max() == pytest.approx(limit.value(post), abs=1e-6)
     assert len(abs(block) <= block) == len(block)  # block >= -block
     with refused(mx.Infeasible):
         mx.MaxEnt(smokers).add(abs(block - 0.9) <= block - 0.6).solve()
@@ -378,8 +356,6 @@ def test_impossible_is_zero(smokers):
         operator.le(nobody, 0.5)
     with pytest.raises(mx.Infeasible):
         mx.MaxEnt(smokers).add(nobody >= 0.5).solve()
-    falls = block.loc["yes", :, "m"].diff("age")
-    assert falls.loc[50].matrix.toarray() == pytest.approx(-block.loc["yes", 40, "m"].matrix.toarray())
     table = pd.Series(0.01, index=block.index)
     zero = pd.Series([0.0], index=pd.MultiIndex.from_tuples([("yes", 50, "m")], names=block.index.names))
     assert (block == pd.concat([table, zero])).same_as(block == table)
@@ -387,18 +363,18 @@ def test_impossible_is_zero(smokers):
         operator.eq(block, pd.concat([table, zero + 0.1]))
 
 
-def test_what_was_left_out_is_not_impossible(smokers):
-    """Rows that were not selected are missing, and do not count as 0."""
+def test_rows_that_were_not_selected_are_missing(smokers):
+    """They do not count as 0."""
     block = mx.Space.of(smokers).conditional("s", given="age")
     young = block.loc[:, :30]
-    with refused(LabelMismatch):
-        _ = block - young
-    with refused(LabelMismatch):
-        _ = young + block
-    with refused(LabelMismatch):
-        _ = young + pd.Series(1.0, index=block.index)
-    with refused(UnknownName):
-        _ = young.loc["yes", 40]
+    for error, use in [
+        (LabelMismatch, lambda: block - young),
+        (LabelMismatch, lambda: young + block),
+        (LabelMismatch, lambda: young + pd.Series(1.0, index=block.index)),
+        (UnknownName, lambda: young.loc["yes", 40]),
+    ]:
+        with refused(error):
+            use()
     assert young.diff("age").index.to_list() == [("no", 30), ("yes", 30)]
     assert len(block.loc["yes", [20, 50]].diff("age")) == 1  # 50 against 20
 
@@ -427,7 +403,7 @@ def test_order_of_categories():
                 block.diff("age")
 
 
-# -- among nobody a probability is 0 / 0: what uses it is undefined, as NaN is in pandas ----------------------------
+# -- among nobody a probability is 0 / 0: an expression of it is undefined, as NaN is in pandas ----------------------
 
 
 @st.composite
@@ -479,11 +455,11 @@ def shares(smokers):
     return Space.of(smokers).conditional("s", given=["age", "sex"])
 
 
-def test_nothing_is_said_by_it(shares):
-    """Every comparison with it is refused, by label, with the group and what to do; so is its expression."""
+def test_statements_about_nobody_are_refused(shares):
+    """Every comparison with a probability among nobody is refused, by label; so is its expression."""
     steps = shares["yes"].diff("age")
     men, women = (shares.xs(sex, level="sex")["yes"] for sex in "mf")
-    says = ["(50, 'm')", "nobody is age=50, sex=m", "~x.undefined", "Monotone"]
+    nobody, of_nobody = shares.loc["yes", 50, "m"], shares.xs((50, "m"), level=["age", "sex"])
     for compare in (
         lambda: steps >= 0,
         lambda: steps == 0,
@@ -495,25 +471,22 @@ def test_nothing_is_said_by_it(shares):
         lambda: abs(steps) <= 2 * steps,
         lambda: steps <= pd.Series(0.5, index=steps.index),
         lambda: steps.expr,
+        lambda: men >= women,
+        lambda: women >= men,
+        lambda: abs(men - women) <= 0.1,
+        lambda: men.loc[50] >= 0.1,
+        lambda: women >= nobody,
+        lambda: nobody <= women.loc[20],
     ):
-        with refused(StatementError, *says):
+        with refused(StatementError, "50"):
             compare()
-    for compare in (lambda: men >= women, lambda: women >= men, lambda: abs(men - women) <= 0.1):
-        with refused(StatementError, " 50"):
-            compare()
-    for one in (men.loc[50], shares.loc["yes", 50, "m"]):
-        for compare in (lambda one=one: one >= 0.1, lambda one=one: women >= one, lambda one=one: one <= women.loc[20]):
-            with refused(StatementError, "age=50", "sex=m"):
-                compare()
-    with refused(StatementError, "not defined"):
-        operator.le(steps.sum(), 1)
-    of_nobody = shares.xs((50, "m"), level=["age", "sex"])
-    with refused(StatementError, "not defined"):
-        operator.ge(of_nobody.sum(), 0.1)
+    for total in (steps.sum(), of_nobody.sum()):
+        with refused(StatementError):
+            operator.le(total, 1)
 
 
-def test_the_others_are_said(smokers, shares):
-    """What remains when it is left out is what Monotone says of groups that there are, and true of the table."""
+def test_defined_labels_are_selected(smokers, shares):
+    """Without the labels that are not defined, the rows are those of Monotone, which has the groups with people."""
     steps = shares["yes"].diff("age")
     kept = steps.loc[~steps.undefined] >= -1
     assert set(steps.index) - set(kept.index) == {(50, "m")}
@@ -523,8 +496,8 @@ def test_the_others_are_said(smokers, shares):
     np.testing.assert_allclose(rows.matrix.toarray(), monotone.matrix.toarray())
 
 
-def test_what_says_nothing_is_left_out(shares):
-    """0 of nobody in a table is no statement; of such labels alone, it is an error, as with whatever cannot be."""
+def test_zeros_of_nobody_are_left_out(shares):
+    """0 of nobody in a table is no statement; it is an error if there are no other labels."""
     table = pd.Series(0.5, index=shares.index)
     labels = pd.MultiIndex.from_tuples([("yes", 50, "m"), ("no", 50, "m")], names=shares.index.names)
     whole = pd.concat([table, pd.Series(0.0, index=labels)])
@@ -533,24 +506,22 @@ def test_what_says_nothing_is_left_out(shares):
     with refused(LabelMismatch):
         operator.eq(shares, pd.concat([table, pd.Series(0.1, index=labels)]))
     for nothing in (shares.loc["yes", 50, "m"], shares.xs((50, "m"), level=["age", "sex"]), shares.loc[labels]):
-        with refused(StatementError, "no effect"):
+        with refused(StatementError):
             operator.le(nothing, 0.5)
 
 
 def test_impossible_among_people_is_a_number(shares):
-    """A value that nobody of a group can have has probability 0, of which statements can be made."""
-    rare = mx.Release.from_buckets(
-        pd.DataFrame({"a": [1, 1, 2, 2], "s": list("xyzz"), "b": [1, 1, 2, 2]}), qi="a", sa="s", bucket="b"
-    )
-    x = Space.of(rare).conditional("s", given="a")["x"]
-    steps = x.diff("a")
+    """A value that nobody of a group can have has probability 0, which statements can be about."""
+    table = pd.DataFrame({"a": [1, 1, 2, 2], "s": list("xyzz"), "b": [1, 1, 2, 2]})
+    release = mx.Release.from_buckets(table, qi="a", sa="s", bucket="b")
+    steps = Space.of(release).conditional("s", given="a")["x"].diff("a")
     assert steps.index.to_list() == [2]
     assert not steps.undefined.any()
     assert len(steps >= -0.4) == 1
     assert not shares.loc["yes", 40, :].undefined.any()
 
 
-# -- what cannot be selected, added or compared is refused ----------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------------------------
 
 ERRORS = [
     (UnknownName, lambda b: b["ye"]),
@@ -596,7 +567,7 @@ ERRORS = [
 
 
 def test_errors(smokers, space):
-    """Each is an error of this package; a block is neither true nor false, and not gone through by position."""
+    """Selections, sums and comparisons that are not possible are errors; a block has no truth value and no positions."""
     block = Space.of(smokers).conditional("s", given="age")
     for error, wrong in ERRORS:
         with refused(error):
