@@ -321,6 +321,13 @@ def test_residuals_of_comparisons(drawn, c, data):
         assert rows.index is not None
 
 
+def test_a_block_is_printed_as_a_table(smokers):
+    block = mx.Space.of(smokers).conditional("s", given=["age", "sex"])
+    assert "2 P(s | age, sex) - 1" in repr(2 * block - 1)
+    assert "P(yes | age, sex)" in block["yes"]._repr_html_()
+    assert "P(" in repr(block.loc["yes", 20, "m"])
+
+
 def test_within_another_block(smokers):
     """|a| <= b is two rows per label, of a single expression b for all of them; where one side is implied, one row."""
     model = mx.MaxEnt(smokers)
@@ -339,28 +346,26 @@ def test_within_another_block(smokers):
         mx.MaxEnt(smokers).add(abs(block - 0.9) <= block - 0.6).solve()
 
 
-def test_tables(smokers):
-    """A block prints as a table of its first rows."""
-    block = mx.Space.of(smokers).conditional("s", given=["age", "sex"])
-    assert repr(2 * block - 1).splitlines()[0] == "<Block: 2 P(s | age, sex) - 1, 14 rows by ['s', 'age', 'sex']>"
-    assert "P(yes | age, sex)" in block["yes"]._repr_html_()
-    assert "single expression" in repr(block.loc["yes", 20, "m"])
-
-
-def test_impossible_is_zero(smokers):
-    """No man is 50: the probability is a row of zeros, selected, compared and in differences."""
-    block = mx.Space.of(smokers).marginal(["s", "age", "sex"])
-    nobody = block.loc["yes", 50, "m"]
-    assert nobody.matrix.nnz == 0
-    with refused(StatementError):
-        operator.le(nobody, 0.5)
-    with pytest.raises(mx.Infeasible):
-        mx.MaxEnt(smokers).add(nobody >= 0.5).solve()
-    table = pd.Series(0.01, index=block.index)
-    zero = pd.Series([0.0], index=pd.MultiIndex.from_tuples([("yes", 50, "m")], names=block.index.names))
-    assert (block == pd.concat([table, zero])).same_as(block == table)
+@pytest.mark.parametrize("kind", ["marginal", "conditional"])
+def test_zeros_of_nobody_are_left_out(smokers, kind):
+    """No man is 50: 0 in a table is no statement about him, any other number an error, as is a table without others."""
+    space, labels = mx.Space.of(smokers), [("yes", 50, "m"), ("no", 50, "m")]
+    block = space.marginal(["s", "age", "sex"]) if kind == "marginal" else space.conditional("s", given=["age", "sex"])
+    table, index = pd.Series(0.01, index=block.index), pd.MultiIndex.from_tuples(labels, names=block.index.names)
+    whole = pd.concat([table, pd.Series(0.0, index=index)])
+    assert (block == whole).same_as(block == table)
+    assert len(abs(block - whole) <= 0.02) == len(block)
     with refused(LabelMismatch, "('yes', 50, 'm')"):
-        operator.eq(block, pd.concat([table, zero + 0.1]))
+        operator.eq(block, pd.concat([table, pd.Series(0.1, index=index)]))
+    nobody = block.loc["yes", 50, "m"]
+    several = [block.xs((50, "m"), level=["age", "sex"]), block.loc[index]] if kind == "conditional" else []
+    for expression in (nobody, *several):
+        assert expression.matrix.nnz == 0
+        with refused(StatementError):
+            operator.le(expression, 0.5)
+    if kind == "marginal":
+        with pytest.raises(mx.Infeasible):
+            mx.MaxEnt(smokers).add(nobody >= 0.5).solve()
 
 
 def test_rows_that_were_not_selected_are_missing(smokers):
@@ -494,31 +499,6 @@ def test_defined_labels_are_selected(smokers, shares):
     rows = men.loc[~men.undefined] >= 0
     (monotone,) = mx.Monotone(mx.P("yes"), along="age", given={"sex": "m"}).rows(shares.space)
     np.testing.assert_allclose(rows.matrix.toarray(), monotone.matrix.toarray())
-
-
-def test_zeros_of_nobody_are_left_out(shares):
-    """0 of nobody in a table is no statement; it is an error if there are no other labels."""
-    table = pd.Series(0.5, index=shares.index)
-    labels = pd.MultiIndex.from_tuples([("yes", 50, "m"), ("no", 50, "m")], names=shares.index.names)
-    whole = pd.concat([table, pd.Series(0.0, index=labels)])
-    assert (shares == whole).same_as(shares == table)
-    assert len(abs(shares - whole) <= 0.02) == len(shares)
-    with refused(LabelMismatch):
-        operator.eq(shares, pd.concat([table, pd.Series(0.1, index=labels)]))
-    for nothing in (shares.loc["yes", 50, "m"], shares.xs((50, "m"), level=["age", "sex"]), shares.loc[labels]):
-        with refused(StatementError):
-            operator.le(nothing, 0.5)
-
-
-def test_impossible_among_people_is_a_number(shares):
-    """A value that nobody of a group can have has probability 0, which statements can be about."""
-    table = pd.DataFrame({"a": [1, 1, 2, 2], "s": list("xyzz"), "b": [1, 1, 2, 2]})
-    release = mx.Release.from_buckets(table, qi="a", sa="s", bucket="b")
-    steps = Space.of(release).conditional("s", given="a")["x"].diff("a")
-    assert steps.index.to_list() == [2]
-    assert not steps.undefined.any()
-    assert len(steps >= -0.4) == 1
-    assert not shares.loc["yes", 40, :].undefined.any()
 
 
 # -- errors ---------------------------------------------------------------------------------------------------------

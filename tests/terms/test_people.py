@@ -28,55 +28,48 @@ def drawn(seed: int) -> tuple[pd.DataFrame, list[int], list[mx.Statement]]:
     records = random_records(rng)
     named = [int(n) for n in rng.choice(len(records), int(rng.integers(1, min(4, len(records)) + 1)), replace=False)]
     values = sorted(set(records[SA]))
-    said: list[mx.Statement] = []
+    statements: list[mx.Statement] = []
     for _ in range(int(rng.integers(1, 4))):
         value, who, truth = random_event(rng, records)
         some = [int(n) for n in rng.choice(named, int(rng.integers(1, len(named) + 1)), replace=False)]
         chosen = [str(s) for s in rng.choice(values, min(len(values), 2), replace=False)]
-        held = int(records.loc[some, SA].isin(chosen).sum())
-        off = float(rng.uniform(0, 1))
+        n_true, slack = int(records.loc[some, SA].isin(chosen).sum()), float(rng.uniform(0, 1))
         count = Count(chosen, who=[f"i{n}" for n in some])
-        said.append(
-            [
-                P(value, who) == truth,
-                P(value, who).about(truth, 0.1),
-                count <= min(held + off, len(some)),
-                count.between(max(held - off, 0), min(held + 0.5, len(some))),
-                count == held,
-            ][int(rng.integers(5))]
-        )
-    return records, named, list(dict.fromkeys(said))
+        possible = [
+            P(value, who) == truth,
+            P(value, who).about(truth, 0.1),
+            count <= min(n_true + slack, len(some)),
+            count.between(max(n_true - slack, 0), min(n_true + 0.5, len(some))),
+            count == n_true,
+        ]
+        statements.append(possible[int(rng.integers(5))])
+    return records, named, list(dict.fromkeys(statements))
 
 
-def expanded(records: pd.DataFrame, said: list[mx.Statement]) -> np.ndarray:
+def expanded(records: pd.DataFrame, statements: list[mx.Statement]) -> np.ndarray:
     """Solve the table with a pseudonym for every record, written down term by term: P(s | i), people x values."""
-    people, values, buckets = len(records), sorted(set(records[SA])), sorted(set(records["Bucket"]))
+    n, values = len(records), sorted(set(records[SA]))
     tuples = [tuple(row) for row in records[list(QI)].to_numpy()]
-    held = {b: records[records["Bucket"] == b] for b in buckets}
+    buckets = {b: (pd.Series(tuples)[records["Bucket"] == b], bucket[SA]) for b, bucket in records.groupby("Bucket")}
     terms = [
-        (i, s, b)
-        for i in range(people)
-        for b in buckets
-        if tuples[i] in {tuple(row) for row in held[b][list(QI)].to_numpy()}
-        for s in sorted(set(held[b][SA]))
+        (i, s, b) for i in range(n) for b, (qs, ss) in buckets.items() if tuples[i] in set(qs) for s in sorted(set(ss))
     ]
     x = cp.Variable(len(terms), nonneg=True)  # N P(i, s, b)
 
     def total(chosen) -> cp.Expression:
         return cp.sum(x[[t for t, term in enumerate(terms) if chosen(*term)]])
 
-    rows = [total(lambda i, s, b, k=k: i == k) == 1 for k in range(people)]
-    for b in buckets:
-        rows += [total(lambda i, s, c, v=v, b=b: (s, c) == (v, b)) == n for v, n in held[b][SA].value_counts().items()]
-        for q, n in pd.Series([tuple(row) for row in held[b][list(QI)].to_numpy()]).value_counts().items():
-            rows.append(total(lambda i, s, c, q=q, b=b: (tuples[i], c) == (q, b)) == n)
-    for statement in said:
+    rows = [total(lambda i, s, b, k=k: i == k) == 1 for k in range(n)]
+    for b, (qs, ss) in buckets.items():
+        rows += [total(lambda i, s, c, v=v, b=b: (s, c) == (v, b)) == m for v, m in ss.value_counts().items()]
+        rows += [total(lambda i, s, c, q=q, b=b: (tuples[i], c) == (q, b)) == m for q, m in qs.value_counts().items()]
+    for statement in statements:
         expression: cp.Expression = cp.Constant(0)
         for event, coefficient in statement.terms:
             wanted = next(choice.values for _, choice in event.value)
             if event.who is None:
                 of = {name: next(iter(choice.values)) for name, choice in event.given}
-                who = [i for i in range(people) if all(records.loc[i, name] == value for name, value in of.items())]
+                who = [i for i in range(n) if all(records.loc[i, name] == value for name, value in of.items())]
                 share = len(who)
             else:
                 who, share = [int(name[1:]) for name in event.who], 1
@@ -84,7 +77,7 @@ def expanded(records: pd.DataFrame, said: list[mx.Statement]) -> np.ndarray:
         rows += [expression >= statement.low] * bool(np.isfinite(statement.low))
         rows += [expression <= statement.high] * bool(np.isfinite(statement.high))
     cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows).solve(cp.CLARABEL)
-    table = np.zeros((people, len(values)))
+    table = np.zeros((n, len(values)))
     for (i, s, _), count in zip(terms, x.value, strict=True):
         table[i, values.index(s)] += count
     return table
@@ -130,7 +123,7 @@ def test_lumped_is_the_full_expansion(seed: int):
 # -- section 6 on Fig. 4 -----------------------------------------------------------------------------------
 
 
-def spoken_of(model: mx.MaxEnt, statement: mx.Statement) -> list[tuple[object, ...]]:
+def terms_of(model: mx.MaxEnt, statement: mx.Statement) -> list[tuple[object, ...]]:
     """The terms of a statement's one row, as (person, value, bucket), each with the coefficient N."""
     (rows,) = statement.rows(model.space)
     assert rows.matrix.data.tolist() == [10.0] * rows.matrix.nnz
@@ -138,64 +131,56 @@ def spoken_of(model: mx.MaxEnt, statement: mx.Statement) -> list[tuple[object, .
     return sorted(zip(*(labels.get_level_values(name) for name in ("who", "Disease", "Bucket")), strict=True))
 
 
-def test_one_person_one_value(model):
-    """Section 6 (1): P(i1, q1, s1, 1) + P(i1, q1, s1, 2) = 0.2 / N, and it can hold."""
-    said = P("Breast Cancer", who="Alice") == 0.2
-    assert spoken_of(model, said) == [("Alice", "Breast Cancer", 1), ("Alice", "Breast Cancer", 2)]
-    post = model.add(said).solve()
+def test_one_person(model):
+    """Section 6 (1) and (2): P(i1, q1, s1, 1) + P(i1, q1, s1, 2) = 0.2 / N; or Alice has s1 or HIV, three terms."""
+    one, several = P("Breast Cancer", who="Alice") == 0.2, P(["Breast Cancer", "HIV"], who="Alice") == 1
+    terms = [("Alice", "Breast Cancer", 1), ("Alice", "Breast Cancer", 2)]
+    assert terms_of(model, one) == terms
+    assert terms_of(model, several) == [*terms, ("Alice", "HIV", 2)]
+    post = model.copy().add(one).solve()
     assert post.people().loc["Alice", "Breast Cancer"] == pytest.approx(0.2)
     assert post.prob("Breast Cancer", {"Gender": "male", "Degree": "college"}) > 0.2  # the other two make up for it
+    alice = model.add(several).solve().people().loc["Alice"]
+    assert alice["Breast Cancer"] + alice["HIV"] == pytest.approx(1)
+    assert alice["Flu"] == alice["Pneumonia"] == 0
 
 
-def test_one_person_several_values(model):
-    """Section 6 (2): Alice has either Breast Cancer or HIV, three terms that make up 1 / N, and it can hold."""
-    said = P(["Breast Cancer", "HIV"], who="Alice") == 1
-    assert spoken_of(model, said) == [
-        ("Alice", "Breast Cancer", 1), ("Alice", "Breast Cancer", 2), ("Alice", "HIV", 2),
-    ]  # fmt: skip
-    row = model.add(said).solve().people().loc["Alice"]
-    assert row["Breast Cancer"] + row["HIV"] == pytest.approx(1)
-    assert row["Flu"] == row["Pneumonia"] == 0
-
-
-def test_several_people(release):
+@pytest.mark.parametrize("relation", ["=", ">="])
+def test_several_people(model, relation):
     """Section 6 (3): two of Alice, Bob and Charlie have HIV, or at least two.
 
     As HIV occurs once in bucket 2, where only Alice can be, and once in bucket 3, Alice has it for certain.
     """
-    for relation in ("=", ">="):
-        model = mx.MaxEnt(release, people=FIG_4).add(f"#(HIV: Alice, Bob, Charlie) {relation} 2")
-        terms = [("Alice", "HIV", 2), ("Bob", "HIV", 3), ("Charlie", "HIV", 3)]
-        assert spoken_of(model, next(iter(model.knowledge.values()))) == terms
-        people = model.solve().people()
-        assert people["HIV"].sum() == pytest.approx(2)
-        assert people.loc["Alice", "HIV"] == pytest.approx(1)
-        assert model.bounds("P(HIV | Alice)")[0] == pytest.approx(1)
+    model.add(f"#(HIV: Alice, Bob, Charlie) {relation} 2")
+    terms = [("Alice", "HIV", 2), ("Bob", "HIV", 3), ("Charlie", "HIV", 3)]
+    assert terms_of(model, next(iter(model.knowledge.values()))) == terms
+    people = model.solve().people()
+    assert people["HIV"].sum() == pytest.approx(2)
+    assert people.loc["Alice", "HIV"] == pytest.approx(1)
+    assert model.bounds("P(HIV | Alice)")[0] == pytest.approx(1)
 
 
-def test_what_cannot_hold(model):
-    """Section 6: at least three with HIV cannot be, as two have it in all; nor can Alice have Lung Cancer."""
+@pytest.mark.parametrize("statement", ["#(HIV: Alice, Bob, Charlie) >= 3", "P(Lung Cancer | Alice) = 0.1"])
+def test_what_cannot_hold(model, statement):
+    """Section 6: at least three with HIV is impossible, as two have it in all; so is Lung Cancer of Alice."""
     with refused(Infeasible):
-        model.copy().add(Count("HIV", who=["Alice", "Bob", "Charlie"]) >= 3).solve()
-    with refused(Infeasible):
-        model.copy().add("P(Lung Cancer | Alice) = 0.1").solve()
+        model.add(statement).solve()
 
 
 # -- what else looks at people -----------------------------------------------------------------------------
 
 
 def test_many_people_are_announced(release, monkeypatch):
-    """A model of millions of terms is announced with their number; who needs no name has the others' probabilities."""
-    named = FIG_4 if isinstance(FIG_4, dict) else FIG_4.T.to_dict()
-    known = mx.MaxEnt(release, people=named).add("P(HIV | Alice) = 0.5").solve()
-    fewer = mx.MaxEnt(release, people={"Alice": named["Alice"]}).add("P(HIV | Alice) = 0.5").solve()
-    np.testing.assert_allclose(known.conditional(), fewer.conditional(), atol=1e-9)
-    np.testing.assert_allclose(known.people().loc["Alice"], fewer.people().loc["Alice"], atol=1e-9)
-    monkeypatch.setattr(people, "MANY_TERMS", len(known.space))
-    with pytest.warns(mx.LargeModel, match=f"{len(known.space)} terms") as caught:
-        mx.MaxEnt(release, people=named)
+    """A model of many terms is announced by a warning; people without a name have the same probabilities as others."""
+    alice = {"Alice": dict(FIG_4["Alice"])}
+    every, one = (mx.MaxEnt(release, people=named).add("P(HIV | Alice) = 0.5").solve() for named in (FIG_4, alice))
+    np.testing.assert_allclose(every.conditional(), one.conditional(), atol=1e-9)
+    np.testing.assert_allclose(every.people().loc["Alice"], one.people().loc["Alice"], atol=1e-9)
+    monkeypatch.setattr(people, "MANY_TERMS", len(every.space))
+    with pytest.warns(mx.LargeModel, match=f"{len(every.space)} terms") as caught:
+        mx.MaxEnt(release, people=FIG_4)
     assert caught[0].filename == __file__
-    mx.MaxEnt(release, people={"Alice": named["Alice"]})
+    mx.MaxEnt(release, people=alice)
 
 
 # -- what is refused ---------------------------------------------------------------------------------------

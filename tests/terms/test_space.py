@@ -154,7 +154,7 @@ UNREADABLE = [
 
 
 def test_what_cannot_be_read(space):
-    """Each is refused, and so are conditions of which the probability is not known (section 4.1)."""
+    """A wrong description is refused, and so are conditions whose probability is not known (section 4.1)."""
     for error, value, who in UNREADABLE:
         with refused(error):
             space.prob(value, given=who)
@@ -184,19 +184,14 @@ def test_count(tables):
 def test_records_that_were_not_published(release, hospital):
     """The truth is the table that was published: the same people and values, for terms in the same buckets."""
     post = mx.MaxEnt(release).solve()
-    space = post.space
+    measures = [partial(measure, post) for measure in (mx.measures.overall_divergence, mx.measures.term_divergence)]
     for wrong in (
         hospital.head(9),
         pd.concat([hospital, hospital.head(3)]),
-        pd.concat([hospital] * 2).replace("junior", "senior"),
         hospital.replace("junior", "senior"),
         hospital.replace("HIV", "Gout"),
     ):
-        for count in (
-            space.count,
-            partial(mx.measures.overall_divergence, post),
-            partial(mx.measures.term_divergence, post),
-        ):
+        for count in (post.space.count, *measures):
             with refused(TableError):
                 count(wrong)
     for wrong in (
@@ -204,11 +199,11 @@ def test_records_that_were_not_published(release, hospital):
         hospital.assign(Disease=["Pneumonia", *hospital["Disease"][1:]]),  # a term, but two Flus were published
     ):
         with refused(TableError):
-            space.count(wrong)
+            post.space.count(wrong)
     without = hospital.drop(columns="Bucket")
     assert count_pairs(release, without).sum() == 10
     with refused(UnknownName):
-        space.count(without)
+        post.space.count(without)
 
 
 def test_prior(hospital, release):
@@ -222,11 +217,10 @@ def test_prior(hospital, release):
     assert np.array_equal(space.prior_density, np.where(space.prior > 0, space.prior, 1))
 
 
-def test_earlier_names(release):
-    """What the weights were called before is there still, and says what to use instead."""
+@pytest.mark.parametrize(("earlier", "name"), [("pseudonyms", "multiplicities"), ("believed", "prior_density")])
+def test_earlier_names(release, earlier, name):
+    """Earlier names of the weights remain, with a warning that has the name to use instead."""
     people = {"Alice": {"Gender": "female", "Degree": "college"}, "Bob": {"Gender": "male", "Degree": "college"}}
     space = mx.Space.of(release, People.of(people, release))
-    with pytest.warns(DeprecationWarning, match="use Space.multiplicities"):
-        assert space.pseudonyms is space.multiplicities
-    with pytest.warns(DeprecationWarning, match="use Space.prior_density"):
-        assert space.believed is space.prior_density
+    with pytest.warns(DeprecationWarning, match=f"use Space.{name}"):
+        assert getattr(space, earlier) is getattr(space, name)
