@@ -1,7 +1,8 @@
-"""Saved posteriors and models: what is loaded is what was saved, to the last bit and with every label's type."""
+"""Saved posteriors, models and views: they are loaded as they were saved, to the last bit and with the types of labels."""
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import math
 import pickle
@@ -10,6 +11,7 @@ import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -21,7 +23,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import Count, P, RepeatedStatement, StatementError, TableError
-from maxent_cvx.model.storage import same_labels, same_system
+from maxent_cvx.model.storage import read_view, same_labels, same_system, view_parts
+from maxent_cvx.releases.base import restored, stored
 from support.helpers import refused
 from support.random_models import random_model
 from support.stored_views import KINDS
@@ -136,20 +139,6 @@ def test_round_trip_of_names(tmp_path, hospital):
         assert_same_posterior(mx.MaxEnt(release).solve(), tmp_path)
 
 
-def test_labels_are_compared_with_their_types():
-    """1, 1.0 and True are three labels, and order counts; a NumPy number is the number."""
-    for one, other, same in (
-        ([1, 2], [1, 2], True),
-        ([1, 2], [np.int64(1), 2], True),
-        ([1, 2], [1.0, 2], False),
-        ([1, 0], [True, 0], False),
-        (["a", "b"], ["b", "a"], False),
-        ([(1,), (2,)], [[1], [2]], False),
-    ):
-        indices = [pd.Index(pd.Series([*labels, None], dtype=object)[:2], dtype=object) for labels in (one, other)]
-        assert same_labels(*indices) == same
-
-
 # Models.
 
 
@@ -174,19 +163,6 @@ def assert_same(model: mx.MaxEnt, again: mx.MaxEnt) -> None:
     pd.testing.assert_frame_equal(one.prices(), other.prices())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_view(kind: str, tmp_path):
-    """A model comes back with its view, its people, and its prior."""
-    model = KINDS[kind]()
-    again = through_a_file(model, tmp_path)
-    assert_same(model, again)
-    assert (again.prior is None) == (model.prior is None)
-    if model.prior is not None:
-        for attributes, table in model.prior.tables.items():
-            pd.testing.assert_frame_equal(again.prior.tables[attributes], table)
-    assert list(again.space.people.names) == list(model.space.people.names)
-
-
 @given(seed=st.integers(0, 10**6))
 def test_random_models(seed: int, tmp_path_factory):
     """Whatever statements say: their rational coefficients, their sides, their names."""
@@ -202,42 +178,34 @@ def test_random_models(seed: int, tmp_path_factory):
 
 
 @pytest.fixture
-def told(hospital, release) -> mx.MaxEnt:
-    """A model that knows something of every kind."""
+def informed(hospital, release) -> mx.MaxEnt:
+    """A model with knowledge of every kind, hard and soft."""
     allen = {"Allen": {"Gender": "male", "Degree": "college"}, 7: {"Gender": "male", "Degree": "college"}}
     model = mx.MaxEnt(release, people=allen)
     noisy = pd.Series([3.2, 1.9], pd.Index(["Flu", "HIV"], name="Disease"))
+    rows = model.space.marginal("s") >= 0.01
     model.add(Count("HIV", who=["Allen", 7]) <= 1.5, label="who has it")
     model.add(mx.StrongestAssociations(hospital, positive=2, negative=2, min_support=1))
     model.add(mx.NoisyMarginal(noisy, scipy.stats.norm(scale=1.0)))
     model.add(lambda space: space.conditional("s", given="Gender") <= 0.9)
     model.add(lambda space: space.prob("Flu", given={"Gender": "male"}) <= 0.6, label="an affine constraint")
-    model.add(FLU.about(1 / 3, eps=0.1))
-    return model.add(model.space.marginal("s") >= 0.01)
-
-
-def test_knowledge_of_every_kind(told, tmp_path):
-    """Sources come back as the rows that they emitted, under their labels; what they were is told."""
-    again = through_a_file(told, tmp_path)
-    assert_same(told, again)
-    assert again.describe()["source"].tolist() == told.describe()["source"].tolist()
-    assert_same(told, through_a_file(again, tmp_path))  # also a second time
-    assert again.remove("who has it").solve().counts.shape == told.solve().counts.shape
-    with pytest.warns(RepeatedStatement):
-        again.add(FLU.about(1 / 3, eps=0.1))
-
-
-def test_soft_knowledge(release, tmp_path):
-    """What it costs to miss a row comes back with it, a number a row or one for all."""
-    model = mx.MaxEnt(release).add(FLU.softly(0.3, sd=0.05, delta=0.1))
+    model.add(FLU.about(1 / 3, eps=0.1), FLU.softly(0.3, sd=0.05, delta=0.1), rows)
     model.add(P("HIV", given={"Gender": "male"}).softly(0.1, weight=50))
-    rows = model.space.marginal("s") >= 0.12
-    model.add(mx.soft(rows, weight=np.arange(len(rows)) + 3.0), "P(Flu | Degree=college) <= 0.4")
-    again = through_a_file(model, tmp_path)
-    assert_same(model, again)
-    for mine, other in zip(model.blocks, again.blocks, strict=True):
+    return model.add(mx.soft(rows, weight=np.arange(len(rows)) + 3.0), label="soft rows")
+
+
+def test_knowledge_of_every_kind(informed, tmp_path):
+    """Sources come back as the rows that they emitted, under their labels and with their costs."""
+    again = through_a_file(informed, tmp_path)
+    assert_same(informed, again)
+    assert again.describe()["source"].tolist() == informed.describe()["source"].tolist()
+    for mine, other in zip(informed.blocks, again.blocks, strict=True):
         assert (mine.penalty is None) == (other.penalty is None)
         assert mine.penalty is None or mine.penalty.same_as(other.penalty)
+    assert_same(informed, through_a_file(again, tmp_path))  # also a second time
+    assert again.remove("who has it").solve().counts.shape == informed.solve().counts.shape
+    with pytest.warns(RepeatedStatement):
+        again.add(FLU.about(1 / 3, eps=0.1))
 
 
 def test_a_prior_that_rules_out(hospital, release, tmp_path):
@@ -263,28 +231,28 @@ def test_what_is_convex_is_refused(release, tmp_path):
     assert_same(model.copy().remove("not too sure"), through_a_file(model.copy().remove("not too sure"), tmp_path))
 
 
-def test_nothing_is_run_from_a_file(told, tmp_path):
+def test_nothing_is_run_from_a_file(informed, tmp_path):
     """A function is not in the file: another process, which has never seen it, reads the model."""
-    told.save(tmp_path / "model.parquet")
+    informed.save(tmp_path / "model.parquet")
     code = "import maxent_cvx as mx, sys; print(mx.MaxEnt.load(sys.argv[1]).solve().counts.tobytes().hex())"
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "model.parquet")], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == told.solve().counts.tobytes().hex()
+    assert done.stdout.strip() == informed.solve().counts.tobytes().hex()
     assert b"pickle" not in (tmp_path / "model.parquet").read_bytes()
     columns = pd.read_parquet(tmp_path / "model.parquet").columns.tolist()  # any program reads the coefficients
     assert columns == ["row", "term", "coefficient", "typed"]
 
 
-def test_models_and_posteriors_are_told_apart(told, tmp_path):
+def test_models_and_posteriors_are_told_apart(informed, tmp_path):
     """A file of the other kind, and no file, are refused."""
-    told.save(tmp_path / "model.parquet")
-    told.solve().save(tmp_path / "post.parquet")
+    informed.save(tmp_path / "model.parquet")
+    informed.solve().save(tmp_path / "post.parquet")
     for use in (
         lambda: mx.load_posterior(tmp_path / "model.parquet"),
         lambda: mx.MaxEnt.load(tmp_path / "post.parquet"),
         lambda: mx.MaxEnt.load(tmp_path / "no.parquet"),
-        lambda: told.save(3),
+        lambda: informed.save(3),
     ):
         with refused(TableError):
             use()
@@ -297,3 +265,253 @@ def test_a_pickled_model_of_many_terms_is_solved():
     model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="bucket")).add("P(1 | q=0) = 0.5")
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.solve().counts, model.solve().counts)
+
+
+# Views: every kind comes back as its own class with all that it publishes, or is refused before it is written.
+
+
+def saved(view: mx.View, folder: Path) -> mx.View:
+    """The view of a posterior that was saved and loaded."""
+    mx.MaxEnt(view).solve().save(folder / "post.parquet")
+    return mx.load_posterior(folder / "post.parquet").space.view
+
+
+def assert_same_view(one: mx.View, other: mx.View) -> None:
+    """The same class, roles, labels with their types, terms and published counts."""
+    assert type(one) is type(other)
+    assert repr(one) == repr(other)
+    assert (one.qi, one.sensitive, one.n_records) == (other.qi, other.sensitive, other.n_records)
+    assert list(one.axes) == list(other.axes)
+    for role, (columns, index) in one.axes.items():
+        assert columns == other.axes[role][0]
+        assert same_labels(index, other.axes[role][1])
+    for role, codes in one.terms().items():
+        np.testing.assert_array_equal(codes, other.terms()[role])
+    for by, counts in one.published.items():
+        pd.testing.assert_series_equal(counts, other.published[by])
+    np.testing.assert_array_equal(one.n_q, other.n_q)
+    np.testing.assert_array_equal(one.n_s, other.n_s)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_view(kind, tmp_path):
+    """A view comes back from its own tables and from text, and from a file with the model, its people and its prior."""
+    model = KINDS[kind]()
+    again = through_a_file(model, tmp_path)
+    assert_same(model, again)
+    view = model.view
+    for copy in (
+        type(view).from_frames(view.to_frames()),
+        read_view(view_parts(view)),
+        saved(view, tmp_path),
+        again.view,
+    ):
+        assert_same_view(view, copy)
+    assert (again.prior is None) == (model.prior is None)
+    if model.prior is not None:
+        for attributes, table in model.prior.tables.items():
+            pd.testing.assert_frame_equal(again.prior.tables[attributes], table)
+    assert list(again.space.people.names) == list(model.space.people.names)
+
+
+def test_what_a_release_has_besides_its_tables(tmp_path):
+    """Pseudonyms, that QI are generalised, and counterfeits come back; so do columns with the name Count."""
+    first, second = mx.datasets.load_patients()
+    roles = {"sa": "Disease", "bucket": "Bucket", "id": "Pseudonym"}
+    release = mx.Release.from_buckets(first.rename(columns={"Gender": "Count"}), qi="Count", **roles)
+    again = saved(release, tmp_path)
+    for name in ("names", "q", "bucket"):
+        np.testing.assert_array_equal(getattr(again.persons, name), getattr(release.persons, name))
+    assert again.persons.id == "Pseudonym"
+    bare = mx.Release.from_buckets(second, qi=[], **roles)
+    assert_same_view(bare, saved(bare, tmp_path))
+    records = pd.DataFrame({"Age": ["[20, 29]", "*"], "S": ["a", "b"]})
+    assert saved(mx.Release.from_generalized(records, qi="Age", sa="S"), tmp_path).generalized
+    people, values = pd.DataFrame({"Q": ["x"], "K": [1]}), pd.DataFrame({"S": ["a", "b"], "K": [1, 1]})
+    more = mx.Release.from_tables(people, values, qi="Q", sa="S", bucket="K", counterfeits=True)
+    assert saved(more, tmp_path).with_counterfeits.tolist() == [True]
+
+
+class OwnRelease(mx.Release):
+    """As the parent: nothing more to say."""
+
+
+class OwnTable(mx.QITable):
+    """As the parent."""
+
+
+class Audited(mx.QITable):
+    """Has more than the parent writes."""
+
+    def __init__(self, people: pd.DataFrame, auditor: str = "nobody", **roles: Any) -> None:
+        super().__init__(people, **roles)
+        self.auditor = auditor
+
+
+class Signed(Audited):
+    """Writes all that it has."""
+
+    def to_frames(self) -> dict[str, Any]:
+        return {**super().to_frames(), "auditor": self.auditor}
+
+    @classmethod
+    def from_frames(cls, frames: Any) -> Signed:
+        plain = mx.QITable.from_frames({name: table for name, table in frames.items() if name != "auditor"})
+        people = plain.quasi_identifiers.to_frame(index=False).assign(n=plain.n_q)
+        values = plain.sensitive_values
+        return cls(people, frames["auditor"], qi=plain.qi, sa=plain.sa, sa_values=values, count="n")
+
+
+class Strict(mx.QITable):
+    """Cannot be made as its parent is."""
+
+    def __init__(self, people: pd.DataFrame) -> None:
+        super().__init__(people, qi="Gender", sa="Disease", sa_values=["Flu", "HIV"])
+
+
+class Stray(mx.QITable):
+    """Comes back as its parent."""
+
+    @classmethod
+    def from_frames(cls, frames: Any) -> mx.QITable:
+        return mx.QITable.from_frames(frames)
+
+
+TABLE = {"qi": "Gender", "sa": "Disease", "sa_values": ["Flu", "HIV"]}
+
+
+def test_subclasses_come_back_as_themselves(hospital, tmp_path):
+    """A subclass that adds nothing is written by its parent's tables, and by its own name; also inside a series."""
+    roles = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
+    assert type(saved(OwnRelease.from_buckets(hospital, **roles), tmp_path)) is OwnRelease
+    assert type(saved(OwnTable(hospital, **TABLE), tmp_path)) is OwnTable
+    signed = saved(Signed(hospital, "Iris", **TABLE), tmp_path)
+    assert (type(signed), signed.auditor) == (Signed, "Iris")
+    series = mx.ReleaseSeries([OwnRelease.from_buckets(hospital, id="Name", **roles)])
+    assert type(saved(series, tmp_path).releases[0]) is OwnRelease
+
+
+@pytest.mark.parametrize("made", [lambda table: Audited(table, "Iris", **TABLE), Strict, lambda t: Stray(t, **TABLE)])
+def test_subclasses_that_would_come_back_as_others(hospital, tmp_path, made):
+    """One that holds more, cannot be made, or comes back as its parent: refused, and what was there is unchanged."""
+    before = mx.MaxEnt(OwnTable(hospital, **TABLE)).solve()
+    before.save(tmp_path / "post.parquet")
+    post = mx.MaxEnt(made(hospital)).solve()
+    with refused(TableError):
+        post.save(tmp_path / "post.parquet")
+    assert mx.load_posterior(tmp_path / "post.parquet").joint().equals(before.joint())
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+class Silent(mx.View):
+    """Two people of two kinds, and nothing about files."""
+
+    noun = "view"
+    qi, sensitive, n_s = ("Q",), ("S",), None
+    quasi_identifiers = pd.MultiIndex.from_arrays([["x", "y"]], names=["Q"])
+    sensitive_values = pd.Index(["a", "b"], name="S")
+    n_q = np.array([1, 1])
+    published = {("q",): pd.Series([1, 1], quasi_identifiers.get_level_values(0))}  # noqa: RUF012
+
+    def terms(self) -> dict[str, np.ndarray]:
+        return {"q": np.array([0, 0, 1, 1]), "s": np.array([0, 1, 0, 1])}
+
+
+@dataclasses.dataclass(eq=False)
+class Holds(Silent):
+    """A dataclass: written by its fields."""
+
+    held: Any
+
+
+HELD = pd.DataFrame({"n": [1, 2], "c": pd.Categorical(["b", "a"], ["b", "a"])})
+
+
+def test_what_can_be_written(tmp_path):
+    """Tables come back with their types, and so does whatever JSON holds, inside lists, tuples and dictionaries."""
+    for held in (
+        HELD,
+        [HELD, 1.5, None],
+        {"a": {"b": ("x", 2)}},
+        (),
+        True,
+        "text",
+        np.int64(3),
+        [[HELD]],
+        HELD.head(0),
+    ):
+        again = saved(Holds(held), tmp_path).held
+        assert type(again) is (int if isinstance(held, np.int64) else type(held))
+        if isinstance(held, pd.DataFrame):
+            pd.testing.assert_frame_equal(again, held)
+        else:
+            assert repr(again) == repr(held.item() if isinstance(held, np.int64) else held)
+
+
+def test_what_cannot_be_written(tmp_path):
+    """Anything else is refused, and nothing is written."""
+    for held in (
+        pd.Series([1]),
+        pd.Index([1]),
+        [np.zeros(3)],
+        {1: 2},
+        {1, 2},
+        HELD.set_index("c"),
+        HELD.set_axis([0, 1], axis=1),
+        HELD.set_axis(["n", "n"], axis=1),
+        pd.DataFrame(index=range(2)),
+        pd.DataFrame({"n": [(1, 2)]}),
+    ):
+        with refused(TableError):
+            mx.MaxEnt(Holds(held)).solve().save(tmp_path / "post.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_classes():
+    """A class is stored by module and name, or by its own `stored_as`; two classes cannot have one name."""
+    parts = stored(OwnTable(mx.datasets.load_hospital(), **TABLE))
+    assert parts["kind"] == f"{__name__}.OwnTable"
+    kinds = [stored(KINDS[kind]().view)["kind"] for kind in ("release", "table", "series", "generalized")]
+    assert kinds == ["Release", "QITable", "ReleaseSeries", "GroupedRelease"]
+    for name in ("Release", 3):
+        with refused(StatementError):
+            type("Other", (mx.View,), {"stored_as": name})
+    pinned = []
+    for _ in range(2):  # as if a cell ran twice
+        pinned.append(type("Pinned", (OwnTable,), {"stored_as": "tests: pinned", "__module__": __name__}))
+        assert restored({"kind": "tests: pinned", "frames": parts["frames"]}).__class__ is pinned[-1]
+    with refused(TableError):
+        stored(pinned[0](mx.datasets.load_hospital(), **TABLE))
+
+
+@pytest.mark.parametrize("kind", ["release", "table", "series", "generalized"])
+def test_wrong_tables(kind):
+    """Tables that are missing, left over, or of another kind are refused, whatever the kind of view."""
+    view = KINDS[kind]().view
+    frames = view.to_frames()
+    for wrong in (
+        {},
+        3,
+        frames | {"more": 1},
+        *({other: table for other, table in frames.items() if other != name} for name in frames),
+        *(frames | {name: 3.5} for name in frames if name != "id"),
+        *(frames | {name: table.iloc[:, :0]} for name, table in frames.items() if isinstance(table, pd.DataFrame)),
+    ):
+        with pytest.raises(mx.MaxEntError):
+            type(view).from_frames(wrong)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[10, 20, 10], [0.5, 0.1, 2.0], [True, False, True], pd.Categorical([3, 1, 3])],
+    ids=["int", "float", "bool", "category"],
+)
+def test_values_of_a_population_that_are_no_texts(values, tmp_path):
+    """Beside the text that stands for people who are not in the release, also in the labels of rows."""
+    records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "S": values})
+    view = mx.Release.from_generalized(records, qi="Age", sa="S", population=pd.DataFrame({"Age": [21, 22, 25, 31]}))
+    assert_same_view(view, saved(view, tmp_path))
+    model = mx.MaxEnt(view).add(lambda space: space.conditional("S", given="Age") <= 0.9, label="unsure")
+    model.save(tmp_path / "model.parquet")
+    again = mx.MaxEnt.load(tmp_path / "model.parquet")
+    assert again.solve().joint().equals(model.solve().joint())
