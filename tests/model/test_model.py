@@ -52,59 +52,51 @@ def test_nothing_is_half_added(model):
     assert len(model.knowledge) == 2
 
 
-def test_repeated_statement(model):
-    """Knowing a thing twice is knowing it once, under any label: a warning, and no change."""
+def test_repeated_knowledge(model, hospital):
+    """Knowledge that is added again, under any label, is not stored again; a warning has the line of the caller."""
     model.add(FLU == 0.3, label="gossip")
     for again in ({}, {"label": "gossip"}, {"label": "news"}):
-        with pytest.warns(RepeatedStatement):
+        with pytest.warns(RepeatedStatement) as caught:
             assert model.add(FLU == 0.3, **again) is model
+        assert caught[0].filename == __file__
     with pytest.warns(RepeatedStatement):
         MaxEnt(model.view).add(FLU == 0.3, FLU == 0.3)
-    assert list(model.knowledge) == ["gossip"]
-
-
-def test_warnings_point_at_the_callers_line(model):
-    """Python shows the line that a warning is about: the one that added the statement again."""
-    with pytest.warns(RepeatedStatement) as caught:
-        model.add(FLU == 0.3).add(FLU == 0.3)
-    assert caught[0].filename == __file__
-
-
-def test_cells_that_run_twice(model, hospital):
-    """A function or source that emits the same rows again is not added again; other rows are, under a new name."""
-    for say in (lambda: lambda space: space.prob("HIV") <= 0.3, lambda: StrongestAssociations(hospital, 1, 1)):
-        model.add(say())
+    for make in (lambda: lambda space: space.prob("HIV") <= 0.3, lambda: StrongestAssociations(hospital, 1, 1)):
+        model.add(make())
         with pytest.warns(RepeatedStatement):
-            model.add(say())
+            model.add(make())
     model.add(lambda space: space.prob("HIV") <= 0.25)
-    assert list(model.knowledge) == ["your own", "Top-(1, 1) strongest associations", "your own (2)"]
+    assert list(model.knowledge) == ["gossip", "your own", "Top-(1, 1) strongest associations", "your own (2)"]
 
 
 def test_one_label_for_two_statements(model):
-    """A label names one thing: another statement under it is refused."""
+    """Another statement under the label of one is refused, and so is a source with the label of another one."""
     model.add(FLU == 0.3, label="gossip")
     for other in (FLU == 0.4, FLU <= 0.3, P("HIV") == 0.2, lambda space: space.prob("HIV") <= 0.3):
         with refused(DuplicateLabel):
             model.add(other, label="gossip")
     assert list(model.knowledge) == ["gossip"]
     assert model.knowledge["gossip"].same_as(FLU == 0.3)
+    model.add(AtMost(0.4))
+    with refused(DuplicateLabel):
+        model.add(AtMost(0.3))
+    assert list(model.add(AtMost(0.45), label="higher").knowledge) == ["gossip", "AtMost", "higher"]
 
 
 def test_remove(model):
-    """What is taken out is gone from knowledge, rows and problem; a mistyped label is refused."""
+    """Removed knowledge is gone from knowledge, rows and problem; a mistyped label is refused."""
     model.add(FLU == 0.3, label="gossip").add(P("HIV") <= 0.3, label="news")
     assert model.form.shape[0] == 20
     with refused(UnknownName):
         model.remove("gosip")
     assert model.remove("gossip") is model
-    assert list(model.knowledge) == ["news"]
     assert model.form.shape[0] == 19
     model.add(FLU == 0.4, label="gossip")
     assert list(model.knowledge) == ["news", "gossip"]
 
 
 def test_copy(model):
-    """Copies part ways: what is added to or removed from one is not so in the other, solved before or not."""
+    """Copies are independent: what is added to or removed from one does not change the other."""
     model.add(FLU == 0.3, label="gossip")
     assert list(model.constraints) == ["published buckets", "gossip"]
     twin = model.copy().add(P("HIV") <= 0.3, label="news")
@@ -127,10 +119,10 @@ def test_describe_notes_what_touches_no_term(model):
 
 
 class AtMost(Source):
-    """P(s | q) <= limit for every q and s."""
+    """P(s | q) <= limit for every q and s; the limit is not in the label."""
 
-    def __init__(self, limit):
-        self.limit = limit
+    def __init__(self, most):
+        self.limit = most
 
     def rows(self, space):
         yield space.conditional("s", given="q") <= self.limit
@@ -162,14 +154,14 @@ def test_functions(release):
 
 
 def test_what_is_no_knowledge(model):
-    """What says nothing about the terms, and a source that emits no rows, are refused."""
+    """Objects that are no statement about the terms, and a source that emits no rows, are refused."""
     sources = [
         type("Broken", (Source,), {"rows": lambda self, space, emitted=emitted: emitted})()
         for emitted in (None, 3, "text")
     ]
-    for said in (None, 3, "gossip", FLU, [FLU == 0.3], P, StrongestAssociations, AtMost, *sources):
+    for wrong in (None, 3, "gossip", FLU, [FLU == 0.3], P, StrongestAssociations, AtMost, *sources):
         with refused(StatementError):
-            model.add(said)
+            model.add(wrong)
     assert model.knowledge == {}
     bare = type("Bare", (Source,), {"rows": lambda self, space: space.marginal("s") <= 0.9})
     assert model.add(bare()).describe().loc["Bare", "rows"] == 5  # without a list

@@ -1,4 +1,4 @@
-"""The posterior: what is inferred, labelled, and asked for in the paper's notation."""
+"""The posterior: inferred probabilities, their labels, and questions in the paper's notation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_joint(frame):
 
 @given(microdata())
 def test_conditional(frame):
-    """P(s | q) has a row a QI tuple and a column a value; it is the sum of P(q, s, b) over b, by the share of q."""
+    """P(s | q), one row per QI tuple and one column per value, is the sum of P(q, s, b) over b, by the share of q."""
     post = mx.MaxEnt(publish(frame)).solve()
     found, people = post.conditional(), tally(frame, quasi(frame))
     assert isinstance(found.index, pd.MultiIndex) == (len(quasi(frame)) > 1)
@@ -55,7 +55,7 @@ def test_conditional(frame):
 
 
 def test_nothing_is_renormalised():
-    """What a solver left out of a row is seen to be missing."""
+    """Probability that a solver's answer lacks in a row is missing in the table."""
     assert made([[0.5, 0.4]], [10])[0].conditional().iloc[0].tolist() == pytest.approx([0.5, 0.4])
 
 
@@ -79,11 +79,7 @@ def test_prob(post):
     assert isinstance(post.prob("Flu"), float)
     # 6 men have 0.3 * 6 of the three Flus, 4 women the rest.
     assert post.prob("Flu", WOMEN) == pytest.approx((3 - 6 * 0.3) / 4, abs=1e-6)
-
-
-def test_prob_of_combinations(post):
-    """Sums, multiples and constants of probabilities have the value that arithmetic gives them."""
+    # Sums, multiples and constants have the value that arithmetic gives them.
     flu, hiv = post.prob("Flu", MEN), post.prob("HIV", WOMEN)
     assert post.prob(2 * P("Flu", MEN) - P("HIV", WOMEN) / 2 + 0.25) == pytest.approx(2 * flu - hiv / 2 + 0.25)
     assert post.prob(P(["Flu", "HIV"], MEN)) == pytest.approx(flu + post.prob("HIV", MEN))
-    assert post.prob(1 - P("Flu", MEN)) == pytest.approx(1 - flu)
