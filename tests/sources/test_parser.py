@@ -1,4 +1,4 @@
-"""Knowledge as text: what is written is read as the same; what has no notation is refused with a line of Python."""
+"""Knowledge as text: statements are read as they are written; an error shows a line of Python for what has no notation."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def statements(draw: st.DrawFn) -> mx.Statement:
 
 
 @settings(max_examples=60)
-@given(said=statements())
-def test_what_is_written_is_read_as_the_same(said: mx.Statement):
+@given(statement=statements())
+def test_what_is_written_is_read_as_the_same(statement: mx.Statement):
     """str(statement) is read as the same statement, to the last bit of every number."""
-    again = read_statement(str(said))
-    assert again == said
-    assert str(again) == str(said)
+    again = read_statement(str(statement))
+    assert again == statement
+    assert str(again) == str(statement)
 
 
 MEN, WOMEN, AGE = {"Gender": "male"}, {"Gender": "female"}, {"Disease": "Flu"}
@@ -178,24 +178,20 @@ def test_mistakes_are_pointed_at():
 
 @given(text=st.text(st.sampled_from("PE(Flu|a=1) <=+-0.3*or in[],:'\"#x\n"), max_size=30))
 def test_any_text_is_read_or_refused(text: str):
-    """Nothing else than a statement or an error of this package comes of any text."""
+    """Any text is a statement or an error of this package."""
     try:
-        said = read_statement(text)
+        statement = read_statement(text)
     except mx.MaxEntError:
         return
-    assert isinstance(said, mx.Statement)
+    assert isinstance(statement, mx.Statement)
 
 
-#: What has no notation.
 WITHOUT_NOTATION = [
     "odds ratio of men and women = 2",
-    "OR(Flu | Gender=male, Gender=female) = 2",
     "(P(Flu) / (1 - P(Flu))) / (P(HIV) / (1 - P(HIV))) = 2",
-    "relative risk = 2.5",
     "RR in [2, 3]",
     "P(Flu | Gender=male) is twice P(Flu | Gender=female)",
     "P(Flu | Gender=male) = 0.3 (95% CI 0.2 to 0.4)",
-    "entropy(Disease | Gender=male) >= 1",
     "H(Disease) >= 1",
     "I(Gender; Disease) <= 0.01",
     "KL(P || Q) <= 0.1",
@@ -204,29 +200,22 @@ WITHOUT_NOTATION = [
     "P(Flu)^2 <= 0.1",
     "max(P(Flu), P(HIV)) <= 0.3",
     "|P(Flu) - P(HIV)| <= 0.1",
-    "abs(P(Flu) - P(HIV)) <= 0.1",
     "median(age | Disease=Flu) = 40",
     "sd(age) = 3",
     "corr(age, Flu) = 0.3",
-    "cov(age, Flu) >= 0",
     "logit(P(Flu)) = 0.2",
     "if Ann=Flu then Bob=Flu",
-    "Ann has Flu",
     "count(Flu) = 3",
-    "#(Flu) = 3",
 ]
 
 
 def test_what_has_no_notation():
-    """The error has a line that says it, of Python where there is no notation."""
+    """The error has a line of Python; for a sentence it has the example of a statement, which can be read."""
+    lines = [line for lines in LINES.values() for line in lines]
     for text in WITHOUT_NOTATION:
         with pytest.raises(StatementError) as caught:
             read_statement(text)
-        assert any(line in str(caught.value) for lines in LINES.values() for line in lines), text
-
-
-def test_statements_in_plain_words():
-    """Who writes a sentence is shown a statement, which the notation has, and no Python."""
+        assert any(line in str(caught.value) for line in lines), text
     assert read_statement(re.search('"(.*)"', LOOKS_LIKE)[1]) == (P("Flu", given={"Gender": "male"}) == 0.3)
     for text in ("flu if male", "Flu", "male implies flu", "everybody"):
         with pytest.raises(StatementError) as caught:
@@ -265,11 +254,10 @@ def test_model_takes_text(release):
 
 
 def test_knowledge_files(tmp_path, release):
-    """A statement a line, with comments; errors of the file, and of the model that gets it, name file and line."""
+    """A file has one statement per line, and comments; errors of the file, and of the model, name file and line."""
     path = tmp_path / "gossip.txt"
-    path.write_text(
-        '# what the neighbours say\n\nP(Flu | Gender=male) = 0.3  # so they say\nP("#1") >= 0.1\n', encoding="utf-8"
-    )
+    text = '# what the neighbours say\n\nP(Flu | Gender=male) = 0.3  # so they say\nP("#1") >= 0.1\n'
+    path.write_text(text, encoding="utf-8")
     assert mx.read_knowledge(path) == [FLU == 0.3, P("#1") >= 0.1]
     path.write_bytes("P('\u2028') = 0.3\r\n".encode("utf-8-sig"))
     assert read_knowledge(path) == [P("\u2028") == 0.3]
@@ -278,6 +266,6 @@ def test_knowledge_files(tmp_path, release):
         with refused(StatementError, "gossip.txt"):
             read_knowledge(path)
     path.write_text("2 <= P(Flu | Gender=male) / P(Flu | Gendre=female) <= 3\n", encoding="utf-8")
-    (said,) = read_knowledge(path)
+    (statement,) = read_knowledge(path)
     with refused(mx.UnknownName, "gossip.txt, line 1"):
-        mx.MaxEnt(release).add(said)
+        mx.MaxEnt(release).add(statement)

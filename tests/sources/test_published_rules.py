@@ -176,22 +176,6 @@ def test_rules_beside_other_sources():
     assert post.conditional().loc[("Doctorate", "Male"), "50K+"] == pytest.approx(0.5)
 
 
-def test_mined_by_more_than_and_read_by_at_least():
-    """4 of 5 Masters have the confidence 0.8: by >= that is a rule, and its absence would be false."""
-    wrong = RuleSet(mined().table, qi=QI, sa="Salary", support=0.3, confidence=0.8, complete=True)
-    for scores in (None, "confidence"):
-        with refused(Infeasible):
-            MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(wrong, scores=scores))
-
-
-def test_a_rule_of_too_few_people():
-    """One of twelve people is no support of 0.3, whoever has the rule's value."""
-    table = pd.DataFrame({"Education": ["Bachelors"], "Gender": [None], "Salary": ["50K-"]})
-    with refused(Infeasible):
-        rules = RuleSet(table, qi=QI, sa="Salary", support=0.3, confidence=0.8, strict=True)
-        MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(rules, non_rules=False))
-
-
 @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans())
 def test_one_convention_is_not_taken_for_the_other(seed: int, s: str, c: str, strict: bool):
     """Read under the other convention, a complete set with scores is refused only if it is not the set of that."""
@@ -204,21 +188,29 @@ def test_one_convention_is_not_taken_for_the_other(seed: int, s: str, c: str, st
         assert set(other.table.index) != set(rules.table.index)
 
 
-def test_printed_scores_are_not_exact():
-    """8 of 9 are not 0.89: decimals must be said, and be right."""
-    table, printed = people_of(EXAMPLE_1), mined().rounded(2)
-    for options in ({}, {"decimals": 1}):
-        with refused(StatementError):
-            MaxEnt(table).add(PublishedRules(printed, scores="confidence", **options))
-    odd = RuleSet(printed.table.assign(confidence=0.9), qi=QI, sa="Salary", support=0.3, confidence=0.8)
-    with refused(Infeasible):
-        MaxEnt(table).add(PublishedRules(odd, scores="confidence", decimals=2, non_rules=False))
+def rule_set(table: pd.DataFrame, confidence: float = 0.8, **options) -> RuleSet:
+    return RuleSet(table, qi=QI, sa="Salary", support=0.3, confidence=confidence, **options)
 
 
-def test_a_set_with_a_hole():
-    """If female doctorates have the support, all doctorates have; a confidence of 0.4 then needs no more."""
-    rules = mined(confidence=0.4, strict=False)
-    kept = rules.table.index != "Education=Doctorate => 50K+"
-    holed = RuleSet(rules.table[kept], qi=QI, sa="Salary", support=0.3, confidence=0.4, complete=True)
-    with refused(StatementError):
-        MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(holed))
+def test_rules_that_are_not_true_of_the_people():
+    """Rules, scores and thresholds that contradict the people, or each other, are errors."""
+    complete, printed = mined(confidence=0.4, strict=False).table, mined().rounded(2)
+    holed = complete[complete.index != "Education=Doctorate => 50K+"]
+    few = pd.DataFrame({"Education": ["Bachelors"], "Gender": [None], "Salary": ["50K-"]})
+    by_at_least = rule_set(mined().table, complete=True)
+    for error, rules, options in [
+        # 4 of 5 Masters have the confidence 0.8: by >= that is a rule, and its absence would be false.
+        (Infeasible, by_at_least, {}),
+        (Infeasible, by_at_least, {"scores": "confidence"}),
+        # One of twelve people has less support than 0.3.
+        (Infeasible, rule_set(few, strict=True), {"non_rules": False}),
+        # 8 of 9 is not 0.89 without decimals=2, nor is 0.9.
+        (StatementError, printed, {"scores": "confidence"}),
+        (StatementError, printed, {"scores": "confidence", "decimals": 1}),
+        (Infeasible, rule_set(printed.table.assign(confidence=0.9)),
+         {"scores": "confidence", "decimals": 2, "non_rules": False}),
+        # If female doctorates have the support, all doctorates have, and a confidence of 0.4 needs no more.
+        (StatementError, rule_set(holed, 0.4, complete=True), {}),
+    ]:  # fmt: skip
+        with refused(error):
+            MaxEnt(people_of(EXAMPLE_1)).add(PublishedRules(rules, **options))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, MaxEnt, P, Statement, StatementError, UnknownName
+from maxent_cvx import BadProbability, MaxEnt, P, Statement, StatementError
 from support.helpers import refused
 from support.strategies import publish, quasi, tables_and_assignments
 
@@ -108,13 +108,6 @@ def test_equal_statements():
         assert not (FLU == 0.3).same_as(other)
 
 
-def test_names_are_checked_by_the_release(space):
-    """Which values and attributes exist only the release knows: a model that gets the statement says so."""
-    for unknown in (P("Fluu"), P("Flu", given={"Gendr": "male"}), P({"Gender": "Flu"})):
-        with refused(UnknownName):
-            list((unknown <= 0.3).rows(space))
-
-
 def test_equality_is_a_statement():
     """``==`` makes a statement, which is neither true nor false, so identity of probabilities has a name of its own."""
     assert FLU.same_as(P("Flu", given={"Gender": ["male"]}))
@@ -134,15 +127,6 @@ def test_tables_are_refused_on_both_sides():
             for left, right in ((FLU, operand), (operand, FLU)):
                 with refused(StatementError):
                     operate(left, right)
-
-
-def test_value_out_of_reach_of_a_sum():
-    """A value that no probabilities add up to is refused; the boundary is accepted."""
-    with refused(BadProbability):
-        operator.ge(2 * FLU - HIV, 2.5)
-    assert (2 * FLU - HIV >= 2).low == 2
-    assert (FLU + HIV + P("Flu") == 3).low == 3
-    assert isinstance(FLU <= 1 + 2**-52, Statement)  # what rounding adds to 1
 
 
 @pytest.mark.parametrize(
@@ -175,16 +159,23 @@ def test_what_is_no_linear_statement(wrong):
 
 
 def test_vague_statements_and_intervals():
-    """|P - value| <= eps; a side outside [0, 1] says nothing and is left out (section 4.5); the lower side is first."""
+    """|P - value| <= eps; a side outside the possible values is left out, and a value outside them refused (4.5)."""
     assert FLU.about(0.02, eps=0.05).low == -math.inf
     assert FLU.about(0.98, eps=0.05).high == math.inf
     assert (FLU - HIV).about(0, eps=0.1).low == -0.1
-    for value, eps in ((1.3, 0.5), (0.3, -0.1), (0.3, np.nan), (np.nan, 0.1)):
-        with pytest.raises(BadProbability):
-            FLU.about(value, eps=eps)
-    for of, ends in ((FLU, (0.4, 0.2)), (FLU, (0.4, 1.2)), (FLU / WOMEN, (2, 1))):
+    assert (2 * FLU - HIV >= 2).low == 2
+    assert (FLU + HIV + P("Flu") == 3).low == 3
+    assert isinstance(FLU <= 1 + 2**-52, Statement)  # what rounding adds to 1
+    for wrong in (
+        lambda: 2 * FLU - HIV >= 2.5,
+        *(lambda value=value, eps=eps: FLU.about(value, eps=eps) for value, eps in ((1.3, 0.5), (0.3, -0.1))),
+        *(lambda value=value, eps=eps: FLU.about(value, eps=eps) for value, eps in ((0.3, np.nan), (np.nan, 0.1))),
+        lambda: FLU.between(0.4, 0.2),
+        lambda: FLU.between(0.4, 1.2),
+        lambda: (FLU / WOMEN).between(2, 1),
+    ):
         with refused(BadProbability):
-            of.between(*ends)
+            wrong()
 
 
 def test_a_ratio_is_linear():
@@ -202,38 +193,30 @@ def test_a_ratio_is_linear():
 
 @pytest.mark.parametrize(("low", "high"), [(1.2, 1.5), (0.5, 0.8)])
 def test_a_relative_risk(release, low, high):
-    """The relative risk is inside its limits, and at the one that is nearer to what would be without it."""
+    """The relative risk is inside its limits, however they are written."""
     ratio = FLU / WOMEN
-    said = ratio.between(low, high), ratio.about((low + high) / 2, 0.15), f"{low} <= {ratio} <= {high}"
-    posts = [MaxEnt(release).add(one).solve() for one in said]
+    statements = ratio.between(low, high), ratio.about((low + high) / 2, 0.15), f"{low} <= {ratio} <= {high}"
+    posts = [MaxEnt(release).add(statement).solve() for statement in statements]
     for post in posts:
         assert low - 1e-9 <= post.prob(FLU) / post.prob(WOMEN) <= high + 1e-9
     np.testing.assert_allclose(posts[0].counts, posts[2].counts)
 
 
-@pytest.mark.parametrize(
-    ("values", "interval"),
-    [
-        (pd.to_datetime(["2020-01-01", "2020-02-29", "2021-01-01"]), ("2020-02-29", "2020-12-31")),
-        (pd.to_datetime(["2020-01-01", "2020-02-29", "2021-01-01"], utc=True), ("2020-02-29T00Z", "2020-12-31T00Z")),
-    ],
-    ids=["dates", "with time zone"],
-)
-def test_an_interval_of_dates_contains_its_dates(values, interval):
-    table = pd.DataFrame({"Born": values, "Disease": ["Flu", "HIV", "Flu"], "Ward": 1})
-    model = MaxEnt(mx.Release.from_buckets(table, qi="Born", sa="Disease", bucket="Ward"))
-    within = pd.Interval(*map(pd.Timestamp, interval), closed="both")
-    post = model.add(P("Flu", given={"Born": within}) == 1).solve()
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_an_interval_of_dates_contains_its_dates(zone):
+    """Dates, with a time zone or without, are in an interval of dates; numbers and texts cannot be."""
+    born = pd.to_datetime(["2020-01-01", "2020-02-29", "2021-01-01"]).tz_localize(zone)
+    within = pd.Interval(pd.Timestamp("2020-02-29", tz=zone), pd.Timestamp("2020-12-31", tz=zone), closed="both")
+
+    def model(values):
+        table = pd.DataFrame({"Born": values, "Disease": ["Flu", "HIV", "Flu"], "Ward": 1})
+        return MaxEnt(mx.Release.from_buckets(table, qi="Born", sa="Disease", bucket="Ward"))
+
+    post = model(born).add(P("Flu", given={"Born": within}) == 1).solve()
     assert post.conditional()["Flu"].tolist() == pytest.approx([0.5, 1, 0.5])
-
-
-@pytest.mark.parametrize("column", [[1, 2], ["a", "b"]], ids=["numbers", "texts"])
-def test_an_interval_of_dates_among_other_values_is_refused(column):
-    table = pd.DataFrame({"Q": column, "Disease": ["Flu", "HIV"], "Ward": 1})
-    model = MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="Disease", bucket="Ward"))
-    dates = pd.Interval(pd.Timestamp("2020-01-01"), pd.Timestamp("2020-12-31"))
-    with pytest.raises(StatementError):
-        model.add(P("Flu", given={"Q": dates}) == 0.5)
+    for values in ([1, 2, 3], list("abc")):
+        with pytest.raises(StatementError):
+            model(values).add(P("Flu", given={"Born": within}) == 0.5)
 
 
 def test_an_interval_of_the_numbers_in_a_population():
