@@ -1,4 +1,4 @@
-"""Generalised values as tools write them: whatever the dialect, the same exact values are meant."""
+"""Generalised values as tools write them: in each dialect they stand for the same exact values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +23,7 @@ def values_of(cell: object, values: pd.Index = AGES, nodes: dict | None = None) 
 
 
 def test_one_value_in_each_dialect():
-    """What each way to write a set of ages from 15 to 34 stands for, but for intervals, which are drawn below."""
+    """Each way to write a set of ages from 15 to 34 is read (intervals are drawn below), and nothing else."""
     for cell, expected in [
         ("18 - 20", [18, 19, 20]),
         ("18\u201320", [18, 19, 20]),
@@ -43,10 +42,14 @@ def test_one_value_in_each_dialect():
         *((every, list(AGES)) for every in ("*", "**", None, math.nan)),
     ]:
         assert values_of(cell) == expected, cell
+    # Cells that stand for nobody, and a mean, as microaggregation publishes.
+    for cell in ("20-18", "[20, 18]", "40-50", "(20, 20]", "18,99", "{18, x}", "teens", 24.5):
+        with refused(TableError):
+            values_of(cell)
 
 
 def test_a_text_that_is_a_value_itself():
-    """What can be read in two ways is not guessed: a hierarchy says which is meant; without rivals it is a value."""
+    """A text with two readings is an error unless a hierarchy decides; with one reading it is a value."""
     for cell, values in {
         "1-2": ["1", "2", "1-2"],
         "a,b": ["a", "b", "a,b"],
@@ -129,7 +132,8 @@ def test_intervals_there_and_back(domain: set[int], low: int, width: int, halves
             covers(text, values, "Age", {})
 
 
-words = st.text("abcdeXYZ", min_size=1, max_size=3)
+AWKWARD = ["b c", "k, l", 'say "x"', "or", "7", "{z}", "back\\slash", "u, v"]
+words = st.text("abcdeXYZ", min_size=1, max_size=3) | st.sampled_from(AWKWARD)
 
 
 @given(data=st.data(), domain=st.sets(words, min_size=2, max_size=9))
@@ -138,10 +142,13 @@ def test_sets_there_and_back(data, domain: set[str]):
     values = sorted(domain)
     chosen = data.draw(st.sets(st.sampled_from(values), min_size=1))
     numbers = {value: i for i, value in enumerate(values)}
-    for names, known in ((chosen, values), ({numbers[one] for one in chosen}, list(numbers.values()))):
+    for names, known in ((chosen, values), ({numbers[name] for name in chosen}, list(numbers.values()))):
         expected = [value in names for value in known]
-        listed = [str(one) for one in sorted(names)]
-        for text in (label_of(frozenset(names)), "{" + ", ".join(listed) + "}", ",".join(listed)):
+        listed = [str(name) for name in sorted(names)]
+        texts = [label_of(frozenset(names))]
+        if chosen.isdisjoint(AWKWARD) or names is not chosen:
+            texts += ["{" + ", ".join(listed) + "}", ",".join(listed)]
+        for text in texts:
             assert covers(text, pd.Index(known), "A", {}).tolist() == expected
 
 
@@ -156,42 +163,23 @@ def test_masks_there_and_back(data, domain: set[str]):
     assert covers("*" * (5 - kept) + text[-kept:], values, "A", {}).tolist() == ends_so
 
 
-def test_what_is_refused():
-    """A value that stands for nobody, and a mean, as microaggregation publishes, are refused."""
-    for cell in ("20-18", "[20, 18]", "40-50", "(20, 20]", "18,99", "{18, x}", "teens", 24.5):
-        with refused(TableError):
-            values_of(cell)
-
-
 def test_hierarchies_in_every_form(tmp_path):
-    """A dictionary, a table, levels as ANJANA takes them, and a file of ARX with semicolons, commas or tabs."""
+    """A hierarchy is a dictionary, a table, levels as of ANJANA, or a file of ARX with semicolons, commas or tabs."""
     table = pd.DataFrame({0: [17, 18, 19, 20], 1: ["teens", "teens", "teens", "older"], 2: ["any"] * 4})
-    given = [table, {level: table[level] for level in table}, {level: table[level].tolist() for level in table}]
-    given += [{"any": ["teens", "older"], "teens": [17, 18, 19], "older": 20}]
+    forms = [table, {level: table[level] for level in table}, {level: table[level].tolist() for level in table}]
+    forms += [{"any": ["teens", "older"], "teens": [17, 18, 19], "older": 20}]
     for i, separator in enumerate(";,\t"):
         path = tmp_path / f"age{i}.csv"
         table.to_csv(path, sep=separator, header=False, index=False)
-        given += [path, str(path)]
-    for hierarchy in given:
+        forms += [path, str(path)]
+    for hierarchy in forms:
         nodes = {"Age": read_hierarchies({"Age": hierarchy})["Age"]}
         for cell, expected in {"teens": [17, 18, 19], "older": [20], "any": [17, 18, 19, 20], 18: [18]}.items():
             for values in (pd.Index([17, 18, 19, 20, 21]), pd.Index(["17", "18", "19", "20", "21"])):
-                found = values[covers(cell, values, "Age", nodes)]
-                assert found.astype(int).tolist() == expected
+                assert values[covers(cell, values, "Age", nodes)].astype(int).tolist() == expected
 
 
 def test_many_stars_end_at_once():
     """No cell makes matching go back and forth: a regular expression would take years."""
     values = pd.Index(["a" * 5_000 + "c", "a" * 5_000 + "b", "1" * 5_000 + "x"])
     assert covers("*a" * 2_000 + "*b", values, "text", {}).tolist() == [False, True, False]
-
-
-AWKWARD = ["a", "b c", "k, l", 'say "x"', "or", "7", "{z}", "back\\slash", "u, v"]
-
-
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_sets_are_read_back_from_texts(size):
-    """What label_of writes of a set is read as the same set: values with commas, quotes and braces, too."""
-    values = pd.Index(AWKWARD)
-    for chosen in itertools.combinations(AWKWARD, size):
-        np.testing.assert_array_equal(covers(label_of(frozenset(chosen)), values, "A", {}), values.isin(chosen))

@@ -35,19 +35,19 @@ def read(records: pd.DataFrame = RECORDS, population: pd.DataFrame | None = VOTE
 
 
 def test_more_people_than_records():
-    """Of four women and men between 20 and 29 three are in the release, each with probability 3/4."""
-    release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22], "Sex": ["f"]})]))
+    """Of four women and men between 20 and 29 three are in the release, with probability 3/4; a person may be known to be.
+
+    'Is in the release' is knowledge like any other; so is a person's name.
+    """
+    voters = [VOTERS, pd.DataFrame({"Age": [22, 22], "Sex": ["f", "f"]})]
+    release = read(population=pd.concat([voters[0], voters[1].head(1)]))
     assert isinstance(release, GroupedRelease)
     post = MaxEnt(release).solve()
     assert post.prob(OUTSIDE, given={"Age": 22}) == pytest.approx(1 / 4)
     assert post.prob("Flu", given={"Age": 22}) == pytest.approx(1 / 2)
     assert post.prob(OUTSIDE, given={"Age": 35}) == pytest.approx(0, abs=1e-9)
-
-
-def test_knowing_who_is_in_it():
-    """'Is in the release' is knowledge like any other; so is a person's name."""
-    release = read(population=pd.concat([VOTERS, pd.DataFrame({"Age": [22, 22], "Sex": ["f", "f"]})]))
-    model = MaxEnt(release, people={"Ann": {"Age": 22, "Sex": "f"}}).add(P(OUTSIDE, who="Ann") == 0)
+    model = MaxEnt(read(population=pd.concat(voters)), people={"Ann": {"Age": 22, "Sex": "f"}})
+    model.add(P(OUTSIDE, who="Ann") == 0)
     assert model.solve().people().loc["Ann", "Flu"] == pytest.approx(2 / 3)
     assert model.bounds(P("HIV", who="Ann")) == pytest.approx((0, 1), abs=1e-6)
 
@@ -59,32 +59,26 @@ def test_against_cvxpy(seed: int):
     voters = pd.DataFrame({"Age": rng.integers(20, 26, 8), "Sex": rng.choice(["f", "m"], 8)})
     inside = voters.sample(5, random_state=seed)
     low, high = inside["Age"] - rng.integers(0, 3, 5), inside["Age"] + rng.integers(0, 3, 5)
-    records = pd.DataFrame(
-        {
-            "Age": [f"[{a}, {b}]" for a, b in zip(low, high, strict=True)],
-            "Sex": np.where(rng.random(5) < 0.5, "*", inside["Sex"]),
-            "Disease": rng.choice(["x", "y"], 5),
-        }
-    )
+    ages = [f"[{a}, {b}]" for a, b in zip(low, high, strict=True)]
+    records = pd.DataFrame({"Age": ages, "Sex": np.where(rng.random(5) < 0.5, "*", inside["Sex"])})
+    records["Disease"] = rng.choice(["x", "y"], 5)
     p = MaxEnt(read(records, voters)).solve().conditional()
-    tuples, rows, every = voters.value_counts().sort_index(), [], []
-    held = {(q, value): [] for q in tuples.index for value in (OUTSIDE, "x", "y")}
+    tuples, rows = voters.value_counts().sort_index(), []
+    people = {(q, value): [] for q in tuples.index for value in (OUTSIDE, "x", "y")}
     for (age, sex), values in records.groupby(["Age", "Sex"])["Disease"].agg(list).items():
         a, b = (int(x) for x in age.strip("[]").split(","))
         covered = [q for q in tuples.index if a <= q[0] <= b and sex in ("*", q[1])]
         for value in sorted(set(values)):
             x = cp.Variable(len(covered), nonneg=True)
             rows.append(cp.sum(x) == values.count(value))
-            every.append(x)
             for i, q in enumerate(covered):
-                held[q, value].append(x[i])
-    for q in tuples.index:
-        absent = cp.Variable(nonneg=True)
-        every.append(absent)
-        held[q, OUTSIDE].append(absent)
-        rows.append(sum(x for (of, _), some in held.items() if of == q for x in some) == int(tuples[q]))
-    cp.Problem(cp.Maximize(cp.sum(cp.entr(cp.hstack(every)))), rows).solve(solver="CLARABEL")
-    for (q, value), some in held.items():
+                people[q, value].append(x[i])
+    for q, n in tuples.items():
+        people[q, OUTSIDE].append(cp.Variable(nonneg=True))
+        rows.append(sum(x for (of, _), some in people.items() if of == q for x in some) == int(n))
+    every = cp.hstack([x for some in people.values() for x in some])
+    cp.Problem(cp.Maximize(cp.sum(cp.entr(every))), rows).solve(solver="CLARABEL")
+    for (q, value), some in people.items():
         if value in p:
             assert p.loc[q, value] * tuples[q] == pytest.approx(float(sum(x.value for x in some)), abs=5e-3)
 
@@ -124,7 +118,7 @@ def test_mixed_series(tmp_path):
     ],
 )
 def test_what_is_refused(change, error):
-    """Values that stand for nobody, groups with more records than people, hierarchies that are none."""
+    """Values of nobody, groups with more records than people, and wrong hierarchies are refused."""
     with refused(error):
         read(**({"records": RECORDS} | change))
 
@@ -148,7 +142,7 @@ def test_groups_of_mondrian_are_large_and_true(seed: int, k: int, l: int | None)
 
 
 def test_a_condition_that_cells_leave_open():
-    """Of people published as m, f and *, nobody knows how many are m; a generalised cell names its own people."""
+    """How many of the people published as m, f and * are m is not known; those of a generalised cell are known."""
     records = pd.DataFrame(
         {
             "Age": ["20-29"] * 3 + ["30-39"] * 3 + ["*"] * 2,

@@ -1,4 +1,4 @@
-"""What a view says: its published counts, unless its class says more; and what is wrong with a view is told."""
+"""The sources of a view: its published counts, unless its class has others; and typed errors of wrong views."""
 
 from __future__ import annotations
 
@@ -51,28 +51,24 @@ def test_the_default_says_what_bucket_invariants_do(frame):
 
 def test_the_default_with_knowledge(release):
     """Bounds, certainties, prices, contradictions and names are those of a release."""
-    said = ["P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0"]
-    one, other = (mx.MaxEnt(view).add(*said) for view in (release, Plain(release)))
+    statements = ["P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0"]
+    views, people = (release, Plain(release)), {"Allen": {"Gender": "male", "Degree": "college"}}
+    one, other = (mx.MaxEnt(view).add(*statements) for view in views)
     np.testing.assert_allclose(one.solve().joint(), other.solve().joint(), atol=1e-8)
-    for asked in (P("HIV", given={"Gender": "male"}), P("Flu", given={"Degree": "college"})):
-        assert one.bounds(asked) == pytest.approx(other.bounds(asked), abs=1e-7)
-        assert mx.MaxEnt(release).bounds(asked) == pytest.approx(mx.MaxEnt(Plain(release)).bounds(asked), abs=1e-7)
+    for probability in (P("HIV", given={"Gender": "male"}), P("Flu", given={"Degree": "college"})):
+        assert one.bounds(probability) == pytest.approx(other.bounds(probability), abs=1e-7)
+        assert np.subtract(*(mx.MaxEnt(view).bounds(probability) for view in views)) == pytest.approx(0, abs=1e-7)
     pd.testing.assert_frame_equal(one.solve().prices(), other.solve().prices(), atol=1e-7)
-    certain = [post.certain(progress=False)[["probability", "people"]] for post in (one.solve(), other.solve())]
-    assert set(certain[0].index) <= set(certain[1].index)
+    assert set(one.solve().certain(progress=False).index) <= set(other.solve().certain(progress=False).index)
     clash = [model.copy().add("P(HIV | Gender=male) >= 0.6").diagnose().index for model in (one, other)]
     assert set(clash[0]) == set(clash[1])
-    people = {"Allen": {"Gender": "male", "Degree": "college"}}
-    named = [mx.MaxEnt(view, people=people).add("P(Flu | Allen) <= 0.2").solve() for view in (release, Plain(release))]
+    named = [mx.MaxEnt(view, people=people).add("P(Flu | Allen) <= 0.2").solve() for view in views]
     np.testing.assert_allclose(*(post.people() for post in named), atol=1e-8)
-
-
-@pytest.mark.parametrize("kind", ["release", "table", "generalized"])
-def test_the_default_for_every_kind(kind):
-    """The counts of a view are what its own sources say, but for a series, whose releases say more than its counts."""
-    model = KINDS[kind]()
-    plain = mx.MaxEnt(Plain(model.view)).add(*model.knowledge.values())
-    np.testing.assert_allclose(plain.solve().joint(), model.solve().joint(), atol=1e-7)
+    # A series is not among them: its releases say more than its counts.
+    for kind in ("release", "table", "generalized"):
+        model = KINDS[kind]()
+        plain = mx.MaxEnt(Plain(model.view)).add(*model.knowledge.values())
+        np.testing.assert_allclose(plain.solve().joint(), model.solve().joint(), atol=1e-7)
 
 
 def test_one_table_has_a_closed_form():
@@ -90,40 +86,31 @@ def test_one_table_has_a_closed_form():
     assert mx.MaxEnt(Plain(table)).bounds("P(a)") == (0.0, 1.0)
 
 
-def test_a_subclass_says_what_its_parent_does(hospital):
-    """The rows of a release are those of its subclass, until that says more."""
+def test_a_subclass_has_the_sources_of_its_parent(hospital):
+    """The rows of a release are those of its subclass, until other sources are registered for it."""
 
     class Mine(mx.Release):
         pass
 
-    roles = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
-    release = Mine.from_buckets(hospital, **roles)
-    assert [type(fact) for fact in mx.MaxEnt(release).facts] == [BucketInvariants]
-
-    class NoFluOfMen(mx.Source):
-        """P(Flu | male) = 0."""
+    class NoHIV(mx.Source):
+        """P(HIV | junior) = 0."""
 
         def rows(self, space):
             yield space.prob("HIV", given={"Degree": "junior"}) == 0
 
-    @published_sources.register(Mine)
-    def _(view: Mine) -> tuple[PublishedRows, mx.Source]:
-        return BucketInvariants(view), NoFluOfMen()
-
+    release = Mine.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    assert [type(fact) for fact in mx.MaxEnt(release).facts] == [BucketInvariants]
+    published_sources.register(Mine)(lambda view: (BucketInvariants(view), NoHIV()))
     model = mx.MaxEnt(release)
     assert model.solve().prob("HIV", given={"Degree": "junior"}) == pytest.approx(0, abs=1e-12)
     assert not model.knowledge
-
-    @published_sources.register(Mine)
-    def _(view: Mine) -> tuple[PublishedRows, mx.Source]:
-        return PublishedCounts(view), PublishedCounts(view)
-
+    published_sources.register(Mine)(lambda view: (PublishedCounts(view), PublishedCounts(view)))
     with refused(DuplicateLabel):
         mx.MaxEnt(release)
 
 
 def test_rows_without_a_closed_form(release):
-    """Rows alone do: no closed form, no bounds of it; one without the other is told."""
+    """Sources of rows need no closed form; one with a closed form, but without bounds, is refused by bounds."""
 
     class Rows(PublishedRows):
         """As published."""
@@ -132,7 +119,7 @@ def test_rows_without_a_closed_form(release):
             yield from PublishedCounts(release).rows(space)
 
     class HalfKnown(Rows):
-        """The answer is known, and what it bounds is not."""
+        """The answer is known, and its bounds are not."""
 
         def closed_form(self, space):
             return BucketInvariants(release).closed_form(space)
@@ -141,11 +128,11 @@ def test_rows_without_a_closed_form(release):
         pass
 
     expected = mx.MaxEnt(release).solve()
-    published_sources.register(Mine)(lambda view: (Rows(),))
-    np.testing.assert_allclose(mx.MaxEnt(Mine(release)).solve().joint(), expected.joint(), atol=1e-9)
-    assert mx.MaxEnt(Mine(release)).bounds("P(Flu | Gender=male)") == pytest.approx((1 / 6, 0.5))
-    published_sources.register(Mine)(lambda view: (HalfKnown(),))
-    np.testing.assert_allclose(mx.MaxEnt(Mine(release)).solve().joint(), expected.joint(), atol=1e-12)
+    for source in (Rows, HalfKnown):
+        published_sources.register(Mine)(lambda view, source=source: (source(),))
+        np.testing.assert_allclose(mx.MaxEnt(Mine(release)).solve().joint(), expected.joint(), atol=1e-9)
+        if source is Rows:
+            assert mx.MaxEnt(Mine(release)).bounds("P(Flu | Gender=male)") == pytest.approx((1 / 6, 0.5))
     with refused(StatementError):
         mx.MaxEnt(Mine(release)).bounds("P(Flu | Gender=male)")
 
