@@ -39,7 +39,7 @@ def test_classes_of_leaves():
 
 @given(seed=seeds, depth=st.integers(1, 3), leaves=st.sampled_from(["counts", "class"]), integer=st.booleans())
 def test_trees_are_true_of_their_people(seed: int, depth: int, leaves: str, integer: bool):
-    """What a tree says holds for those it was fitted on; counts say more than classes."""
+    """The rows of a tree are true of the people it was fitted on, and the posterior predicts the same classes."""
     frame = random_table(np.random.default_rng(seed))
     qi = [column for column in frame if column != "S"]
     tree = fitted(frame, qi, "S", max_depth=depth)
@@ -67,7 +67,7 @@ def test_trees_are_true_of_their_people(seed: int, depth: int, leaves: str, inte
     ],
 )
 def test_trees_that_are_refused(make):
-    """What is no tree, what counts no people, and what was fitted on others."""
+    """Objects that are no tree, trees that do not count people, and trees of other people are refused."""
     with refused(StatementError):
         MaxEnt(people_of(EXAMPLE_1)).add(make())
 
@@ -86,21 +86,19 @@ def grown(seed: int) -> tuple[pd.DataFrame, sklearn_tree.DecisionTreeClassifier]
 
 @pytest.mark.parametrize("leaves", ["counts", "class"])
 def test_monotone_trees_are_true_of_their_people(leaves):
-    """A leaf whose shares scikit-learn clipped counts nobody; what is said of it, and of all others, is so."""
+    """A leaf whose shares scikit-learn clipped counts nobody; its rows, and those of all others, are true."""
     clipped = doubtful = certain = swapped = 0
     for seed in range(60, 100):
         frame, tree = grown(seed)
         if frame["S"].nunique() < 2:
             continue
-        view = people_of(frame, list("abc"), "S")
-        model = MaxEnt(view).add(PublishedTree(tree, leaves=leaves))
+        model = MaxEnt(people_of(frame, list("abc"), "S")).add(PublishedTree(tree, leaves=leaves))
         assert (model.form.residual(model.space.count(frame)) < 1e-9).all()
-        leaf = tree.apply(frame[list("abc")].to_numpy())
-        truth = pd.crosstab(leaf, frame["S"])
-        said = tree.tree_.value[truth.index, 0] * tree.tree_.n_node_samples[truth.index, None]
-        off = np.abs(said - truth).gt(1e-6).any(axis=1)
+        truth = pd.crosstab(tree.apply(frame[list("abc")].to_numpy()), frame["S"])
+        stored = tree.tree_.value[truth.index, 0] * tree.tree_.n_node_samples[truth.index, None]
+        off = np.abs(stored - truth).gt(1e-6).any(axis=1)
         clipped += off.sum()
-        swapped += (off & np.isclose(said, np.rint(said)).all(axis=1)).sum()
+        swapped += (off & np.isclose(stored, np.rint(stored)).all(axis=1)).sum()
         first = next(iter(PublishedTree(tree, leaves=leaves).rows(model.space)))
         exact = first.low == first.high
         certain, doubtful = certain + exact.sum(), doubtful + (~exact).sum()
@@ -143,6 +141,6 @@ LIST = [({"Education": "Doctorate"}, "50K+", 5 / 6), ({"Gender": "Female"}, "50K
     ],
 )
 def test_rule_lists_that_are_refused(rules, error):
-    """What cannot be read, and what decides for nobody."""
+    """Lists that cannot be read, or that leave people without a rule, are refused."""
     with refused(error):
         MaxEnt(people_of(EXAMPLE_1)).add(PublishedRuleList(rules))

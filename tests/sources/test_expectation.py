@@ -1,4 +1,4 @@
-"""E(...): what is stated of a mean is true of the answer, and of the original records."""
+"""E(...): a statement about a mean holds for the answer, and for the original records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WEEKS = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer"
 
 
 def test_numbers_that_values_stand_for(release):
-    """Names stand for numbers that are told; what no mean of them is, is refused at once."""
+    """Names stand for numbers that `values` has; a value that is not a possible mean of them is refused at once."""
     mean = E("Disease", given={"Gender": "male"}, values=pd.Series(WEEKS))
     post = mx.MaxEnt(release).add(mean >= 20).solve()
     of_men = post.space.conditional("Disease", given="Gender").xs("male", level="Gender").value(post)
@@ -32,19 +32,22 @@ def test_numbers_that_values_stand_for(release):
 
 
 @given(tables_and_assignments(palettes=("whole", "real")), st.sampled_from([None, "A"]))
-def test_what_is_true_of_records(drawn, attribute):
-    """At the original records the row's value is their mean; a mean is the weighted sum of its probabilities."""
+def test_means_of_records(drawn, attribute):
+    """At the original records the row's value is their mean, of people by QI or of a QI by class."""
     frame, other = drawn
     space = mx.Space.of(publish(frame))
-    for one in frame["A"].unique() if attribute else [None]:
-        chosen = None if attribute is None else {attribute: one}
-        people = other if attribute is None else other[other[attribute] == one]
+    p = space.count(other) / len(other)
+    for value in frame["A"].unique() if attribute else [None]:
+        chosen = None if attribute is None else {attribute: value}
+        people = other if attribute is None else other[other[attribute] == value]
         (rows,) = (E("S", given=chosen) <= 1000).rows(space)
-        p = space.count(other) / len(other)
         assert (rows.matrix @ p)[0] == pytest.approx(people["S"].mean())
         by_hand = sum(float(s) * P(s, given=chosen) for s in frame["S"].unique())
         (same,) = (by_hand <= by_hand.attainable()[1]).rows(space)
         np.testing.assert_allclose(rows.matrix.toarray(), same.matrix.toarray(), atol=1e-12)
+    value = other["S"].iloc[0]
+    (rows,) = (E("A", given={"S": value}) <= 1000).rows(space)
+    assert (rows.matrix @ p)[0] == pytest.approx(other.loc[other["S"] == value, "A"].mean())
 
 
 AGES = {"age": [20, 40, 60, 80]}
@@ -69,7 +72,7 @@ def test_mean_of_the_ill_by_hand():
 
 @pytest.mark.parametrize("relation", ["==", "<=", ">=", "about", "minus"])
 def test_how_many_are_ill_is_not_known(relation):
-    """Then the statement is of E[(age - value) 1], and true of exactly those worlds in which it is true."""
+    """A mean among people of unknown number is E[(age - value) 1]: its rows hold in exactly the worlds with that mean."""
     view = mx.QITable(pd.DataFrame(AGES), qi="age", sa="ill", sa_values=["no", "yes"])
     mean, space = E("age", given={"ill": "yes"}), mx.MaxEnt(view).space
     for value in (30, 41.7):
@@ -90,7 +93,7 @@ def test_how_many_are_ill_is_not_known(relation):
 
 
 def test_rows_of_a_mean_of_unknown_people_have_their_own_text():
-    """Their price is that of (E - 60) P(ill) >= 0, which is linear; relaxed, they are no statement about E."""
+    """Their price is that of (E - 60) P(ill) >= 0, which is linear; after a relaxation E is no longer 70."""
     view = mx.QITable(pd.DataFrame(AGES), qi="age", sa="ill", sa_values=["no", "yes"])
     mean = E("age", given={"ill": "yes"})
     by_hand = sum((age - 60) / 4 * P("yes", given={"age": age}) for age in (20, 40, 80)) >= 0
@@ -103,16 +106,6 @@ def test_rows_of_a_mean_of_unknown_people_have_their_own_text():
     by_age = relaxed.solve().conditional()["yes"]
     assert np.average(by_age.index, weights=by_age) == pytest.approx(60)
     assert "E(age | ill=yes) >= 70" in relaxed.describe().index
-
-
-@given(tables_and_assignments(palettes=("whole", "real")))
-def test_class_means_of_records(drawn):
-    """At the original records the mean of a QI in a class is that of its people."""
-    frame, other = drawn
-    space, value = mx.Space.of(publish(frame)), other["S"].iloc[0]
-    (rows,) = (E("A", given={"S": value}) <= 1000).rows(space)
-    at_truth = rows.matrix @ (space.count(other) / len(other))
-    assert at_truth[0] == pytest.approx(other.loc[other["S"] == value, "A"].mean())
 
 
 @pytest.mark.parametrize(
@@ -128,14 +121,14 @@ def test_class_means_of_records(drawn):
     ],
 )
 def test_errors_of_class_means(wrong, error):
-    """What is no linear expression of this view, or no news, is refused."""
+    """Expressions that are not linear, of unknown names, or of numbers that are published are refused."""
     people = pd.DataFrame({**AGES, "sex": list("FMFM")})
     with refused(error):
         mx.MaxEnt(mx.QITable(people, qi=["age", "sex"], sa="ill", sa_values=["no", "yes"])).add(wrong())
 
 
 def test_numbers_are_read_whatever_stores_them():
-    """Numbers of a column of objects have a mean, as their moments do; texts and truth values have none."""
+    """Numbers of a column of objects have a mean, as their moments do; texts and booleans are refused."""
     people, roles = pd.DataFrame({"q": list("abc"), "K": [1, 1, 1]}), {"qi": "q", "sa": "S", "bucket": "K"}
     for dtype in (object, int, float, "category", "Int64"):
         values = pd.Series([1, 2, 6]).astype(dtype)

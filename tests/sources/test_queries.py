@@ -42,35 +42,34 @@ def published(staff) -> mx.Release:
     return mx.Release.from_buckets(staff, qi=["Age", "Sex"], sa="Salary", bucket="Bucket")
 
 
-def test_what_is_said_is_so(staff, published):
+def test_answers_are_those_of_the_posterior(staff, published):
     """Counts, sums and means of the posterior are the answers (CAE, section 5: range sums)."""
     young, women = {"Age": pd.Interval(20, 40, closed="both")}, {"Sex": "F"}
     known = staff[staff["Age"] <= 40], staff[staff["Sex"] == "F"]
-    model = MaxEnt(published)
-    model.add(AnsweredQueries([young, women], [some["Salary"].sum() for some in known], of="sum"))
-    model.add(AnsweredQueries([women], [known[1]["Salary"].mean()], of="mean"))
-    rich = {"Salary": pd.Interval(50, 80, closed="both")}
-    model.add(AnsweredQueries([young | rich], [(known[0]["Salary"] >= 50).sum()]))
+    n_rich, rich = (known[0]["Salary"] >= 50).sum(), {"Salary": pd.Interval(50, 80, closed="both")}
+    model = MaxEnt(published).add(
+        AnsweredQueries([young, women], [table["Salary"].sum() for table in known], of="sum"),
+        AnsweredQueries([women], [known[1]["Salary"].mean()], of="mean"),
+        AnsweredQueries([young | rich], [n_rich]),
+    )
     post = model.solve()
     joint = post.joint().reset_index(name="p")
-    for of, frame in ((joint[joint["Age"] <= 40], known[0]), (joint[joint["Sex"] == "F"], known[1])):
-        assert 12 * (of["p"] * of["Salary"]).sum() == pytest.approx(frame["Salary"].sum(), abs=1e-6)
-    assert 12 * joint[(joint["Age"] <= 40) & (joint["Salary"] >= 50)]["p"].sum() == pytest.approx(
-        (known[0]["Salary"] >= 50).sum(), abs=1e-6
-    )
+    for terms, table in ((joint[joint["Age"] <= 40], known[0]), (joint[joint["Sex"] == "F"], known[1])):
+        assert 12 * (terms["p"] * terms["Salary"]).sum() == pytest.approx(table["Salary"].sum(), abs=1e-6)
+    rich_and_young = joint[(joint["Age"] <= 40) & (joint["Salary"] >= 50)]
+    assert 12 * rich_and_young["p"].sum() == pytest.approx(n_rich, abs=1e-6)
     by_clarabel = model.solve(solver="CLARABEL", presolve=False, polish=True)
     assert abs(post.conditional() - by_clarabel.conditional()).to_numpy().max() < 1e-6
 
 
-def test_a_wrong_answer_is_a_contradiction(published):
-    """More than everybody, a mean beyond every value, or less than nobody: infeasible."""
-    for source in (
-        AnsweredQueries([{"Sex": "F"}], [13]),
-        AnsweredQueries([{"Sex": "F"}], [81], of="mean"),
-        AnsweredQueries([{"Salary": 30, "Sex": "F"}], [-1]),
-    ):
-        with pytest.raises(Infeasible):
-            MaxEnt(published).add(source).solve()
+@pytest.mark.parametrize(
+    ("query", "answer", "of"),
+    [({"Sex": "F"}, 13, "count"), ({"Sex": "F"}, 81, "mean"), ({"Salary": 30, "Sex": "F"}, -1, "count")],
+)
+def test_a_wrong_answer_is_a_contradiction(published, query, answer, of):
+    """More than everybody, a mean beyond every value, or less than nobody is infeasible."""
+    with pytest.raises(Infeasible):
+        MaxEnt(published).add(AnsweredQueries([query], [answer], of=of)).solve()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,7 @@ def test_queries_that_cannot_be_read(published, queries, answers, options, error
 
 
 def test_of_a_population_those_in_the_release():
-    """Counts and sums are of the people in the release; how many a mean is of is not known (section 5)."""
+    """Counts and sums are of the people in the release; the number of people of a mean is not known (section 5)."""
     records = pd.DataFrame({"Age": ["*"] * 4, "Sex": list("FFMM"), "Salary": [30, 80, 40, 50]})
     everybody = pd.DataFrame({"Age": [21, 25, 30, 45, 50, 55, 30, 45], "Sex": list("FFFMMMMF")})
     model = MaxEnt(mx.Release.from_generalized(records, qi=["Age", "Sex"], sa="Salary", population=everybody))
@@ -128,7 +127,7 @@ def test_noisy_marginals_are_sound(staff, published):
 
 
 def test_cells_that_nobody_is_in(published):
-    """A noisy count where nobody can be says nothing, or, beyond the noise, contradicts the release."""
+    """A noisy count of an impossible cell has no effect, or, beyond the noise, contradicts the release."""
     cells = pd.Series([1.0, 0.4], index=pd.Index([30, 99], name="Salary"))
     assert len(next(iter(NoisyMarginal(cells, norm(scale=1)).rows(MaxEnt(published).space)))) == 1
     with pytest.raises(Infeasible):
@@ -143,7 +142,7 @@ def test_cells_that_nobody_is_in(published):
     ids=lambda noise: noise.dist.name,
 )
 def test_quantiles_are_sound(noise):
-    """Of any noise, also one that leans to a side, no more than 1 - confidence of the tables are misread."""
+    """For any noise, also a skewed one, the intervals miss the truth in at most 1 - confidence of the tables."""
     least, most = noise_interval(noise, 0.8, 3)
     drawn = noise.rvs(size=(20_000, 3), random_state=0)
     outside = ((drawn < least - 1e-12) | (drawn > most + 1e-12)).any(axis=1).mean()
@@ -212,7 +211,7 @@ def test_it_is_the_maximum_a_posteriori():
     ],
 )
 def test_costs_are_log_likelihoods(release, noise, cost):
-    """Of the miss in people; discrete noise is that of the geometric mechanism."""
+    """The cost of a miss in people is its negative log-likelihood; discrete noise is that of the geometric mechanism."""
     index = pd.MultiIndex.from_tuples([("male", "Flu"), ("female", "Flu")], names=["Gender", "Disease"])
     post = MaxEnt(release).add(NoisyMarginal(pd.Series([4.2, -0.7], index), noise, how="likelihood")).solve()
     missed = np.array(

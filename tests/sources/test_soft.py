@@ -1,4 +1,4 @@
-"""Soft statements: how they are said, of which views; answers against CVXPY, other solvers and hard statements."""
+"""Soft statements: their forms; their answers against CVXPY, other solvers and hard statements."""
 
 from __future__ import annotations
 
@@ -29,34 +29,31 @@ def model(published) -> MaxEnt:
     return MaxEnt(published)
 
 
-def test_wrong_costs():
+@pytest.mark.parametrize(
+    "costs",
+    [{}, {"sd": 1, "weight": 1}, {"weight": 1, "delta": 1}, {"sd": -1}, {"sd": "0.1"}, {"sd": np.array(1.0)}],
+    ids=str,
+)
+def test_wrong_costs(costs):
     """There is one cost, a number above 0."""
-    for wrong in (
-        {},
-        {"sd": 1, "weight": 1},
-        {"weight": 1, "delta": 1},
-        {"sd": -1},
-        {"sd": "0.1"},
-        {"sd": np.array(1.0)},
-    ):
-        for write in (lambda cost: mx.soft(FLU == 0.3, **cost), lambda cost: FLU.softly(0.3, **cost)):
-            with pytest.raises((mx.StatementError, mx.BadProbability)):
-                write(wrong)
+    for write in (lambda: mx.soft(FLU == 0.3, **costs), lambda: FLU.softly(0.3, **costs)):
+        with pytest.raises((mx.StatementError, mx.BadProbability)):
+            write()
 
 
-def test_however_it_is_said(published):
-    """A statement, its text, a block, rows with a Series of costs, a function and a source have one answer."""
+def test_forms_of_soft_statements(published):
+    """A statement, its text, a block, rows with a Series of costs, and a function have one answer."""
     models = [MaxEnt(published) for _ in range(5)]
     blocks = [model.space.conditional("Disease", given="Gender")["Flu"] for model in models]
     sd = pd.Series({"male": 0.05, "female": 0.02}).rename_axis("Gender")
-    ways = [
+    forms = [
         ["P(Flu | Gender=male) ~ 0.2 +- 0.05", "P(Flu | Gender=female) ~ 0.2 +- 0.02"],
         [mx.soft(P("Flu", given=group) == 0.2, sd=sd[group["Gender"]]) for group in (MALE, FEMALE)],
         [blocks[2].softly(0.2, sd=sd)],
         [mx.soft(blocks[3] == 0.2, sd=sd)],
         [lambda space: space.conditional("Disease", given="Gender")["Flu"].softly(0.2, sd=sd)],
     ]
-    posts = [model.add(*way).solve() for model, way in zip(models, ways, strict=True)]
+    posts = [model.add(*form).solve() for model, form in zip(models, forms, strict=True)]
     for post in posts[1:]:
         np.testing.assert_allclose(post.conditional(), posts[0].conditional(), atol=1e-9)
         assert post.objective == pytest.approx(posts[0].objective, abs=1e-9)
@@ -95,30 +92,30 @@ def test_a_prior(published):
 
 
 def test_two_measurements(published):
-    """The same again under its own text is a repetition; under another label it is a second measurement."""
-    said = FLU.softly(0.45, sd=0.1)
+    """A repeated measurement is stored once under its own text; under another label it is a second measurement."""
+    flu = FLU.softly(0.45, sd=0.1)
     with pytest.warns(mx.RepeatedStatement):
-        once = MaxEnt(published).add(said).add(said)
-    assert len(once.knowledge) == 1
-    twice = MaxEnt(published).add(said).add(said, label="again").solve()
+        assert len(MaxEnt(published).add(flu).add(flu).knowledge) == 1
+    twice = MaxEnt(published).add(flu).add(flu, label="again").solve()
     better = MaxEnt(published).add(FLU.softly(0.45, sd=0.1 / np.sqrt(2))).solve()
     np.testing.assert_allclose(twice.conditional(), better.conditional(), atol=1e-9)
 
 
-def test_what_is_of_the_hard_rows_alone(published):
-    """Bounds, certainties, diagnoses and relaxations do not see what is soft."""
+def test_what_depends_on_the_hard_rows_alone(published):
+    """Bounds, certainties, diagnoses and relaxations do not depend on soft statements."""
     soft = [FLU.softly(0.1, weight=1e3), mx.soft(FLU >= 0.9, sd=0.01), P("HIV", given=FEMALE).softly(0, sd=1e-3)]
     plain, model = MaxEnt(published).add(HIV <= 0.1), MaxEnt(published).add(*soft).add(HIV <= 0.1)
-    asked = ["P(Flu | Gender=male)", "P(HIV | Gender=female)"]
-    pd.testing.assert_frame_equal(model.bounds(asked), plain.bounds(asked))
-    assert model.bounds(asked[0], integer=True) == plain.bounds(asked[0], integer=True)
+    probabilities = ["P(Flu | Gender=male)", "P(HIV | Gender=female)"]
+    pd.testing.assert_frame_equal(model.bounds(probabilities), plain.bounds(probabilities))
+    assert model.bounds(probabilities[0], integer=True) == plain.bounds(probabilities[0], integer=True)
     assert model.diagnose().empty
     assert model.solve().certain(progress=False).empty == plain.solve().certain(progress=False).empty
     assert model.relax().changes.empty
-    wrong = MaxEnt(published).add(*soft).add(FLU >= 0.7, FLU <= 0.6)
-    assert set(wrong.diagnose().index) <= {str(FLU >= 0.7), str(FLU <= 0.6)}
+    clash = [FLU >= 0.7, FLU <= 0.6]
+    wrong = MaxEnt(published).add(*soft).add(*clash)
     relaxed = wrong.relax()
-    assert set(relaxed.changes.index) <= {str(FLU >= 0.7), str(FLU <= 0.6)}
+    for table in (wrong.diagnose(), relaxed.changes):
+        assert set(table.index) <= set(map(str, clash))
     assert relaxed.model.solve().certificate.holds
     assert set(map(str, soft)) <= set(relaxed.model.knowledge)
     with pytest.raises(mx.Infeasible):
@@ -143,20 +140,20 @@ def test_a_backend_that_takes_no_soft_rows(model):
 
 @pytest.mark.parametrize("solver", INSTALLED)
 def test_every_solver(solver: str, published):
-    """All costs at once have the answer of the dual solver, from every solver."""
-    said = [
+    """With all costs at once, every solver has the answer of the dual solver."""
+    statements = [
         FLU.softly(0.6, sd=0.05), FLU.softly(0.1, weight=1), HIV.softly(0.5, sd=0.05, delta=0.02),
         mx.soft(P("HIV", given=FEMALE) <= 0.1, weight=30), P("Pneumonia", given={"Degree": "college"}) >= 0.2,
     ]  # fmt: skip
-    exact = MaxEnt(published).add(*said).solve()
+    exact = MaxEnt(published).add(*statements).solve()
     assert exact.model.certify(exact.counts).bound <= 1e-6
     assert exact.model.certify(exact.counts, exact.multipliers).bound <= 1e-6
     again = exact.model.copy().add(FLU.softly(0.3, sd=1))
     assert again.solve(warm_start=exact).certificate.bound <= 1e-6
     for options in ({}, {"presolve": False}, {"polish": True}):
-        post = MaxEnt(published).add(*said).solve(solver, **options)
-        apart = np.abs(exact.conditional() - post.conditional()).to_numpy().max()
-        assert apart <= exact.certificate.bound + post.certificate.bound
+        post = MaxEnt(published).add(*statements).solve(solver, **options)
+        distance = np.abs(exact.conditional() - post.conditional()).to_numpy().max()
+        assert distance <= exact.certificate.bound + post.certificate.bound
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -185,7 +182,7 @@ def test_against_cvxpy(seed: int, model):
 
 
 def test_what_is_met_exactly(published):
-    """An absolute cost is met as soon as its weight is N times the hard statement's price, and no sooner."""
+    """A statement with an absolute cost is met exactly if its weight is at least N times the hard statement's price."""
     hard = MaxEnt(published).add(FLU == 0.4).solve()
     price = 10 * abs(hard.prices()["price"].iloc[0])
     enough = MaxEnt(published).add(FLU.softly(0.4, weight=price * 1.01)).solve()
@@ -231,7 +228,7 @@ def test_contradictory_ones_tend_to_least_cost_then_most_entropy(squared: bool, 
 @pytest.mark.parametrize("kind", ["sd", "weight"])
 @pytest.mark.parametrize("value", [0.4, 3.0])
 def test_costs_of_any_size(kind: str, value: float, published):
-    """From 1e-12 to 1e12, for what can be met and for what cannot: certified, or, beyond doubles, refused."""
+    """From 1e-12 to 1e12, for possible and impossible values: certified, or, beyond floating point, refused."""
     plain = MaxEnt(published).add(HIV.softly(0.2, sd=0.1)).solve()
     for exponent in (-12, -4, 0, 4, 12):
         model = MaxEnt(published).add(FLU.softly(value, **{kind: 10.0**exponent}), HIV.softly(0.2, sd=0.1))
