@@ -1,4 +1,4 @@
-"""Certain inferences: what is forced, by what, of whom, and nothing else."""
+"""Certain inferences: which are listed, with which reasons, and about which people."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_hospital(release):
 
 @pytest.mark.parametrize("solver", ["DUAL_LBFGS", "CLARABEL"])
 def test_answers_that_are_not_exact(release, solver):
-    """What is certain is proved, not read off the answer: a few millionths of a person do not hide it."""
+    """A certain inference is proved, so that an answer that is off by millionths of a person does not hide it."""
     model = MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(HIV | Gender=male) >= 0.1")
     rough = model.solve(solver, presolve=False, allow_inaccurate=True)
     assert rough.certain().equals(model.solve().certain())
@@ -206,7 +206,7 @@ def linear_bounds(model: MaxEnt, worlds: Worlds, kind: str, whom: str, value: st
 @pytest.mark.parametrize("integer", [True, False])
 @given(seed=st.integers(0, 10**6))
 def test_certainties_are_those_of_all_worlds_or_of_bounds(integer: bool, seed: int):
-    """What is listed is what has one value in all worlds, or in all distributions, and was open before."""
+    """An inference is listed if it is 0 or 1 in all worlds, or in all distributions, and was not so without knowledge."""
     model, worlds, records = random_named(seed)
     certain = model.solve().certain(integer=integer, time_limit=AGES)
     expected: dict[str, tuple[float, int]] = {}

@@ -77,7 +77,7 @@ def test_prices_of_each_entry(view):
     ids=["multiple", "square", "multiple of a square", "minimum", "fourth power"],
 )
 def test_prices_of_convex_statements_read_as_rows(view, of, slope):
-    """They are of the side as typed, not of its root or quotient: dH / dp = ln((1 - p) / 2p) / 2 for P(x | a) <= p = 0.1."""
+    """They refer to the side as typed, not to its root or quotient: dH / dp = ln((1 - p) / 2p) / 2 for P(x | a) <= p = 0.1."""
     side = of(cp.Constant(0.1)).value
     model = mx.MaxEnt(view).add(lambda space: of(space.prob("x", given={"g": "a"})) <= side)
     assert np.isclose(model.solve().prices()["price"].sum(), math.log(0.9 / 0.2) / 2 / slope)
@@ -106,7 +106,7 @@ def test_prices_of_constraints_of_cvxpy_have_the_sign_of_the_typed_side(view, ty
 
 @pytest.mark.parametrize(("of", "price"), [(cp.sum_squares, math.inf), (cp.norm1, math.nan), (cp.norm2, math.nan)])
 def test_prices_where_nothing_is_left(view, of, price):
-    """Where the left side must be 0, a square has an infinite price, and that of a norm is said to be unknown."""
+    """If the left side must be 0, the price of a square is infinite, and that of a norm is NaN, that is, unknown."""
     counts = np.array([5.0, 10.0, 35.0, 25.0, 15.0, 10.0])
     model = mx.MaxEnt(view).add(lambda space: of(space.counts / 100 - counts / 100) <= 0, label="near")
     prices = model.add(P("z", given={"g": "b"}) <= 0.9).solve().prices()["price"]
@@ -274,7 +274,7 @@ def test_relaxed_entries(view):
     ],
 )
 def test_a_statement_that_fixes_an_expression_of_a_cost(most, cost):
-    """It is priced by what it does to the cost, too: its price is the slope of H, beside whatever convex statement."""
+    """Its price includes the effect on the cost: it is the slope of H beside any convex statement."""
     table = pd.DataFrame({"Q": list("abbccbb"), "S": list("xyzxyzz"), "B": [1] * 3 + [2] * 4})
     release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
     guess = np.array([0.14, 0.18, 0.09, 0.26, 0.08, 0.09, 0.02, 0.05, 0.09])

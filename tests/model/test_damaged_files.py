@@ -138,7 +138,7 @@ def test_a_full_disk(path, known):
 
 @pytest.mark.parametrize("verify", [False, True])
 def test_forged_posteriors(path, verify):
-    """Whatever stands in a file with a valid checksum, it is a posterior that can be used, or refused by type."""
+    """A file with a valid checksum is a posterior that can be used, or refused by type, whatever it contains."""
     for forged in forgeries(path.read_bytes(), 80, random.Random(1)):
         path.write_bytes(forged)
         try:
@@ -151,7 +151,7 @@ def test_forged_posteriors(path, verify):
 
 
 def test_forged_models(path, release):
-    """The same of a model, whose rows may point anywhere."""
+    """A model from a file with a valid checksum can be solved, or is refused by type, whatever its rows are."""
     mx.MaxEnt(release).add("P(HIV | Gender=male) ~ 0.3 +- 0.1", lambda space: space.marginal("s") <= 0.5).save(path)
     for forged in forgeries(path.read_bytes(), 80, random.Random(1)):
         path.write_bytes(forged)
@@ -163,7 +163,7 @@ def test_forged_models(path, release):
 
 
 def test_what_was_saved_is_verified(tmp_path):
-    """A posterior that was saved is certified again, whatever is known, with the knowledge that it is of."""
+    """A saved posterior is certified again, with the knowledge of its model."""
     for problem in list(PROBLEMS.values())[::2]:
         model = problem.model()
         if not problem.feasible or model.convex:
@@ -188,7 +188,7 @@ def test_what_cannot_be_verified(path, release):
 
 
 def test_what_does_not_come_back_is_not_written(path, known, monkeypatch):
-    """What is written is read again before it replaces a file: a view that would be another one is refused."""
+    """A file is read again before it replaces another one: a view that would come back as another one is refused."""
     read = storage.read_view
 
     def another(parts: dict[str, Any]) -> mx.Release:

@@ -1,4 +1,4 @@
-"""Bounds over every distribution that is consistent with what is known, of one probability and of all at once."""
+"""Bounds over all distributions that are consistent with the knowledge, of one probability and of all at once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_bounds_are_those_of_the_whole_problem(seed: int, n: int):
 
 
 def test_what_cannot_be_bounded(release):
-    """Contradictions, curves, and what is no probability are refused."""
+    """Contradictions, integer programs beside a curve, and objects that are no probability are refused."""
     model = MaxEnt(release)
     assert model.bounds("P(Flu | Gender=male)") == model.bounds(P("Flu", given={"Gender": "male"}))
     for strange in ([P("Flu") <= 0.3], P("Flu") <= 0.3, "P(Flu) = 0.3", 3, np.array(1.0), np.array("Flu")):

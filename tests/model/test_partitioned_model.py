@@ -149,7 +149,7 @@ def test_knowledge_is_stored_by_label() -> None:
 def test_errors_are_those_in_memory() -> None:
     """A source that does not fit the release raises the same error, and nothing is added."""
     parts = model()
-    for said in (
+    for wrong in (
         P("plague", given={"g": "m"}) <= 0.3,
         P("flu", given={"height": 3}) <= 0.3,
         P("flu", who="p0") <= 0.3,
@@ -159,15 +159,15 @@ def test_errors_are_those_in_memory() -> None:
         lambda space: 3,
     ):
         with pytest.raises(mx.MaxEntError) as expected:
-            mx.MaxEnt(published(RECORDS)).add(said)
+            mx.MaxEnt(published(RECORDS)).add(wrong)
         with refused(type(expected.value)):
-            parts.add(said)
+            parts.add(wrong)
         assert not parts.knowledge
 
 
 def test_what_cannot_be_divided() -> None:
-    """Rows of single buckets, convex constraints, parameters of CVXPY, rows of another space, and priors."""
-    for said in (
+    """Rows of single buckets, convex constraints, parameters of CVXPY, rows of another space, and priors are refused."""
+    for wrong in (
         lambda space: space.marginal(["s", "bucket"]) <= 0.3,
         lambda space: space.marginal("b") <= 0.3,
         lambda space: cp.sum_squares(space.marginal("s").expr) <= 0.9,
@@ -176,7 +176,7 @@ def test_what_cannot_be_divided() -> None:
         mx.Space.of(published(RECORDS)).marginal("s") <= 0.9,
     ):
         with refused(mx.StatementError):
-            model().add(said)
+            model().add(wrong)
     with refused(mx.StatementError):
         mx.MaxEnt(divided(published(RECORDS), 2), prior=mx.QIDistribution.estimate(RECORDS, qi=["g"], sa="s"))
 
@@ -200,12 +200,12 @@ def test_too_many_combinations(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(mx.StatementError):
         parts.add(lambda space: space.conditional("s", given=["d", "age"]) <= 0.9)
     source = mx.StrongestAssociations(RECORDS, positive=20, negative=20)
-    one, other = mx.MaxEnt(published(RECORDS)).add(source).solve(), model(4).add(source).solve()
-    tuples = one.space.view.quasi_identifiers
-    assert np.abs(other.conditional(tuples).to_numpy() - one.conditional().to_numpy()).max() < 1e-6
-    strangers = RECORDS.assign(s=RECORDS.s.to_numpy()[::-1], g="m")
+    memory, partitions = mx.MaxEnt(published(RECORDS)).add(source).solve(), model(4).add(source).solve()
+    tuples = memory.space.view.quasi_identifiers
+    assert np.abs(partitions.conditional(tuples).to_numpy() - memory.conditional().to_numpy()).max() < 1e-6
+    others = RECORDS.assign(s=RECORDS.s.to_numpy()[::-1], g="m")
     with pytest.raises(mx.MaxEntError):
-        model(4).add(mx.StrongestAssociations(strangers, positive=3, negative=3))
+        model(4).add(mx.StrongestAssociations(others, positive=3, negative=3))
 
 
 def test_tuples_in_several_forms() -> None:

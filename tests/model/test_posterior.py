@@ -18,7 +18,7 @@ MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
 
 @pytest.fixture
 def post(release) -> mx.Posterior:
-    """What follows from Fig. 1 and P(Flu | male) = 0.3 (section 4.1)."""
+    """The posterior of Fig. 1 and P(Flu | male) = 0.3 (section 4.1)."""
     return mx.MaxEnt(release).add(P("Flu", given=MEN) == 0.3).solve()
 
 

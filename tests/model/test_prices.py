@@ -1,4 +1,4 @@
-"""Prices: what a unit of each statement's value is worth, checked by moving it."""
+"""Prices: the effect of each statement's value on the entropy, checked by moving it."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_measure(post):
 
 
 def test_rows_of_a_source_are_left_out_one_by_one(release):
-    """Of a source with many rows one is left out at a time, and the others stay."""
+    """The rows of a source are left out one at a time, while its other rows stay."""
     model = MaxEnt(release).add(lambda space: space.conditional("Disease", given="Gender") <= 0.3)
     post = model.solve()
     without = post.prices(leave_one_out=True)

@@ -17,13 +17,13 @@ from support.worlds import by_enumeration
 
 @pytest.fixture
 def prior(hospital) -> QIDistribution:
-    """By gender, from the hospital's own records, nothing impossible."""
+    """A prior by gender from the hospital's own records, in which nothing is impossible."""
     return QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
 
 
 @pytest.fixture
 def strict(hospital) -> QIDistribution:
-    """By gender; what nobody has is impossible."""
+    """A prior by gender in which values that nobody has are impossible."""
     return QIDistribution.estimate(hospital, qi="Gender", sa="Disease")
 
 
@@ -52,7 +52,7 @@ def of_terms(model: mx.MaxEnt, prior: QIDistribution) -> np.ndarray:
     [[], [P("Flu", given={"Gender": "male"}) == 0.4], [P("HIV") >= 0.1, P("Flu", given={"Degree": "college"}) <= 0.3]],
 )
 def test_least_relative_entropy(release, prior, knowledge):
-    """What another program finds from the formula; its value is H + sum p log(prior), and relative_entropy too."""
+    """The answer is that of a conic program of the formula; the objective is H + sum p log(prior)."""
     model = mx.MaxEnt(release, prior=prior).add(*knowledge)
     post = model.solve()
     believed = of_terms(model, prior)
@@ -67,7 +67,7 @@ def test_least_relative_entropy(release, prior, knowledge):
 
 
 def test_two_tuples():
-    """In a group of two the odds are the square root of the exact ones: there maximum entropy understates the risk."""
+    """In a group of two, maximum entropy understates the risk: its odds are the square root of the exact ones."""
     frame = pd.DataFrame({"G": ["m", "f"], "D": ["yes", "no"], "B": [1, 1]})
     prior = QIDistribution({"G": {"m": {"yes": 0.1, "no": 0.9}, "f": {"yes": 0.003, "no": 0.997}}})
     release = mx.Release.from_buckets(frame, qi="G", sa="D", bucket="B")
@@ -78,7 +78,7 @@ def test_two_tuples():
 
 
 def test_repeated_values():
-    """Maximum entropy mostly understates the risk, not always: of {a, b, c, c} it says .562 where worlds say 1/2."""
+    """Maximum entropy does not always understate the risk: for {a, b, c, c} it is .562 instead of 1/2 over all worlds."""
     people = pd.DataFrame({"Who": ["Ann", "Bob", "Cem", "Dan"], "S": list("abcc"), "B": 1})
     believed = pd.DataFrame([[0.4, 0.0, 0.6]] + 3 * [[0.2, 0.2, 0.6]], columns=list("abc"), index=people["Who"])
     prior = QIDistribution(believed)
@@ -100,7 +100,7 @@ def by_scaling(table: np.ndarray, totals: list[int]) -> np.ndarray:
 
 
 def test_series(hospital):
-    """The people of a series have priors by their QI; two releases of the same buckets say what one says."""
+    """The people of a series have priors by their QI: a series of one release has the answer of the release."""
     frame = hospital.assign(Name=[f"p{i}" for i in range(len(hospital))])
     prior = QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
     release = mx.Release.from_buckets(frame, qi=["Gender"], sa="Disease", bucket="Bucket", id="Name")
@@ -113,11 +113,11 @@ def test_series(hospital):
         np.testing.assert_allclose(row[own.index], own / own.sum(), atol=1e-8)
 
 
-# -- what a prior rules out ----------------------------------------------------------------------
+# -- priors of 0 ----------------------------------------------------------------------
 
 
 def test_what_is_impossible_stays_so(release, strict):
-    """A prior of 0 leaves nobody there, and what that forces is blamed on the prior."""
+    """A prior of 0 excludes the value, and is the reason of certainties that follow from it."""
     model = mx.MaxEnt(release, prior=strict)
     post = model.solve()
     assert (post.counts[of_terms(model, strict) == 0] == 0).all()

@@ -50,11 +50,9 @@ def test_a_source_alone(release, kind):
     model = MaxEnt(release).add(KNOWLEDGE[kind], label="it")
     source = model.knowledge["it"]
     constraints = source.constraints(model.space)
-    problem = cp.Problem(model.objective, [*model.constraints["published buckets"], *constraints])
-    solved(problem)
-    post = model.solve()
-    assert np.abs(model.space.counts.value - post.counts).max() < 1e-4
-    assert {str(one.label) for one in constraints} <= {source.label}
+    solved(cp.Problem(model.objective, [*model.constraints["published buckets"], *constraints]))
+    assert np.abs(model.space.counts.value - model.solve().counts).max() < 1e-4
+    assert {str(constraint.label) for constraint in constraints} <= {source.label}
 
 
 @pytest.mark.parametrize("case", [*SOLVABLE[::6], PROBLEMS["within a parabola"]], ids=lambda case: case.name)
@@ -84,46 +82,26 @@ def test_order_labels_and_objects(release):
 
 
 def test_a_problem_changed_by_hand(release):
-    """A constraint is added and a source dropped: the posterior is that of the model so changed."""
+    """If a constraint is added and a source dropped, the posterior is that of the model so changed."""
     model = MaxEnt(release).add(FLU == 0.4, HIV <= 0.05)
     mine = model.space.prob("Pneumonia", given={"Gender": "female"}) <= 0.1
     kept = [one for label, several in model.constraints.items() if "HIV" not in label for one in several]
-    problem = cp.Problem(model.objective, [*kept, mine])
-    solved(problem)
-    post = model.read(problem)
+    post = model.read(solved(cp.Problem(model.objective, [*kept, mine])))
     expected = MaxEnt(release).add(FLU == 0.4, P("Pneumonia", given={"Gender": "female"}) <= 0.1).solve()
     np.testing.assert_allclose(post.counts, expected.counts, atol=1e-5)
     assert list(model.knowledge) == ["P(Flu | Gender=male) = 0.4", "P(HIV | Gender=male) <= 0.05"]
     assert next(iter(post.model.knowledge)) == "P(Flu | Gender=male) = 0.4"
-    prices, exact = post.prices()["price"].to_numpy(), expected.prices()["price"].to_numpy()
-    np.testing.assert_allclose(prices, exact, atol=1e-5)
+    np.testing.assert_allclose(post.prices()["price"], expected.prices()["price"], atol=1e-5)
 
 
 def test_a_soft_source_dropped(release):
-    """Without its cost in the objective, a soft source is no part of the posterior's model."""
+    """Without its cost in the objective, a soft source is not in the posterior's model."""
     model = MaxEnt(release).add(FLU == 0.4, P("HIV").softly(0.3, sd=0.01))
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(model.space.counts))), model.problem.constraints)
-    solved(problem)
+    problem = solved(cp.Problem(cp.Maximize(cp.sum(cp.entr(model.space.counts))), model.problem.constraints))
     with refused(mx.StatementError):
         model.read(problem)  # another object with the same meaning is not recognised
-    entropy = model.objective.expr.args[0]
-    problem = cp.Problem(cp.Maximize(entropy), model.problem.constraints)
-    solved(problem)
+    problem = solved(cp.Problem(cp.Maximize(model.objective.expr.args[0]), model.problem.constraints))
     np.testing.assert_allclose(model.read(problem).counts, MaxEnt(release).add(FLU == 0.4).solve().counts, atol=1e-5)
-
-
-def test_a_parameter_is_followed(release):
-    """A parameter stays a parameter in the problem: it is solved again at another value."""
-    rumour = cp.Parameter(value=0.4, name="rumour")
-    model = MaxEnt(release).add(P("Flu", given=MALE) == rumour, P("HIV") + 0.1 <= rumour)
-    problem = model.problem
-    for value in (0.4, 0.35):
-        rumour.value = value
-        solved(problem)
-        post = model.read(problem)
-        expected = MaxEnt(release).add(P("Flu", given=MALE) == value, P("HIV") + 0.1 <= value).solve()
-        np.testing.assert_allclose(post.counts, expected.counts, atol=1e-5)
-    assert model.problem is problem
 
 
 def test_another_objective(release):
@@ -138,26 +116,22 @@ def test_another_objective(release):
 
 
 def test_what_cannot_be_read(release):
-    """Unsolved and infeasible problems, other variables, and a release that is left out, by typed errors."""
+    """Unsolved and infeasible problems, other variables, and a problem without the release are refused."""
     model = MaxEnt(release).add(FLU == 0.4)
-    problem = cp.Problem(model.objective, model.problem.constraints)
-    with refused(mx.SolverError):
-        model.read(problem)
-    infeasible = cp.Problem(model.objective, [*model.problem.constraints, model.space.prob("Flu", given=MALE) >= 0.6])
-    infeasible.solve("CLARABEL")
-    with refused(mx.SolverError):
-        model.read(infeasible)
+    constraints, flu = model.problem.constraints, model.constraints["P(Flu | Gender=male) = 0.4"]
+    for error, problem in ((mx.SolverError, cp.Problem(model.objective, constraints)), (mx.StatementError, "solved")):
+        with refused(error):
+            model.read(problem)
     t = cp.Variable(name="t")
-    other = cp.Problem(model.objective, [*model.problem.constraints, model.space.prob("HIV") <= t, t <= 0.2])
-    other.solve("CLARABEL")
-    with refused(mx.StatementError):
-        model.read(other)
-    bare = cp.Problem(model.objective, model.constraints["P(Flu | Gender=male) = 0.4"] + [cp.sum(model.space.p) == 1])
-    bare.solve("CLARABEL")
-    with refused(mx.StatementError):
-        model.read(bare)
-    with refused(mx.StatementError):
-        model.read("solved")
+    for error, others in [
+        (mx.SolverError, [*constraints, model.space.prob("Flu", given=MALE) >= 0.6]),  # infeasible
+        (mx.StatementError, [*constraints, model.space.prob("HIV") <= t, t <= 0.2]),
+        (mx.StatementError, [*flu, cp.sum(model.space.p) == 1]),
+    ]:
+        problem = cp.Problem(model.objective, others)
+        problem.solve("CLARABEL")
+        with refused(error):
+            model.read(problem)
 
 
 def test_a_rough_answer(release):
@@ -177,10 +151,9 @@ def test_convex_models_are_certified(release):
     model = MaxEnt(release).add(FLU == 0.4, lambda space: cp.norm2(space.p) <= 0.24)
     exact = model.solve()
     counts = exact.counts + np.linspace(-0.01, 0.01, len(exact.counts))
-    certificate = model.certify(counts)
-    off = np.abs(np.maximum(counts, 0) - exact.counts).max()
-    assert off / model.view.n_q.max() <= certificate.bound < 0.1
-    assert certificate.residual == model.form.residual(np.maximum(counts, 0)).max()
+    certificate, clipped = model.certify(counts), np.maximum(counts, 0)
+    assert np.abs(clipped - exact.counts).max() / model.view.n_q.max() <= certificate.bound < 0.1
+    assert certificate.residual == model.form.residual(clipped).max()
     assert certificate.clipped == max(0, -counts.min())
     with refused(mx.SolverError):
         model.certify(counts, exact.multipliers)
@@ -198,8 +171,8 @@ def test_prices_of_a_rough_answer(release):
 def test_prices_of_soft_statements_that_are_met(release):
     """A weight leaves the price of a statement that is met between its slopes; CVXPY has no dual value of a cost."""
     model = MaxEnt(release).add(FLU.softly(0.4, weight=50))
-    model.problem.solve("CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-    hard = MaxEnt(release).add(FLU == 0.4).solve().prices()["price"].item()  # met by the hard statement's multiplier
+    solved(model.problem)
+    hard = MaxEnt(release).add(FLU == 0.4).solve().prices()["price"].item()  # the multiplier of the hard statement
     for post in (model.solve(), model.read(model.problem)):
         assert post.prices()["price"].item() == pytest.approx(hard, abs=1e-6)
 
@@ -207,12 +180,10 @@ def test_prices_of_soft_statements_that_are_met(release):
 def test_in_words_and_formulas(release):
     """Every source is in the printed program, also as HTML, and in its formulas."""
     model = MaxEnt(release).add(FLU == 0.4, P("HIV").softly(0.2, sd=0.1), lambda space: cp.norm2(space.p) <= 0.3)
-    words = str(model)
-    assert "P(Flu | Gender=male) = 0.4" in words
-    assert "18 equations" in words
-    shown = model._repr_html_()
+    words, shown = str(model), model._repr_html_()
+    for label in ("P(Flu | Gender=male) = 0.4", "P(HIV) ~ 0.2 +- 0.1", "your own"):
+        assert label in words
     assert all(html.escape(piece) in shown for line in words.splitlines() for piece in re.split(r"  +", line) if piece)
-    assert "1 convex constraint" in words
     assert r"P ( \text{Flu} \mid \text{Gender} = \text{male} ) = 0.4" in model.latex()
     assert r"f_{\text{your own}}(P) \le 0.3" in model.latex()
     assert model.latex().count(r"\\") == len(model.latex().splitlines()) - 3

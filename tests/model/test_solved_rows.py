@@ -19,8 +19,8 @@ BOUNDS = [(0, 0), (0, 3), (1, 1), (2, 0), (0, 5), (2, 3), (4, 1)]
 
 
 @dataclass
-class Told:
-    """A stand-in for a posterior, which tells where it began."""
+class Answer:
+    """A stand-in for a posterior, with the number of the answer it started from."""
 
     number: int
     began: int | None
@@ -39,14 +39,14 @@ class Cases:
     def solved(self, i, before):
         if i in self.failing:
             raise self.failing[i]
-        return Told(i, None if before is None else before.number)
+        return Answer(i, None if before is None else before.number)
 
     def measured(self, i, post):
         return {"began": post.began}
 
 
 def test_along_chains():
-    """Each case begins with the answer before it in its chain; rows are in the order of their numbers."""
+    """Each case starts from the answer before it in its chain; rows are in the order of their numbers."""
     for n_jobs in (1, 2):
         with joblib.parallel_config(backend="threading"):
             rows = solved_rows(Cases(), [[0, 2, 4], [3, 1]], "cases", Workers(n_jobs))
@@ -55,18 +55,17 @@ def test_along_chains():
         assert [(row["status"], row["message"]) for row in rows] == [("optimal", "")] * 5
 
 
-def test_a_row_that_fails():
-    """It says why, and the next one begins with the last answer that there is."""
+def test_rows_that_fail():
+    """A failed row has the message of its error, and the next one starts from the last answer.
+
+    If all rows fail there is no table, but the first error; infeasible is an answer.
+    """
     cases = Cases(case1=mx.Infeasible("cannot be"), case2=Inaccurate("not certified"))
     rows = solved_rows(cases, [[0, 1, 2, 3]], "cases")
     assert [row["status"] for row in rows] == ["optimal", "infeasible", "failed", "optimal"]
     assert [row["message"] for row in rows] == ["", "cannot be", "not certified", ""]
     assert rows[3]["began"] == 0
     assert "began" not in rows[1]
-
-
-def test_all_rows_fail():
-    """Where none comes to an end there is no table, but the first error; infeasible is an answer."""
     with refused(NotDecided):
         solved_rows(Cases(case0=NotDecided("late"), case1=SolverError("other")), [[0, 1]], "cases")
     rows = solved_rows(Cases(case0=mx.Infeasible("no"), case1=SolverError("other")), [[0, 1]], "cases")
@@ -76,7 +75,7 @@ def test_all_rows_fail():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), StatementError("wrong")])
 def test_an_interrupt(error):
-    """Whatever ends a table early has the rows that are finished; where there are none it stays as it is."""
+    """An error that ends a table early has the finished rows, if there are any."""
     with pytest.raises(type(error)) as raised:
         solved_rows(Cases(case2=error), [[1], [0], [2, 3]], "cases")
     pd.testing.assert_frame_equal(
@@ -88,7 +87,7 @@ def test_an_interrupt(error):
 
 
 def test_two_processes(hospital, release):
-    """Scores and sweeps are the same to the last digit, whoever computes them."""
+    """Scores and sweeps of one process and of two are the same to the last digit."""
     score = lambda post: 2 * post.entropy  # noqa: E731
     tables = [
         mx.quantify(release, hospital, BOUNDS, min_support=1, measure=score, n_jobs=n).drop(columns="seconds")

@@ -49,7 +49,7 @@ def assert_same_posterior(post: mx.Posterior, folder: Path) -> mx.Posterior:
 
 @given(frame=microdata(("text", "whole", "real", "truth", "ranked")))  # what one Parquet column can hold
 def test_round_trip(tmp_path_factory, frame):
-    """Whatever the table, joint, conditional, entropy, certificate and answers come back as they were."""
+    """Joint, conditional, entropy, certificate and answers of any table come back as they were."""
     post = mx.MaxEnt(publish(frame)).solve()
     again = assert_same_posterior(post, tmp_path_factory.mktemp("saved"))
     for s in again.space.view.sensitive_values:
@@ -104,7 +104,7 @@ UNSTORABLE = {
 
 
 def solved(labels: object, role: str) -> mx.Posterior:
-    """What follows from a release with these labels in a role."""
+    """The posterior of a release with these labels in a role."""
     frame = pd.DataFrame({"Q": list("xyx"), "S": list("aab"), "K": 1}).loc[[0, 1, 2, 2, 1, 0]]
     values = pd.Series(labels, dtype=getattr(labels, "dtype", object))  # pandas would guess other types of objects
     frame[{"qi": "Q", "sa": "S"}[role]] = values.take([0, 1, 2, 0, 1, 2]).set_axis(frame.index)
@@ -124,7 +124,7 @@ def test_round_trip_of_labels(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", UNSTORABLE)
 def test_labels_that_would_come_back_as_others(tmp_path, kind):
-    """Labels that would not come back as they are: refused when saving, before anything is written."""
+    """Labels that would come back as others are refused when saving, before anything is written."""
     for role in ("qi", "sa"):
         with refused(TableError):
             solved(UNSTORABLE[kind], role).save(tmp_path / "post.parquet")
@@ -165,7 +165,7 @@ def assert_same(model: mx.MaxEnt, again: mx.MaxEnt) -> None:
 
 @given(seed=st.integers(0, 10**6))
 def test_random_models(seed: int, tmp_path_factory):
-    """Whatever statements say: their rational coefficients, their sides, their names."""
+    """Statements come back with their rational coefficients, their sides and their names."""
     model = random_model(seed)[0]
     again = through_a_file(model, tmp_path_factory.mktemp("models"))
     assert same_system(model.form, again.form)
@@ -209,7 +209,7 @@ def test_knowledge_of_every_kind(informed, tmp_path):
 
 
 def test_a_prior_that_rules_out(hospital, release, tmp_path):
-    """What a prior holds to be impossible is known before and after, and cannot be taken out."""
+    """The rows of a prior that excludes values come back, and cannot be removed."""
     prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease")
     model = mx.MaxEnt(release, prior=prior).add("P(Flu | Degree=college) <= 0.4")
     again = through_a_file(model, tmp_path)
@@ -222,7 +222,7 @@ def test_a_prior_that_rules_out(hospital, release, tmp_path):
 
 
 def test_what_is_convex_is_refused(release, tmp_path):
-    """No file holds a convex constraint: nothing is written."""
+    """A model with a convex constraint is refused, and nothing is written."""
     model = mx.MaxEnt(release).add(FLU == 0.3)
     model.add(lambda space: cp.sum_squares(space.marginal("s").expr) <= 0.5, label="not too sure")
     with refused(StatementError):
@@ -232,7 +232,7 @@ def test_what_is_convex_is_refused(release, tmp_path):
 
 
 def test_nothing_is_run_from_a_file(informed, tmp_path):
-    """A function is not in the file: another process, which has never seen it, reads the model."""
+    """Another process reads the model without its functions, because the file does not contain code."""
     informed.save(tmp_path / "model.parquet")
     code = "import maxent_cvx as mx, sys; print(mx.MaxEnt.load(sys.argv[1]).solve().counts.tobytes().hex())"
     done = subprocess.run(
@@ -244,7 +244,7 @@ def test_nothing_is_run_from_a_file(informed, tmp_path):
     assert columns == ["row", "term", "coefficient", "typed"]
 
 
-def test_models_and_posteriors_are_told_apart(informed, tmp_path):
+def test_a_model_is_no_posterior(informed, tmp_path):
     """A file of the other kind, and no file, are refused."""
     informed.save(tmp_path / "model.parquet")
     informed.solve().save(tmp_path / "post.parquet")
@@ -333,11 +333,11 @@ def test_what_a_release_has_besides_its_tables(tmp_path):
 
 
 class OwnRelease(mx.Release):
-    """As the parent: nothing more to say."""
+    """A release without additions."""
 
 
 class OwnTable(mx.QITable):
-    """As the parent."""
+    """A table without additions."""
 
 
 class Audited(mx.QITable):
@@ -381,7 +381,7 @@ TABLE = {"qi": "Gender", "sa": "Disease", "sa_values": ["Flu", "HIV"]}
 
 
 def test_subclasses_come_back_as_themselves(hospital, tmp_path):
-    """A subclass that adds nothing is written by its parent's tables, and by its own name; also inside a series."""
+    """A subclass without additions is written with its parent's tables under its own name, also inside a series."""
     roles = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
     assert type(saved(OwnRelease.from_buckets(hospital, **roles), tmp_path)) is OwnRelease
     assert type(saved(OwnTable(hospital, **TABLE), tmp_path)) is OwnTable
@@ -393,7 +393,7 @@ def test_subclasses_come_back_as_themselves(hospital, tmp_path):
 
 @pytest.mark.parametrize("made", [lambda table: Audited(table, "Iris", **TABLE), Strict, lambda t: Stray(t, **TABLE)])
 def test_subclasses_that_would_come_back_as_others(hospital, tmp_path, made):
-    """One that holds more, cannot be made, or comes back as its parent: refused, and what was there is unchanged."""
+    """A subclass with more data, that cannot be made, or that comes back as its parent is refused; the file is unchanged."""
     before = mx.MaxEnt(OwnTable(hospital, **TABLE)).solve()
     before.save(tmp_path / "post.parquet")
     post = mx.MaxEnt(made(hospital)).solve()

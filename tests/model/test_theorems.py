@@ -1,4 +1,4 @@
-"""The theorems of Privacy-MaxEnt, section 5, and what maximum entropy promises about more knowledge."""
+"""The theorems of Privacy-MaxEnt, section 5, and properties of maximum entropy with more knowledge."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_soundness(published: Sequence[tuple[str, str]]):
 
 @given(bucket=buckets(most=1))
 def test_completeness(bucket: Sequence[tuple[str, str]]):
-    """What assignments leave open has dimension (g-1)(h-1), and the invariants' rank is the rest, g+h-1 (Theorem 2).
+    """Assignments span (g-1)(h-1) dimensions, and the rank of the invariants is the rest, g+h-1 (Theorem 2).
 
     So an expression that is the same for all assignments is a combination of invariants.
     """
@@ -85,7 +85,7 @@ def test_completeness(bucket: Sequence[tuple[str, str]]):
 
 @given(bucket=buckets(most=1), data=st.data())
 def test_conciseness(bucket: Sequence[tuple[str, str]], data: st.DataObject):
-    """Any one row of a bucket may be left out and nothing is lost; without any two, something is (Theorem 3)."""
+    """Without any one row of a bucket the rank is the same; without any two it is less (Theorem 3)."""
     rows = invariants(MaxEnt(publish(bucket)))
     first, second = data.draw(st.permutations(range(len(rows))).map(lambda order: order[:2]))
     assert rank(np.delete(rows, first, axis=0)) == rank(rows) == len(rows) - 1
@@ -97,7 +97,7 @@ def test_conciseness(bucket: Sequence[tuple[str, str]], data: st.DataObject):
 
 @given(published=buckets())
 def test_consistency(published: Sequence[tuple[str, str]]):
-    """Without knowledge P(s | q, b) is the share of s in b for every q, Eq. (9), whatever solves it (Theorem 5)."""
+    """Without knowledge P(s | q, b) is the share of s in b for every q, Eq. (9), with and without presolve (Theorem 5)."""
     model = MaxEnt(publish(published))
     exact = []
     for q, s, b in model.space.index:
@@ -120,7 +120,7 @@ def test_buckets_are_independent(published: Sequence[tuple[str, str]]):
 
 @given(published=buckets(), c=st.floats(0.2, 0.8), data=st.data())
 def test_irrelevant_buckets(published: Sequence[tuple[str, str]], c: float, data: st.DataObject):
-    """A bucket that no knowledge speaks of keeps the answer it has without any (Proposition 1)."""
+    """A bucket without a term of the knowledge keeps the answer it has without knowledge (Proposition 1)."""
     model = MaxEnt(publish(published))
     q, s, _ = data.draw(st.sampled_from(list(model.space.index)))
     # True of something between the answer so far and the assignment in the order as drawn, so that it can hold.
@@ -173,7 +173,7 @@ def test_divergence_is_what_entropy_is_missing(seed: int, size: int):
 
 @given(seed=seeds)
 def test_everything_known(seed: int):
-    """All associations of all QI attributes tell P(s | q) of every q, and nothing is left to infer (section 4.4)."""
+    """All associations of all QI attributes determine P(s | q) of every q (section 4.4)."""
     records = random_records(np.random.default_rng(seed))
     post = MaxEnt(publish_records(records)).add(StrongestAssociations(records, None, None, min_support=1)).solve()
     truth = pd.crosstab([records[name] for name in QI], records[SA], normalize="index")

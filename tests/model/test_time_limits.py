@@ -21,12 +21,12 @@ from support.problems import SQUARE, publish
 
 @pytest.fixture
 def model(release) -> mx.MaxEnt:
-    """The hospital, and what section 3.1 knows, vaguely; some of it is certain."""
+    """The hospital with knowledge as in section 3.1, some of it certain."""
     return mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) >= 0.3")
 
 
 def test_the_inner_limit_is_the_shorter_one(monkeypatch):
-    """Limits nest: who is called inside has no more time than who called; afterwards the outer limit is back."""
+    """Limits nest: an inner one has no more time than the outer one, which applies again afterwards."""
     now = [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     assert deadline.seconds_left() == math.inf
@@ -45,7 +45,7 @@ def test_the_inner_limit_is_the_shorter_one(monkeypatch):
 
 
 def test_no_time_for_questions(model):
-    """Without any time, bounds, certainties and contradictions are errors; with enough they are as without a limit."""
+    """Without time, bounds, diagnosis and relaxation are errors; with enough time they are those without a limit."""
     asked = "P(Flu | Degree=college)"
     for ask in (
         lambda: model.bounds(asked, time_limit=0),
@@ -61,7 +61,7 @@ def test_no_time_for_questions(model):
 
 
 def test_the_limit_of_a_solve_is_over_everything(model, monkeypatch):
-    """The time may be over before the solver begins, or while its answer is certified; then nothing is certified."""
+    """If the time is over before the solver begins, or while its answer is certified, nothing is certified."""
     assert model.solve(time_limit=1e6).certificate.holds
     monkeypatch.setattr(deadline, "LEAST_GRACE", 0.0)
     with refused(NotDecided):
@@ -80,7 +80,7 @@ def test_the_limit_of_a_solve_is_over_everything(model, monkeypatch):
 
 
 def test_highs_is_given_what_is_left(monkeypatch):
-    """A linear program gets the seconds that are left, whatever the programs before have taken; more is an error."""
+    """A linear program gets the seconds that are left after the programs before it; more is an error."""
     matrix = mx.Space.of(publish(SQUARE)).marginal("s").matrix
     one = np.ones(2)
     program = LinearProgram(matrix, one, one)

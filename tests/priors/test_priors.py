@@ -1,4 +1,4 @@
-"""QI-based distributions: what an adversary believes before (Probabilistic Inference Protection, section II)."""
+"""QI-based distributions: the prior of an adversary (Probabilistic Inference Protection, section II)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ def voters() -> pd.DataFrame:
 def test_every_form_is_read_alike(voters):
     """A dictionary, a table in it, and a table whose index is named by its attributes are one prior."""
     frame = pd.DataFrame(CANCER).T
-    forms = [
+    for prior in (
         QIDistribution({"Gender": CANCER}),
         QIDistribution({("Gender",): frame}),
         QIDistribution(frame.rename_axis("Gender")),
         QIDistribution({"Gender": {sex: pd.Series(row) for sex, row in CANCER.items()}}),
-    ]
-    for prior in forms:
+    ):
         assert prior.attribute_sets == [("Gender",)]
         assert list(prior.values) == ["yes", "no"]
         assert prior["Gender"].loc["Male", "yes"] == 0.1
         assert prior.of(voters)["yes"].to_dict() == {"Alan": 0.1, "Betty": 0.003, "Catherine": 0.003, "Diana": 0.003}
+    # 0.1 + 0.2 + 0.7 is not 1 in floating point.
+    assert list(QIDistribution({"G": {"a": {"x": 0.1, "y": 0.2, "z": 0.7}}}).values) == ["x", "y", "z"]
 
 
 def test_signatures(voters):
@@ -88,18 +89,13 @@ FRAME = pd.DataFrame(CANCER).T.rename_axis("Gender")
     ],
 )
 def test_what_is_no_prior(tables, error):
-    """Rows that are no distribution, unnamed indices, doubled signatures or values, other shapes, other values."""
+    """Rows that do not sum to 1, unnamed indices, repeated signatures, and other shapes or values are refused."""
     with refused(error):
         QIDistribution(*tables)
 
 
-def test_rounding_is_no_error():
-    """0.1 + 0.2 + 0.7 is not 1 in floating point."""
-    assert list(QIDistribution({"G": {"a": {"x": 0.1, "y": 0.2, "z": 0.7}}}).values) == ["x", "y", "z"]
-
-
 def test_wrong_questions(hospital, voters, release):
-    """Smoothing below 0, people without a signature, and a release with values that the prior lacks."""
+    """Smoothing below 0, people without a signature, and a release with values that the prior lacks are refused."""
     both = QIDistribution({("Gender", "Age"): {("Male", 41): {"x": 1.0}, ("Female", 42): {"x": 1.0}}})
     few = QIDistribution({"Gender": {"male": {"Flu": 1.0}, "female": {"Flu": 1.0}}})
     for ask, error in [

@@ -1,4 +1,4 @@
-"""Releases whose buckets contain more values than people: how many people have a value is not published."""
+"""Releases whose buckets contain more values than people, so that the number of people with a value is not published."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ POINTS = [SPACE.count(world) / SPACE.n_records for world in WORLDS]
 
 
 def allowed(source: Source) -> np.ndarray:
-    """Which of the tables satisfy what a source states."""
+    """The tables that satisfy the rows of a source, as a mask."""
     several = list(source.rows(SPACE))
     return np.array([max(rows.residual(p).max(initial=0) for rows in several) < 1e-9 for p in POINTS])
 
@@ -70,7 +70,7 @@ def test_a_statistic_is_true_of_the_tables_that_have_it():
 
 
 def test_any_table_is_accepted_as_the_truth():
-    """No measure, and no association, refuses a table that may be the original one."""
+    """Measures and associations accept every table that may be the original one."""
     post = mx.MaxEnt(RELEASE).solve()
     for i, world in enumerate(WORLDS):
         counts = pd.crosstab(world["age"], world["S"]).reindex(columns=[1, 2, 3], fill_value=0)
@@ -85,7 +85,7 @@ def test_any_table_is_accepted_as_the_truth():
 
 
 def test_a_table_with_more_of_a_value_is_refused():
-    """Nobody has a value that was published of nobody, nor more people than it was published of."""
+    """A table with an unpublished value, or with a value more often than published, is refused."""
     post, exact = mx.MaxEnt(RELEASE).solve(), mx.MaxEnt(published({1: [1, 2, 2], 2: [1, 3]})).solve()
     assert overall_divergence(exact, PEOPLE) >= 0
     for posterior, values in ((post, [2, 2, 2, 1]), (post, [3, 2, 2, 1]), (exact, [1, 1, 2, 1])):

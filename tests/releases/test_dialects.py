@@ -84,7 +84,7 @@ texts = st.text("12-,*", min_size=1, max_size=4)
 
 @given(cell=texts, values=st.sets(texts, min_size=1, max_size=8))
 def test_no_reading_is_lost(cell: str, values: set[str]):
-    """Whatever values look like, an answer has all that a text may stand for; where these differ it is an error."""
+    """A reading contains all values that a text may stand for; a text with several readings is an error."""
     listed = sorted(values)
     ways = readings(cell, listed)
     try:

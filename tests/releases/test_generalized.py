@@ -35,7 +35,7 @@ def read(records: pd.DataFrame = RECORDS, population: pd.DataFrame | None = VOTE
 
 
 def test_more_people_than_records():
-    """Of four women and men between 20 and 29 three are in the release, with probability 3/4; a person may be known to be.
+    """Three of four people between 20 and 29 are in the release, each with probability 3/4, or for certain if known.
 
     'Is in the release' is knowledge like any other; so is a person's name.
     """

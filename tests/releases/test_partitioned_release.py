@@ -192,7 +192,7 @@ def test_changed_files_are_noticed(tmp_path):
     ids=["counts", "several sensitive attributes", "columns without a role"],
 )
 def test_roles(tmp_path, table, changes):
-    """Whatever the roles of columns, partitions together are the release of the whole table."""
+    """For any roles of columns, the partitions together are the release of the whole table."""
     release = mx.Release.from_parquet(write_files(table, tmp_path / "people", 2), **ROLES | changes, partitions=3)
     same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(table, **ROLES | changes))
     assert release.n_records == (table["many"].sum() if "many" in table else 10)
@@ -219,7 +219,7 @@ def numbered(tmp_path: Path, first: object, second: object, n: int = 1) -> mx.Pa
     ],
 )
 def test_types_that_differ(tmp_path, first, second, types):
-    """The same value has the same label, however a file stores it."""
+    """The same value has the same label in all files, in spite of their types."""
     first, second = (pd.Series(values).astype(kind) for values, kind in zip((first, second), types, strict=True))
     for n in (1, 4):
         release = mx.Release.from_partitions(numbered(tmp_path, first, second, n))
@@ -239,7 +239,7 @@ def test_types_that_differ(tmp_path, first, second, types):
     ],
 )
 def test_types_that_cannot_be_compared(tmp_path, first, second):
-    """1 and "1" are never two tuples in silence, also where Dask is told to leave objects as they are."""
+    """1 and "1" are an error, not two tuples, also if Dask does not convert objects."""
     for n in (1, 4):
         with refused(mx.TableError):
             numbered(tmp_path, first, second, n)
@@ -278,7 +278,7 @@ def test_paths(tmp_path, monkeypatch):
     ],
 )
 def test_errors_are_those_of_a_table_in_memory(tmp_path, table, change):
-    """Whatever is wrong for from_buckets is the same error for a file and for a Dask DataFrame."""
+    """An error of from_buckets is the same error for a file and for a Dask DataFrame."""
     roles = {**ROLES, **change}
     with pytest.raises(mx.MaxEntError) as expected:
         mx.Release.from_buckets(table, **roles)

@@ -72,7 +72,7 @@ def test_the_default_with_knowledge(release):
 
 
 def test_one_table_has_a_closed_form():
-    """Of one table the answer is known: who is counted together has any term alike; and so are bounds."""
+    """The answer for one table is known, as people in one cell are alike; so are its bounds."""
     people = pd.DataFrame({"Q": ["x", "x", "x", "y"]})
     table = mx.QITable(people, qi="Q", sa="S", sa_values=["a", "b"])
     for who in (None, {"Ann": {"Q": "x"}}):
@@ -201,14 +201,14 @@ WRONG_VIEWS = {
 
 @pytest.mark.parametrize("what", WRONG_VIEWS)
 def test_what_is_wrong_with_a_view(what):
-    """It is a typed error before anything is solved; and no other error is raised."""
+    """A wrong view is a typed error before anything is solved."""
     for who in (None, {"Allen": {"Gender": "male", "Degree": "college"}}):
         with refused(TableError):
             mx.MaxEnt(Plain(RELEASE, **WRONG_VIEWS[what]), people=who)
 
 
 def test_a_label_that_nobody_has(release):
-    """A count of 0 is said of the terms with the label, which are empty then; without terms it is refused."""
+    """A count of 0 makes the terms with its label 0; a count of 0 without terms is refused."""
     published = dict(release.published)
     values = published["s", "bucket"].copy()
     values["Flu", 1], values["Pneumonia", 1] = 0, 3

@@ -18,7 +18,7 @@ seeds = st.integers(0, 10**6)
 
 
 def test_sections_1_and_3():
-    """What the paper infers from Fig. 1: 10 has Lung Cancer; 11 no Flu, and Pneumonia with 1/2; 14 has no Flu."""
+    """The paper's inferences from Fig. 1: 10 has Lung Cancer; 11 no Flu, and Pneumonia with 1/2; 14 has no Flu."""
     model = MaxEnt(patients())
     people = model.solve().people()
     assert people.loc[10, "Lung Cancer"] == pytest.approx(1)
@@ -42,25 +42,22 @@ def test_constraints_of_fig_1():
 
 
 @given(seed=seeds, releases=st.integers(1, 3))
-def test_whole_assignments_are_inside(seed: int, releases: int):
-    """Whatever the releases allow satisfies all rows, has a term, and lies within the bounds."""
+def test_assignments_satisfy_all_rows(seed: int, releases: int):
+    """An assignment that the releases allow satisfies all rows, has a term, and lies within the bounds."""
     tables = random_tables(seed, releases)
-    model = MaxEnt(ReleaseSeries(map(published, tables)))
-    every = assignments(tables)
-    people = model.view.persons
+    model, every = MaxEnt(ReleaseSeries(map(published, tables))), assignments(tables)
+    people, values, q, s = model.view.persons, model.view.sensitive_values, *(model.space.codes[role] for role in "qs")
     assert list(every.columns) == list(people)
-    cells = set(zip(model.space.codes["q"], model.space.codes["s"], strict=True))
-    codes = model.view.sensitive_values.get_indexer
+    cells = set(zip(q, s, strict=True))
     for _, row in every.head(20).iterrows():
-        values = codes(row)
-        assert set(enumerate(values)) <= cells
-        counts = (values[model.space.codes["q"]] == model.space.codes["s"]).astype(float)
-        assert (model.form.residual(counts) < 1e-9).all()
+        codes = values.get_indexer(row)
+        assert set(enumerate(codes)) <= cells
+        assert (model.form.residual((codes[q] == s).astype(float)) < 1e-9).all()
     post = model.solve()
-    person, value = people[seed % len(people)], model.view.sensitive_values[seed % len(model.view.sensitive_values)]
+    person, value = people[seed % len(people)], values[seed % len(values)]
     low, high = model.bounds(P(value, who=int(person)))
-    assert low - 1e-6 <= post.prob(value, who=int(person)) <= high + 1e-6
-    assert low - 1e-6 <= (every[person] == value).mean() <= high + 1e-6
+    for p in (post.prob(value, who=int(person)), (every[person] == value).mean()):
+        assert low - 1e-6 <= p <= high + 1e-6
 
 
 @given(seed=seeds, releases=st.integers(1, 3))
@@ -83,7 +80,7 @@ def test_against_cvxpy(seed: int, releases: int):
 
 @given(seed=seeds)
 def test_order_and_repetition_do_not_matter(seed: int):
-    """Releases in another order, or published twice, say the same."""
+    """Releases in another order, or published twice, have the same answer."""
     releases = [published(table) for table in random_tables(seed, 2)]
     expected = MaxEnt(ReleaseSeries(releases)).solve().people()
     for other in (releases[::-1], [*releases, releases[0]]):
@@ -91,7 +88,7 @@ def test_order_and_repetition_do_not_matter(seed: int):
 
 
 def test_knowledge_about_people_and_groups():
-    """By pseudonym, by QI, and about those who are in one release only (section 5, future work)."""
+    """Knowledge may be by pseudonym, by QI, and about people who are in one release only (section 5, future work)."""
     series = patients(["Gender", "Zip"])
     women = P("Pneumonia", given={"Gender": "female", "release": 2})
     model = MaxEnt(series).add(
@@ -107,7 +104,7 @@ def test_knowledge_about_people_and_groups():
 
 
 def test_what_is_not_there():
-    """Unknown pseudonyms and releases, and names beside pseudonyms."""
+    """Unknown pseudonyms and releases, and names beside pseudonyms, are refused."""
     model = MaxEnt(patients())
     for unknown in (P("Flu", who=99) == 0, P("Flu", given={"release": 3}) == 0):
         with refused(UnknownName):
@@ -123,7 +120,7 @@ TABLES = mx.datasets.load_patients()
 
 
 def test_releases_that_cannot_be_of_the_same_people():
-    """Without pseudonyms, with others, of other attributes; QI that change; buckets that share no value."""
+    """Releases without common pseudonyms or attributes, with changed QI, or without a common value are refused."""
     plain = mx.Release.from_buckets(TABLES[0], qi=["Gender"], sa="Disease", bucket="Bucket")
     renamed = TABLES[1].rename(columns={"Pseudonym": "Id"})
     other = mx.Release.from_buckets(renamed, qi=[], sa="Disease", bucket="Bucket", id="Id")
@@ -178,18 +175,18 @@ def test_releases_that_contradict_each_other():
 
 def test_certainties_and_their_reasons():
     """Patient 10 has Lung Cancer by one row; a statement is a reason only for what the releases leave open."""
-    found = MaxEnt(patients()).solve().certain(progress=False)
-    assert found.loc["P(Lung Cancer | Pseudonym=10)", "probability"] == 1
-    assert found.loc["P(Lung Cancer | Pseudonym=10)", "because"] == ["release 1: 3, Lung Cancer"]
-    assert {"P(Diabetes | Pseudonym=7)", "P(Diabetes | Pseudonym=13)", "P(Flu | Pseudonym=14)"} <= set(found.index)
+    certain = MaxEnt(patients()).solve().certain(progress=False)
+    assert certain.loc["P(Lung Cancer | Pseudonym=10)", "probability"] == 1
+    assert certain.loc["P(Lung Cancer | Pseudonym=10)", "because"] == ["release 1: 3, Lung Cancer"]
+    assert {"P(Diabetes | Pseudonym=7)", "P(Diabetes | Pseudonym=13)", "P(Flu | Pseudonym=14)"} <= set(certain.index)
     more = MaxEnt(patients()).add(P("Flu", who=8) == 0).solve().certain(progress=False)
     assert more.loc["P(HIV | Pseudonym=8)", "because"][-1] == "P(Flu | 8) = 0"
-    for name in set(found.index) & set(more.index):
+    for name in set(certain.index) & set(more.index):
         assert not any("P(" in row for row in more.loc[name, "because"])
 
 
 def test_channels_of_fig_1():
-    """What releases say together that none says alone (Definition 2.2): the paper's channels, and who opens them."""
+    """Inferences from all releases that none allows alone (Definition 2.2): the paper's channels, with their causes."""
     found = mx.inference_channels(patients())
     at = found.set_index(["person", "value", "release"])
     assert at.loc[(10, "Lung Cancer", 1), ["alone", "together"]].tolist() == pytest.approx([1 / 3, 1])

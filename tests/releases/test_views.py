@@ -1,4 +1,4 @@
-"""The published view: counts per bucket, and nothing that links a person to a value."""
+"""Releases: counts per bucket, and nothing that links a person to a value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx import MaxEnt, Release, TableError
+import maxent_cvx as mx
+from maxent_cvx import MaxEnt, P, Release, StatementError, TableError, UnknownName
 from support.helpers import refused
 from support.strategies import microdata, possible, publish, quasi, rank, tally, tuples
 
@@ -41,7 +42,7 @@ def test_fig_1(release):
 
 @given(microdata())
 def test_counts_may_be_stored_in_any_order(frame):
-    """The answer is certified, however the entries of a row of sparse counts are ordered."""
+    """The answer is certified in any order of the entries of a row of sparse counts."""
     release, backwards = publish(frame), {}
     for name in ("n_qb", "n_sb"):
         counts = getattr(release, name)
@@ -77,7 +78,7 @@ def test_labels_are_sorted(frame):
 
 @given(microdata())
 def test_terms_are_the_pairs_of_each_bucket(frame):
-    """A term for every QI tuple and every sensitive value of a bucket, once, and no other (Eq. (6))."""
+    """There is one term for every QI tuple and every sensitive value of a bucket, and no other (Eq. (6))."""
     release = publish(frame)
     terms = release.terms()
     found = [
@@ -99,7 +100,7 @@ def test_round_trip(frame):
 
 @given(microdata(), st.randoms(use_true_random=False))
 def test_tables_without_counts(frame, random):
-    """Without a count a row is one record: the columns of the microdata, each table shuffled, are the release."""
+    """Without a count column each row is one record: the columns of the microdata, shuffled, are the release."""
     shuffled = [random.sample(range(len(frame)), len(frame)) for _ in range(2)]
     qi_table, sa_table = frame[[*quasi(frame), "K"]].iloc[shuffled[0]], frame[["S", "K"]].iloc[shuffled[1]]
     assert same(Release.from_tables(qi_table, sa_table, qi=quasi(frame), sa="S", bucket="K"), publish(frame))
@@ -131,3 +132,64 @@ def test_a_bucket_of_billions(n):
     frame = pd.DataFrame({"Q": ["a", "a", "b"], "S": ["x", "y", "x"], "K": 1, "n": [n, 1, n]})
     post = MaxEnt(Release.from_buckets(frame, qi="Q", sa="S", bucket="K", count="n")).solve()
     assert post.conditional()["y"].to_list() == pytest.approx([1 / (2 * n + 1)] * 2, rel=1e-9)
+
+
+# Several sensitive attributes: each combination of their values is one value.
+
+QI, SA = ["Gender", "Degree"], ["Disease", "Salary"]
+
+
+@pytest.fixture
+def staff(hospital: pd.DataFrame) -> pd.DataFrame:
+    """The ten patients, with their salaries."""
+    return hospital.assign(Salary=["high", "low", "low", "low", "high", "low", "high", "low", "high", "low"])
+
+
+@given(seed=st.integers(0, 10_000))
+def test_one_attribute_alone_is_its_own_release(seed: int):
+    """Without knowledge of the other attribute, the inferences about one are those from its own release."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 12))
+    drawn = {"A": rng.integers(0, 3, n), "S": rng.integers(0, 3, n), "T": rng.integers(0, 2, n)}
+    table = pd.DataFrame(drawn).assign(K=np.sort(rng.integers(0, 3, n)))
+    two = mx.MaxEnt(mx.Release.from_buckets(table, qi="A", sa=["S", "T"], bucket="K"))
+    one = mx.MaxEnt(mx.Release.from_buckets(table, qi="A", sa="S", bucket="K"))
+    a, s = (int(table[column].iloc[0]) for column in "AS")
+    truth = float((table["S"][table["A"] == a] == s).mean())
+    post = two.add(P({"S": s}, given={"A": a}) == truth).solve()
+    one.add(P(s, given={"A": a}) == truth)
+    np.testing.assert_allclose(post.conditional().T.groupby(level="S").sum().T, one.solve().conditional(), atol=1e-6)
+    both = sum(P({"S": s, "T": t}, given={"A": a}) for t in set(table["T"][table["S"] == s].tolist()))
+    assert post.prob(both) == pytest.approx(truth, abs=1e-7)
+
+
+def test_everything_else_works(staff, tmp_path):
+    """Tables, files, measures, mining, plots and buckets accept values that are pairs."""
+    published = mx.Release.from_buckets(staff, qi=QI, sa=SA, bucket="Bucket")
+    again = mx.Release.from_tables(*published.to_tables(), qi=QI, sa=SA, bucket="Bucket", count="Count")
+    pd.testing.assert_series_equal(again.p_sb, published.p_sb)
+    model = mx.MaxEnt(published).add(mx.StrongestAssociations(staff, positive=1, negative=1, min_support=2))
+    assert all("Disease=" in name for rows in model.blocks[2:] for name in rows.index)
+    post = model.solve()
+    post.save(tmp_path / "post.parquet")
+    pd.testing.assert_frame_equal(mx.load_posterior(tmp_path / "post.parquet").conditional(), post.conditional())
+    assert mx.measures.overall_divergence(post, staff) >= 0
+    assert mx.measures.disclosure(post)["value"].map(len).eq(2).all()
+    assert list(mx.measures.exposed(post, 0.1, staff).who.columns) == [*SA, "P", "people"]
+    assert len(mx.plots.posterior(post).get_xticklabels()) == len(published.sensitive_values)
+    assert "Disease, Salary" in post._repr_html_()
+    assert mx.anonymize.anatomy(staff, qi=QI, sa=SA, l=2).n_sb.max() == 1
+
+
+def test_ambiguous_and_unknown_attributes(staff):
+    """A value without its attribute is ambiguous; unknown and repeated attributes are refused."""
+    model = mx.MaxEnt(mx.Release.from_buckets(staff, qi=QI, sa=SA, bucket="Bucket"))
+    for event, error in (
+        (P("Flu"), StatementError),
+        (P({"Salry": "high"}), UnknownName),
+        (P({"Salary": "hgih"}), UnknownName),
+    ):
+        with refused(error):
+            model.add(event == 0.3)
+    with refused(TableError):
+        mx.Release.from_buckets(staff, qi=QI, sa=["Disease", "Disease"], bucket="Bucket")

@@ -1,4 +1,4 @@
-"""Rule sets: choosing, withholding and rounding keep what was said of the rules, or say less, and never more."""
+"""Rule sets: choosing, withholding and rounding keep the properties of the rules, or fewer of them, and never more."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rules(complete: bool = True, **more) -> mx.RuleSet:
 
 @given(st.lists(st.booleans(), min_size=3, max_size=3), st.booleans())
 def test_some_of_the_rules(kept: list[bool], complete: bool):
-    """By a mask or by position the same rules are kept, in their order; a set is complete only if none is left out."""
+    """A mask and positions keep the same rules, in their order; a set is complete only if none is left out."""
     mask = np.array(kept)
     some = rules(complete).at(mask)
     pd.testing.assert_frame_equal(some.table, rules(complete).at(np.flatnonzero(mask)).table)
@@ -40,16 +40,17 @@ def test_some_of_the_rules(kept: list[bool], complete: bool):
     assert some.complete == (complete and all(kept))
 
 
-def test_what_else_is_said_stays():
-    """Attributes, exact thresholds and the convention of the comparison are those of the rules that were there."""
+def test_attributes_and_thresholds_stay():
+    """Attributes, exact thresholds and the convention of the comparison are those of the original rules."""
     before = rules(attributes=[1, 2])
-    for after in (
+    made = (
         before.at(np.array([0, 2])),
         before.head(1),
         before.incomplete(),
         before.without_scores(),
         before.rounded(1),
-    ):
+    )
+    for after in made:
         for name in ("qi", "sensitive", "thresholds", "strict", "attributes"):
             assert getattr(after, name) == getattr(before, name)
 

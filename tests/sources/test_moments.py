@@ -150,7 +150,7 @@ def earners(n: int) -> pd.DataFrame:
 
 
 def view_of(n: int, incomes=tuple(SALARIES)) -> mx.QITable:
-    """Nothing is known of incomes but what they can be."""
+    """A QI table in which only the possible incomes are known."""
     return mx.QITable(earners(n), qi="age", sa="income", sa_values=list(incomes))
 
 

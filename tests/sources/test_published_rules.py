@@ -1,4 +1,4 @@
-"""What published rules reveal, and what their absence reveals (Published rules, sections I.A and V)."""
+"""Inferences from published rules and from their absence (Published rules, sections I.A and V)."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def test_example_2():
 
 @given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), strict=st.booleans())
 def test_rows_are_those_of_every_table_with_these_rules(seed: int, s: str, c: str, strict: bool):
-    """Whole people: an assignment of values satisfies all rows if, and only if, it has the very same rules.
+    """An assignment of values to people satisfies all rows if, and only if, it has the same rules.
 
-    (The rows say no less than the list of rules, and no more: of six people all assignments are tried.)
+    All assignments of six people are tried.
     """
     frame = random_table(np.random.default_rng(seed)).iloc[:6]
     qi, values = [column for column in frame if column != "S"], np.array(sorted(frame["S"].unique()))

@@ -182,7 +182,7 @@ def test_wrong_options(options, error):
     base=st.sampled_from([None, *range(1, 11)]),
 )
 def test_a_published_table_is_true(seed: int, rounding: str, base: int | None):
-    """However it is suppressed and rounded: the microdata satisfy every row of a table made of them."""
+    """Microdata satisfy every row of a table made of them, however it is suppressed and rounded."""
     rng = np.random.default_rng(seed)
     people = pd.DataFrame(rng.integers(0, 3, (40, 3)), columns=list("ABC")).astype(str)
     counts = pd.concat(

@@ -61,7 +61,7 @@ def test_forms_of_soft_statements(published):
 
 
 def test_a_source_is_softened_row_by_row(model):
-    """Names stay in prices and penalties; inequalities are missed on their wrong side only."""
+    """Rows keep their names in prices and penalties; inequalities have a penalty on their wrong side only."""
 
     def own(space):
         return space.conditional("Disease", given="Gender")["Flu"] <= 0.25
@@ -199,7 +199,7 @@ CONTRADICTORY = [(FLU, 0.2), (FLU, 0.45), (FLU + HIV, 0.9), (P("Flu", given=FEMA
 
 @pytest.mark.parametrize("squared", [False, True], ids=["absolute", "squared"])
 def test_contradictory_ones_tend_to_least_cost_then_most_entropy(squared: bool, model):
-    """As costs grow together: the least cost by a linear or quadratic program, then most entropy among its solutions.
+    """With growing costs the limit has the least cost, by a linear or quadratic program, and then the most entropy.
 
     Of convex costs, the sum of squares is least at unique misses, which are then equations. Of absolute costs there may
     be a whole face of solutions.

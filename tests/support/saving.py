@@ -12,7 +12,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -28,14 +27,6 @@ def posteriors() -> list[mx.Posterior]:
     hospital = mx.datasets.load_hospital()
     release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     return [mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == p).solve() for p in (0.3, 0.4)]
-
-
-def which(path: Path, known: list[mx.Posterior]) -> int:
-    """Which of the known posteriors a file holds, to the last bit; an error if it is none."""
-    found = mx.load_posterior(path).joint()
-    same = [i for i, post in enumerate(known) if post.joint().equals(found)]
-    assert len(same) == 1, "a file that is no whole one was read"
-    return same[0]
 
 
 def at_line(file: str, step: int, act: Callable[[], None]) -> Callable[..., object]:

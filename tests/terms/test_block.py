@@ -31,7 +31,7 @@ def genders(space):
 
 @pytest.fixture
 def smokers():
-    """Who smokes, by age and sex: nobody of 50 is a man."""
+    """A release of who smokes, by age and sex, without men of 50."""
     table = pd.DataFrame(
         [(20, "m", "no"), (20, "f", "no"), (20, "m", "yes"), (30, "m", "yes"), (30, "f", "no")] * 2
         + [(40, "m", "yes"), (40, "f", "no"), (40, "m", "no"), (50, "f", "yes"), (50, "f", "no")],
@@ -141,7 +141,7 @@ def blocks(draw, least=1):
 
 
 def same(found, expected):
-    """The same values at the same labels, in whatever order of rows and levels."""
+    """Both have the same values at the same labels, in any order of rows and levels."""
     if not isinstance(expected, pd.Series):
         assert found == pytest.approx(expected)
         return
@@ -427,7 +427,7 @@ def conditionals(draw):
 
 
 def marked(found, expected):
-    """What is undefined is what pandas has as NaN, and nothing else; the rest has its values."""
+    """The undefined labels are those with NaN in pandas."""
     for label, undefined in zip(found.index, found.undefined, strict=True):
         assert undefined == pd.isna(expected[label])
 
@@ -491,7 +491,7 @@ def test_statements_about_nobody_are_refused(shares):
 
 
 def test_defined_labels_are_selected(smokers, shares):
-    """Without the labels that are not defined, the rows are those of Monotone, which has the groups with people."""
+    """The rows of the defined labels are those of Monotone, which has only groups with people."""
     steps = shares["yes"].diff("age")
     kept = steps.loc[~steps.undefined] >= -1
     assert set(steps.index) - set(kept.index) == {(50, "m")}
