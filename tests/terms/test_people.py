@@ -193,7 +193,6 @@ WRONG = [
     (StatementError, pd.DataFrame(MAN, index=["Alice", "Bob", "Alice"])),
     (StatementError, {"Alice": MAN, "Bob": {"Gender": "male"}}),
     (StatementError, {"Alice": {"Gender": "male"}}),
-    (StatementError, {"Alice": {}}),
     (UnknownName, {"Alice": MAN | {"Disease": "Flu"}}),
     (StatementError, {"Alice": "male"}),
     (StatementError, ["Alice"]),
