@@ -25,7 +25,7 @@ from maxent_cvx import (
     StatementError,
     UnknownName,
 )
-from maxent_cvx.sources.moments import METHODS
+from maxent_cvx.sources.moments import METHODS, nearest_fraction
 from maxent_cvx.sources.numbers import whole_sums
 from support.helpers import refused
 
@@ -265,6 +265,14 @@ def test_sums_that_are_not_whole_stay():
         assert by is None
         assert sides == [low, high]
         np.testing.assert_array_equal(weights, numbers)
+
+
+def test_the_only_fraction_near():
+    """A mean of at most ten integers is known if only one fraction is near the number."""
+    assert nearest_fraction(140 / 3, 1e-9, 10) == Fraction(140, 3)
+    assert nearest_fraction(46.66, 1e-9, 10) is None  # near no fraction
+    assert nearest_fraction(140 / 3, 0.01, 10) is None  # near several: those with denominators up to 10, 1/90 apart
+    assert nearest_fraction(0.1, 1e-12, 10) == Fraction(1, 10)
 
 
 @pytest.mark.parametrize(
