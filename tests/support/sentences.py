@@ -43,19 +43,6 @@ def random_sentence(
     return make(), truth
 
 
-def group_by_enumeration(f: pd.DataFrame, values: Sequence[object], truths: Sequence[Truth]) -> pd.DataFrame | None:
-    """P(t : x) over all worlds of a group in which everything is true; None if there are none."""
-    share, total = pd.DataFrame(0.0, index=f.index, columns=f.columns), 0.0
-    for dealt in set(itertools.permutations(values)):
-        world = dict(zip(f.index, dealt, strict=True))
-        if all(truth(world) for truth in truths):
-            weight = float(np.prod([f.loc[who, x] for who, x in world.items()]))
-            total += weight
-            for who, x in world.items():
-                share.loc[who, x] += weight
-    return share / total if total > 0 else None
-
-
 def worlds_of_records(
     records: pd.DataFrame, people: Mapping[str, str], f: pd.DataFrame | None
 ) -> Iterator[tuple[dict[str, object], float]]:

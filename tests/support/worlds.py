@@ -1,22 +1,33 @@
-"""Possible worlds by enumeration, permanents by Ryser's formula, and random groups."""
+"""Possible worlds by enumeration, and random groups."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from .sentences import Truth
+
 
 def by_enumeration(
-    f: np.ndarray, values: list[int], joint: Mapping[tuple[int, ...], np.ndarray] | None = None
+    f: np.ndarray,
+    values: list[int],
+    joint: Mapping[tuple[int, ...], np.ndarray] | None = None,
+    truths: Sequence[Truth] = (),
 ) -> np.ndarray | None:
-    """P(t : x) over all worlds, shape (tuples, columns of f); None if no world has a weight."""
+    """P(t : x) over all worlds, shape (tuples, columns of f); None if no world has a weight.
+
+    `truths` are sentences about the tuples, called "t0", "t1", and so on: worlds in which one is false do not count.
+    """
     joint = joint or {}
     tied = {t for who in joint for t in who}
     share, total = np.zeros(f.shape), 0.0
     for world in set(itertools.permutations(values)):
+        named = {f"t{t}": x for t, x in enumerate(world)}
+        if not all(truth(named) for truth in truths):
+            continue
         weight = np.prod([f[t, x] for t, x in enumerate(world) if t not in tied])
         for who, table in joint.items():
             weight *= table[tuple(world[t] for t in who)]

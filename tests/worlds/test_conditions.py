@@ -1,4 +1,4 @@
-"""Conditions that promise r-robustness without any world (Probabilistic Inference Protection, section IV)."""
+"""Conditions that imply r-robustness without possible worlds (Probabilistic Inference Protection, section IV)."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ TABLE_V = [
 
 
 def two_valued(f: np.ndarray) -> np.ndarray:
-    """P(t : x) where a world says who of a group has x, and nothing else: in proportion to f / (1 - f)."""
+    """P(t : x) if a world only decides which tuple of a group has x: in proportion to f / (1 - f)."""
     odds = f / (1 - f)
     return odds / odds.sum()
 
 
 def test_table_5():
-    """Every entry, to the digits printed, one by one and all at once."""
+    """Delta_ceil agrees with every entry of Table V, for an array and for numbers."""
     n, r, f, expected = np.array(TABLE_V).T
     np.testing.assert_array_equal(np.round(delta_ceiling(n, r, f), 4), expected)
     assert round(delta_ceiling(3, 2, 0.1), 4) == 0.0474
 
 
 def test_ends():
-    """At f_max = 0 and 1, and at N = r, all priors must be equal; fewer tuples than r never hold."""
+    """At f_max = 0 and 1, and at N = r, all priors must be equal; fewer tuples than r never satisfy the condition."""
     assert delta_ceiling(5, 2, [0.0, 1.0]).tolist() == [0.0, 0.0]
     assert delta_ceiling(3, 3, 0.4) == 0.0
     assert delta_condition([1.0, 1.0, 1.0], 2).holds
@@ -52,7 +52,7 @@ def test_ends():
 
 
 def test_theorem_1_in_the_two_valued_model():
-    """There it is never wrong, and tight: with all others at f_max - Delta_ceil, P is 1 / r."""
+    """The condition is never wrong there, and tight: if all other priors are f_max - Delta_ceil, P is 1 / r."""
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(1_000):
@@ -68,24 +68,24 @@ def test_theorem_1_in_the_two_valued_model():
         assert two_valued(np.append(others, f)).max() == pytest.approx(1 / r, rel=1e-12)
 
 
-#: Theorem 1 says that x is safe at r = 2; three values, and it is not.
+#: Three values, of which x is safe at r = 2 by Theorem 1, and in truth is not.
 COUNTER = pd.DataFrame({"x": [0.3, 0.1765, 0.1765], "y": [0.1765, 0.3, 0.3], "z": [0.1765, 0.3, 0.3]})
 
 
 def test_theorem_1_is_wrong_with_three_values():
-    """The paper's condition holds for every value, and P(t : x) = 0.591 > 1/2; the sound condition is not deceived."""
+    """The paper's condition is met for every value although P(t : x) = 0.591 > 1/2; the sound condition is not met."""
     assert delta_condition(COUNTER.to_numpy(), 2)
     exact = mx.worlds.posterior(COUNTER, list("xyz"))
     assert exact.max(axis=None) == pytest.approx(0.590921, abs=1e-6)
-    found = sound_condition(COUNTER, list("xyz"), 2)
-    assert not found
-    assert (found.kappa > found.limit).all()
-    assert "0.5909" in repr(found)
-    assert "0.5909" in found._repr_html_()
+    sound = sound_condition(COUNTER, list("xyz"), 2)
+    assert not sound
+    assert (sound.kappa > sound.limit).all()
+    assert "0.5909" in repr(sound)
+    assert "0.5909" in sound._repr_html_()
 
 
 def kappa(f: np.ndarray, values: list[int]) -> dict[int, float]:
-    """The largest f_t(x) f_j(y) / (f_t(y) f_j(x)), by its words."""
+    """The largest f_t(x) f_j(y) / (f_t(y) f_j(x)), by its definition."""
     tuples = range(len(f))
     return {
         x: max(
@@ -104,19 +104,17 @@ def test_kappa():
     rng = np.random.default_rng(1)
     for _ in range(50):
         group, values = random_group(rng, zeros=False)
-        found = sound_condition(group, values, 2)
-        expected = kappa(group.to_numpy(), values)
-        assert dict(found.kappa) == pytest.approx(expected, rel=1e-12)
-        assert dict(found.limit) == pytest.approx(
-            {x: (len(values) - values.count(x)) / values.count(x) for x in set(values)}
-        )
+        sound = sound_condition(group, values, 2)
+        assert dict(sound.kappa) == pytest.approx(kappa(group.to_numpy(), values), rel=1e-12)
+        limit = {x: (len(values) - values.count(x)) / values.count(x) for x in set(values)}
+        assert dict(sound.limit) == pytest.approx(limit)
 
 
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_sound(n):
-    """On random groups, with repeated values and priors of 0: no exception; at least as sharp as kappa."""
+    """A group that meets the condition is r-robust, and the condition is at least as sharp as that of kappa."""
     rng = np.random.default_rng(2)
-    safe = said = by_kappa = 0
+    safe = holds = by_kappa = 0
     for _ in range(n):
         group, values = random_group(rng)
         r = float(rng.choice([1.2, 1.5, 2, 3]))
@@ -124,32 +122,28 @@ def test_sound(n):
             exact = mx.worlds.posterior(group, values)
         except mx.Infeasible:
             continue
-        found = sound_condition(group, values, r)
-        assert (exact <= found.bounds + 1e-12).all(axis=None)
+        sound = sound_condition(group, values, r)
+        assert (exact <= sound.bounds + 1e-12).all(axis=None)
         is_safe = exact.max(axis=None) <= 1 / r * (1 + 1e-12)
-        assert is_safe or not found.holds
-        of_kappa = (found.kappa <= found.limit).all()
-        assert found.holds or not of_kappa
-        safe, said, by_kappa = safe + is_safe, said + found.holds, by_kappa + of_kappa
-    assert by_kappa < said < safe
-    assert said > 0.8 * safe
+        assert is_safe or not sound.holds
+        of_kappa = (sound.kappa <= sound.limit).all()
+        assert sound.holds or not of_kappa
+        safe, holds, by_kappa = safe + is_safe, holds + sound.holds, by_kappa + of_kappa
+    assert by_kappa < holds < safe
+    assert holds > 0.8 * safe
 
 
 def test_tight():
-    """Where all priors are equal, and for two values of two kinds of tuples, the bound is the answer."""
+    """The bound is the exact probability if all priors are equal, and for two values of two kinds of tuples."""
     same = pd.DataFrame(0.25, index=range(5), columns=list("abcd"))
-    for values in "abcda", "aabbc", "aaaab":
-        np.testing.assert_allclose(
-            sound_condition(same, list(values), 2).bounds, mx.worlds.posterior(same, list(values)), rtol=1e-12
-        )
-    two = pd.DataFrame([[0.1, 0.9], [0.003, 0.997]], columns=["yes", "no"])
-    np.testing.assert_allclose(
-        sound_condition(two, ["yes", "no"], 2).bounds, mx.worlds.posterior(two, ["yes", "no"]), rtol=1e-12
-    )
+    two = pd.DataFrame([[0.1, 0.9], [0.003, 0.997]], columns=["y", "n"])
+    for group, values in (same, "abcda"), (same, "aabbc"), (same, "aaaab"), (two, "yn"):
+        exact = mx.worlds.posterior(group, list(values))
+        np.testing.assert_allclose(sound_condition(group, list(values), 2).bounds, exact, rtol=1e-12)
 
 
 def test_without_a_world():
-    """What nobody can have is not safe: the group is refused, as its exact answer is; a release names the bucket."""
+    """A group with a value that nobody can have is refused, alone and in a release."""
     group = pd.DataFrame({"a": [0.0, 0.0], "b": [1.0, 1.0]})
     with pytest.raises(mx.Infeasible):
         sound_condition(group, ["a", "b"], 2)
@@ -160,7 +154,7 @@ def test_without_a_world():
 
 
 def test_release(release, hospital):
-    """The table of a release says of every bucket what both conditions say of its group."""
+    """The table of a release has the results of both conditions for the group of every bucket."""
     prior = mx.QIDistribution.estimate(hospital, qi=[["Gender"], ["Degree"]], sa="Disease", smoothing=1)
     table = mx.worlds.conditions(release, prior, 1.5)
     for (attributes, name, value), row in table.iterrows():
@@ -175,23 +169,20 @@ def test_release(release, hospital):
         assert row["sound_holds"] == (sound.bounds[value].max() <= 1 / 1.5)
 
 
-@pytest.mark.parametrize("r", [0.5, "two", np.nan, np.inf, [2, 3]], ids=str)
-def test_wrong_r(r):
-    group = pd.DataFrame({"x": [0.5, 0.5], "y": [0.5, 0.5]})
-    for question in (lambda: delta_condition([0.1], r), lambda: sound_condition(group, ["x", "y"], r)):
-        with pytest.raises(StatementError):
-            question()
+PAIR = pd.DataFrame({"x": [0.5, 0.5], "y": [0.5, 0.5]})
 
 
-@pytest.mark.parametrize("prior", [[1.5], ["a"], [np.nan]], ids=str)
-def test_wrong_priors(prior):
-    with pytest.raises(BadProbability):
-        delta_condition(prior, 2)
-
-
-def test_wrong_groups():
-    for n, r in (("x", 2), (np.inf, 2), (0, 2), (2.5, 2), ([1, 2], [1, 2, 3])):
-        with pytest.raises(StatementError):
-            delta_ceiling(n, r, 0.1)
-    with pytest.raises(StatementError):
-        delta_condition([], 2)
+@pytest.mark.parametrize(
+    ("error", "condition", "arguments"),
+    [
+        *((StatementError, delta_condition, ([0.1], r)) for r in (0.5, "two", np.nan, np.inf, [2, 3])),
+        (StatementError, sound_condition, (PAIR, ["x", "y"], 0.5)),
+        *((BadProbability, delta_condition, (prior, 2)) for prior in ([1.5], ["a"], [np.nan])),
+        (StatementError, delta_condition, ([], 2)),
+        *((StatementError, delta_ceiling, (n, 2, 0.1)) for n in ("x", np.inf, 0, 2.5)),
+        (StatementError, delta_ceiling, ([1, 2], [1, 2, 3], 0.1)),
+    ],
+)
+def test_wrong_conditions(error, condition, arguments):
+    with pytest.raises(error):
+        condition(*arguments)

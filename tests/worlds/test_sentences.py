@@ -1,7 +1,8 @@
-"""Sentences as text and as objects: what they are read as, how they are written, what is left of them."""
+"""Sentences as text and as objects: how they are read and written, and what remains of them when values are known."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -47,13 +48,13 @@ ANN, BOB, EVE = (has(name, "HIV") for name in ("Ann", "Bob", "Eve"))
     ],
 )
 def test_read(text, sentence):
-    """A text is the sentence that the objects say, and is written so that it is read as the same."""
+    """A text is read as the sentence that objects give, and the text of the sentence is read as the same."""
     assert read_sentence(text) == sentence
     assert read_sentence(str(sentence)) == sentence
 
 
 @pytest.mark.parametrize(
-    ("text", "at"),
+    ("text", "character"),
     [
         ("Ann", 4), ("Ann=HIV Bob=HIV", 12), ("(Ann=HIV or Bob=HIV", 20), ("Ann=HIV and", 12), ("or=HIV", 1),
         ("Ann=not", 5), ("exactly 3 of (Ann=HIV, Bob=HIV)", 9), ("exactly 1 of Ann=HIV", 14),
@@ -62,14 +63,14 @@ def test_read(text, sentence):
         ("not " * 500 + "Ann=HIV", ""),
     ],
 )  # fmt: skip
-def test_cannot_be_read(text, at):
-    """An error says at which character the sentence cannot be read."""
-    with refused(StatementError, f"character {at}" if at else ""):
+def test_cannot_be_read(text, character):
+    """The error names the character at which the sentence cannot be read."""
+    with refused(StatementError, f"character {character}" if character else ""):
         read_sentence(text)
 
 
 def test_random_sentences_are_read_as_written():
-    """Whatever is put together of all kinds of sentences, its text is the same sentence."""
+    """The text of a random sentence of all kinds is read as the same sentence."""
     rng = np.random.default_rng(0)
     labels = ["a", "b c", "or", 'q"', "->", "1", 1, 2.5, "x=y", "tab\there", "back\\slash", ""]
     for _ in range(100):
@@ -77,8 +78,8 @@ def test_random_sentences_are_read_as_written():
         assert read_sentence(str(sentence)) == sentence
 
 
-def test_what_is_left():
-    """Whatever order the values of people become known in, what is left at the end is whether the sentence is true."""
+def test_what_remains():
+    """In whichever order the values of people become known, the sentence that remains at the end is true or false."""
     rng = np.random.default_rng(1)
     names, values = ["a", "b", "c", "d"], ["x", "y", "z"]
     for _ in range(100):
@@ -87,19 +88,11 @@ def test_what_is_left():
         positions = {atom: (names.index(atom.person), values.index(atom.value)) for atom in atoms(sentence)}
         root = residuals.of(sentence, positions)
         for world in itertools.product(range(3), repeat=4):
-            left = root
+            residual = root
             for person in rng.permutation(4).tolist():
-                left = residuals.after(left, person, world[person])
-            assert left in (FALSE, TRUE)
-            assert (left == TRUE) == truth({name: values[x] for name, x in zip(names, world, strict=True)})
-
-
-def nested(depth):
-    """Deny a sentence so many times."""
-    sentence = ANN
-    for _ in range(depth):
-        sentence = ~sentence
-    return sentence
+                residual = residuals.after(residual, person, world[person])
+            assert residual in (FALSE, TRUE)
+            assert (residual == TRUE) == truth({name: values[x] for name, x in zip(names, world, strict=True)})
 
 
 @pytest.mark.parametrize(
@@ -113,10 +106,10 @@ def nested(depth):
         lambda: at_most(1, [ANN, 3]),
         lambda: has(["Ann"], "HIV"),
         lambda: has("Ann", None),
-        lambda: nested(200),
+        lambda: functools.reduce(lambda sentence, _: ~sentence, range(200), ANN),
     ],
 )
 def test_wrong_objects(make):
-    """What is no sentence, no number of them, or nested too deeply; nor is a sentence true or false."""
+    """A sentence is neither true nor false, and its parts must be sentences, not nested too deeply."""
     with pytest.raises(StatementError):
         make()

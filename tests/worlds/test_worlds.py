@@ -1,8 +1,10 @@
-"""Exact possible worlds and r-robustness (Probabilistic Inference Protection, section III)."""
+"""Exact and sampled possible worlds, ties, sentences and r-robustness (Probabilistic Inference Protection, section III)."""
 
 from __future__ import annotations
 
 import itertools
+import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,42 +14,107 @@ import maxent_cvx as mx
 from maxent_cvx import (
     BadProbability,
     GroupTooLarge,
+    Inaccurate,
     Infeasible,
     QIDistribution,
     StatementError,
     TableError,
     UnknownName,
 )
+from maxent_cvx.worlds.conditioning import ResidualGroup
+from maxent_cvx.worlds.sentences import exactly, has
+from support.fig_4 import FIG_4
+from support.sentences import Truth, people_by_enumeration, random_family, random_sentence, worlds_of_records
 from support.worlds import by_enumeration, random_group
+
+#: The rounding of a sum over all worlds.
+EXACT = {"rtol": 1e-11, "atol": 1e-13}
 
 
 def test_example_1():
     """Alan, a man, has lung cancer with probability 0.1 * 0.997 / (0.1 * 0.997 + 0.9 * 0.003), not 1/2."""
     group = pd.DataFrame({"yes": [0.1, 0.003], "no": [0.9, 0.997]}, index=["Alan", "Betty"])
-    found = mx.worlds.posterior(group, ["yes", "no"])
-    assert found.loc["Alan", "yes"] == pytest.approx(0.0997 / (0.0997 + 0.0027), rel=1e-14)
-    assert found.loc["Betty", "yes"] == pytest.approx(0.0027 / (0.0997 + 0.0027), rel=1e-14)
+    p = mx.worlds.posterior(group, ["yes", "no"])
+    assert p["yes"].to_list() == pytest.approx([0.0997 / (0.0997 + 0.0027), 0.0027 / (0.0997 + 0.0027)], rel=1e-14)
 
 
-def test_all_worlds():
-    """The sum over states is the sum over worlds, on 150 random groups of up to 7, and impossible where that is."""
-    rng = np.random.default_rng(0)
-    impossible = 0
-    for _ in range(150):
-        group, values = random_group(rng)
-        expected = by_enumeration(group.to_numpy(), values)
-        if expected is None:
-            impossible += 1
-            with pytest.raises(Infeasible):
-                mx.worlds.posterior(group, values)
-        else:
-            np.testing.assert_allclose(mx.worlds.posterior(group, values), expected, rtol=1e-12, atol=1e-15)
-    assert 0 < impossible < 100
+def check_conflict(error: Infeasible, truths: dict[str, Truth], has_worlds) -> None:
+    """The sentences of a conflict exclude every world, and all but any one of them do not."""
+    if error.conflict is None:  # the priors alone exclude every world
+        assert not has_worlds([])
+        return
+    conflict = [truths[sentence] for sentence in error.conflict.index]
+    assert not has_worlds(conflict)
+    for truth in conflict:
+        assert has_worlds([other for other in conflict if other is not truth])
+
+
+def check_group(seed: int, n_sentences: int) -> bool:
+    """P(t : x) of a random group with random sentences is the sum over its worlds; return whether there are any."""
+    rng = np.random.default_rng(seed)
+    group, values = random_group(rng, most=6)
+    group.index = [f"t{i}" for i in group.index]
+    drawn = [random_sentence(rng, list(group.index), list(group.columns)) for _ in range(n_sentences)]
+    knowledge, truths = [sentence for sentence, _ in drawn], [truth for _, truth in drawn]
+    expected = by_enumeration(group.to_numpy(), values, truths=truths)
+    if expected is None:
+        with pytest.raises(Infeasible) as caught:
+            mx.worlds.posterior(group, values, knowledge=knowledge)
+        check_conflict(
+            caught.value,
+            {str(sentence): truth for sentence, truth in drawn},
+            lambda some: by_enumeration(group.to_numpy(), values, truths=some) is not None,
+        )
+        return False
+    np.testing.assert_allclose(mx.worlds.posterior(group, values, knowledge=knowledge), expected, **EXACT)
+    return True
+
+
+def check_family(seed: int) -> bool:
+    """P(s | person) in random buckets with random sentences and priors is the sum over all worlds; the same."""
+    records, people, f, drawn = random_family(np.random.default_rng(seed))
+    release = mx.Release.from_buckets(records, qi="Q", sa="S", bucket="B")
+    knowledge = {"people": {name: {"Q": q} for name, q in people.items()}, "knowledge": [one for one, _ in drawn]}
+    prior = None if f is None else QIDistribution(f)
+    expected = people_by_enumeration(records, people, f, [truth for _, truth in drawn])
+    if expected is None:
+        with pytest.raises(Infeasible) as caught:
+            mx.worlds.linkage(release, prior, **knowledge)
+        worlds = [world for world, _ in worlds_of_records(records, people, f)]
+        check_conflict(
+            caught.value,
+            {str(sentence): truth for sentence, truth in drawn},
+            lambda some: any(all(truth(world) for truth in some) for world in worlds),
+        )
+        return False
+    p = mx.worlds.linkage(release, prior, **knowledge)
+    assert p.index.to_list() == list(people)
+    np.testing.assert_allclose(p, expected, **EXACT)
+    return True
+
+
+@pytest.mark.parametrize(("n_sentences", "n"), [(0, 100), (1, 20), (2, 20), (3, 20)])
+def test_random_groups(n_sentences, n):
+    """Exact probabilities are sums over all worlds; some groups have none."""
+    assert n / 4 < sum(check_group(seed, n_sentences) for seed in range(n)) < n
+
+
+def test_random_families():
+    """The same holds of releases, in which people may be in several buckets."""
+    assert 10 < sum(map(check_family, range(30))) < 30
+
+
+@pytest.mark.parametrize("to_values", [True, False])
+def test_the_order_of_assignment_changes_nothing(to_values, monkeypatch):
+    """Whether tuples are assigned to values or values to tuples, the other tuples contribute the same."""
+    monkeypatch.setattr(ResidualGroup, "_to_values", lambda *_: to_values)
+    assert 2 < sum(check_group(seed, 2) for seed in range(2_000, 2_020)) < 20
+    assert 2 < sum(map(check_family, range(2_000, 2_015))) < 15
 
 
 @pytest.mark.parametrize("small", [1e-9, 1e-300])
 def test_nothing_underflows(small):
-    """Odds are what counts: priors of 1e-9, or 1e-300, of 200 people change nothing that scaling does not."""
+    """Only odds count: the answer for 200 people does not change if all priors are multiplied by 1e-300."""
     f = np.random.default_rng(2).random((200, 3))
     values = list(np.arange(200) % 3)
     expected = mx.worlds.posterior(pd.DataFrame(f), values)
@@ -55,8 +122,8 @@ def test_nothing_underflows(small):
     np.testing.assert_allclose(expected.sum(axis=1), 1.0, rtol=1e-11)
 
 
-def test_shape_and_order():
-    """The answer has the labels of the group; the order of values means nothing; what does not occur is 0."""
+def test_labels_and_order():
+    """The answer has the labels of the group; the order of values means nothing; a value that does not occur has 0."""
     rng = np.random.default_rng(3)
     group = pd.DataFrame(rng.random((4, 5)), index=list("abcd"), columns=list("vwxyz"))
     expected = mx.worlds.posterior(group, list("vvwx"))
@@ -67,35 +134,275 @@ def test_shape_and_order():
         pd.testing.assert_frame_equal(mx.worlds.posterior(group, order), expected)
 
 
-def test_too_large(release):
-    """What would take too long is refused before it is begun, with its cost and a way out."""
-    f = pd.DataFrame(np.random.default_rng(4).random((60, 60)))
-    with pytest.raises(BadProbability):  # also where nothing is counted
-        mx.worlds.linkage(release, limit="x")
+# -- ties --------------------------------------------------------------------------------------------------------------
+
+
+def test_ties():
+    """With families of two and three, the answer is the sum over all worlds weighted by the joint priors."""
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        k, values = 3, list(rng.integers(0, 3, 6))
+        f = rng.random((6, k))
+        two, three = rng.random((k, k)), rng.random((k, k, k))
+        two[rng.random(two.shape) < 0.2] = 0
+        ties = {
+            (0, 2): pd.DataFrame(two),
+            (1, 3, 4): pd.Series(three.ravel(), pd.MultiIndex.from_product([range(k)] * 3)),
+        }
+        expected = by_enumeration(f, values, {(0, 2): two, (1, 3, 4): three})
+        if expected is None:
+            with pytest.raises(Infeasible):
+                mx.worlds.posterior(pd.DataFrame(f), values, ties=ties)
+            continue
+        p = mx.worlds.posterior(pd.DataFrame(f), values, ties=ties)
+        np.testing.assert_allclose(p, expected, rtol=1e-11, atol=1e-14)
+
+
+def test_joint():
+    """Sums of a joint probability are the probabilities of each person, with ties and without; three are a Series."""
+    rng = np.random.default_rng(6)
+    group = pd.DataFrame(rng.random((5, 3)), index=list("abcde"), columns=list("xyz"))
+    values = list("xxyzz")
+    ties = {("a", "c"): pd.DataFrame(rng.random((3, 3)), index=list("xyz"), columns=list("xyz"))}
+    for given in None, ties:
+        alone = mx.worlds.posterior(group, values, ties=given)
+        both = mx.worlds.joint(group, values, ["d", "a"], ties=given)
+        assert (both.index.name, both.columns.name) == ("d", "a")
+        np.testing.assert_allclose(both.sum(axis=1), alone.loc["d"], rtol=1e-12)
+        np.testing.assert_allclose(both.sum(axis=0), alone.loc["a"], rtol=1e-12)
+        three = mx.worlds.joint(group, values, ["d", "a", "c"], ties=given)
+        np.testing.assert_allclose(three.groupby(level="c").sum(), alone.loc["c"], rtol=1e-12)
+        np.testing.assert_allclose(three.groupby(level=["d", "a"]).sum().unstack(), both, rtol=1e-12)
+
+
+# -- sentences in closed form ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "row", "exact"),
+    [
+        ("exactly 1 of (Ann=x, Bob=x)", lambda count: count == 1, (5 / 7, 2 / 7)),
+        ("Ann=x or Bob=x", lambda count: count >= 1, (3 / 4, 3 / 8)),
+    ],
+)
+@pytest.mark.parametrize("six", ["xuvwyz", "xyyyyy"])
+def test_one_of_two(six, sentence, row, exact):
+    """Ann is in a bucket of three with one x, Bob in one of six. A row is necessary, and not sufficient.
+
+    "Exactly one" and "at least one" give the same row of Privacy-MaxEnt, section 6, with .585 and .415.
+    """
+    table = pd.DataFrame([(value, bucket) for bucket, values in (("A", "xyz"), ("B", six)) for value in values])
+    table = table.set_axis(["S", "Bucket"], axis=1).assign(Q=[f"q{n}" for n in range(9)])
+    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="Bucket")
+    people = {"Ann": {"Q": "q0"}, "Bob": {"Q": "q3"}}
+    p = mx.worlds.linkage(release, people=people, knowledge=[sentence])
+    assert p["x"].to_list() == pytest.approx(exact, rel=1e-13)
+    by_rows = mx.MaxEnt(release, people=people).add(row(mx.Count("x", who=["Ann", "Bob"]))).solve().people()
+    assert by_rows["x"].to_list() == pytest.approx([0.5846, 0.4154], abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "statement", "exact", "by_rows"),
+    [
+        (
+            "exactly 2 of (Alice=HIV, Bob=HIV, Charlie=HIV)",
+            mx.Count("HIV", who=list(FIG_4)) == 2,
+            {("Alice", "HIV"): 1, ("Bob", "HIV"): 1 / 3, ("Charlie", "HIV"): 2 / 3},
+            {("Alice", "HIV"): 1, ("Bob", "HIV"): 0.382, ("Charlie", "HIV"): 0.618},
+        ),
+        (
+            "Alice=Breast Cancer or Alice=HIV",
+            mx.P(["Breast Cancer", "HIV"], who="Alice") == 1,
+            {("Alice", "Breast Cancer"): 5 / 7, ("Alice", "HIV"): 2 / 7},
+            {("Alice", "Breast Cancer"): 0.731, ("Alice", "HIV"): 0.269},
+        ),
+    ],
+)
+def test_fig_4(release, sentence, statement, exact, by_rows):
+    """Privacy-MaxEnt, section 6, on its own table: the worlds of sentences (2) and (3), and their constraints."""
+    p = mx.worlds.linkage(release, people=FIG_4, knowledge=[sentence]).stack()
+    p_of_rows = mx.MaxEnt(release, people=FIG_4).add(statement).solve().people().stack()
+    assert p[list(exact)].to_dict() == pytest.approx(exact, abs=1e-12)
+    assert p_of_rows[list(by_rows)].to_dict() == pytest.approx(by_rows, abs=5e-4)
+
+
+def test_ten_thousand_records():
+    """Five of 10,000 are named: exactly two of them have a value that m have, as drawn without replacement."""
+    n, m = 10_000, 37
+    table = pd.DataFrame({"Q": range(n), "S": ["x"] * m + ["y", "z"] * ((n - m) // 2) + ["w"] * ((n - m) % 2), "B": 0})
+    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
+    people = {f"p{i}": {"Q": 17 * i} for i in range(5)}
+    either = exactly(2, [has("p0", "x"), has("p1", "x")]) | exactly(1, [has(f"p{i}", "x") for i in range(5)])
+    p = mx.worlds.linkage(release, people=people, knowledge=[either])
+    ways = [math.comb(m, k) * math.comb(n - m, 5 - k) / math.comb(5, k) for k in range(6)]  # of any k of the five
+    both = ways[2] + 3 * ways[3] + 3 * ways[4] + ways[5]
+    total = both + 5 * ways[1]
+    assert p["x"].to_list() == pytest.approx(
+        [(both + ways[1]) / total] * 2 + [(ways[1] + ways[3] + 2 * ways[4] + ways[5]) / total] * 3, rel=1e-11
+    )
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_a_long_chain():
+    """Along 300 buckets everybody has x if the person before has x, so that those with x are the last ones."""
+    n = 300
+    table = pd.DataFrame({"Q": range(3 * n), "S": ["x", "y", "z"] * n, "B": np.arange(3 * n) // 3})
+    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
+    people = {person: {"Q": 3 * person} for person in range(n)}
+    knowledge = [has(i, "x").implies(has(i + 1, "x")) for i in range(n - 1)]
+    p = mx.worlds.linkage(release, people=people, knowledge=knowledge)["x"].to_numpy()
+    weight = 2.0 ** np.arange(-n, 1)  # the first k do not have x, in 2 of 3 places each
+    np.testing.assert_allclose(p, np.cumsum(weight)[:-1] / weight.sum(), rtol=1e-10)
+
+
+def test_several_sensitive_attributes():
+    """A value is then one of each; a text cannot name it, and an object can."""
+    table = pd.DataFrame({"Q": list("ab"), "S": ["flu", "flu"], "Pay": ["high", "low"], "B": 1})
+    release = mx.Release.from_buckets(table, qi="Q", sa=["S", "Pay"], bucket="B")
+    people = {"Ann": {"Q": "a"}}
+    p = mx.worlds.linkage(release, people=people, knowledge=[has("Ann", ("flu", "high"))])
+    assert p.to_numpy().tolist() == [[1.0, 0.0]]
+    with pytest.raises(StatementError):
+        mx.worlds.linkage(release, people=people, knowledge=["Ann=flu"])
+
+
+# -- sampled worlds ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n_sentences", "least"), [(0, 0.6), (2, 0.5)])
+def test_samples_are_within_their_standard_errors(n_sentences, least):
+    """Errors in units of their standard errors are those of a normal variable, or less, with rare sentences, too."""
+    errors = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        group, values = random_group(rng, most=8)
+        group.index = [f"t{i}" for i in group.index]
+        knowledge = [random_sentence(rng, list(group.index), list(group.columns))[0] for _ in range(n_sentences)]
+        try:
+            exact = mx.worlds.posterior(group, values, knowledge=knowledge)
+        except Infeasible:
+            with pytest.raises((Inaccurate, Infeasible)):
+                mx.worlds.sample(group, values, 500, knowledge=knowledge)
+            continue
+        sample = mx.worlds.sample(group, values, 2_000, seed=seed, knowledge=knowledge)
+        error, standard_error = (sample.posterior - exact).to_numpy(), sample.standard_error.to_numpy()
+        assert (np.abs(error)[standard_error == 0] < 1e-12).all()
+        assert sample.effective <= 2_000 * (1 + 1e-9)
+        errors.append(error[standard_error > 0] / standard_error[standard_error > 0])
+    assert least < np.concatenate(errors).std() < 1.1
+    assert np.abs(np.concatenate(errors)).max() < 5
+
+
+@pytest.mark.parametrize(
+    ("powers", "values", "sentence"),
+    [
+        (
+            [[-1, -4, -3, -1], [0, -2, -1, -2], [-4, -4, -4, -3], [-3, -3, 0, 0], [-2, -3, -1, 0]],
+            [1, 3, 0, 2, 2],
+            "2=3 -> 0=0",
+        ),
+        ([[-1, -2, -3], [-3, -2, -1], [-4, -3, -3], [-2, -3, -4]], [1, 2, 1, 0], "3=0 or 1=1"),
+        ([[-2, -3, -4], [-2, -2, -4], [-4, -2, -3], [-3, -2, 0]], [2, 0, 2, 0], "1=0 -> 1=1"),
+    ],
+    ids=["five people", "four people, or", "four people, ->"],
+)
+def test_samples_if_sentences_make_rare_values_probable(powers, values, sentence):
+    """Priors that differ by powers of ten hide no worlds: samples agree with exact sums within standard errors."""
+    prior = 10.0 ** np.array(powers)
+    group = pd.DataFrame(prior / prior.sum(axis=1, keepdims=True))
+    exact = mx.worlds.posterior(group, values, knowledge=[sentence])
+    sampled = mx.worlds.sample(group, values, 1_000, knowledge=[sentence])
+    assert (np.abs(sampled.posterior - exact) < 5 * sampled.standard_error + 1e-12).all(axis=None)
+
+
+def test_too_few_worlds_with_weight():
+    """An estimate is refused if hardly any sampled world has a weight."""
+    n = 60
+    near = np.exp(-3.0 * np.abs(np.subtract.outer(np.arange(n), np.arange(n))) ** 1.5)
+    with pytest.raises(Inaccurate):
+        mx.worlds.sample(pd.DataFrame(near * np.random.default_rng(3).random((n, n)) ** 30), range(n), 200)
+
+
+def test_a_large_group_is_sampled():
+    """A group of 300 people and 12 values is too large for exact worlds; its sample agrees with the sentences."""
+    rng = np.random.default_rng(1)
+    group, values = pd.DataFrame(rng.random((300, 12)) ** 3), [11, *(rng.integers(0, 11, 299))]
+    knowledge = ["exactly 1 of (5=11, 7=11)", "5=11 -> 6=0"]
     with pytest.raises(GroupTooLarge):
-        mx.worlds.posterior(f, range(60))
-    with pytest.raises(GroupTooLarge):
-        mx.worlds.posterior(f.iloc[:3, :3], [0, 1, 2], limit=10)
+        mx.worlds.posterior(group, values, knowledge=knowledge)
+    p = mx.worlds.sample(group, values, 1_000, knowledge=knowledge).posterior
+    assert p.loc[[5, 7], 11].sum() == pytest.approx(1)
+    assert p.loc[6, 0] > p.loc[5, 11] - 1e-9
 
 
-def test_wrong_groups():
-    """Groups and values that do not fit each other."""
-    group = pd.DataFrame({"x": [0.5, 0.5], "y": [0.5, 0.5]})
-    for error, wrong, values in [
-        (TableError, group, ["x"]),
-        (UnknownName, group, ["x", "z"]),
-        (TableError, group, "xy"),
-        (TableError, [[0.5]], ["x"]),
-        (BadProbability, group * 3, ["x", "y"]),
-        (BadProbability, group * np.nan, ["x", "y"]),
-        (TableError, group.set_axis(["x", "x"], axis=1), ["x", "x"]),
-        (TableError, group.iloc[:0], []),
-    ]:
-        with pytest.raises(error):
-            mx.worlds.posterior(wrong, values)
+# -- wrong arguments ---------------------------------------------------------------------------------------------------
+
+GROUP = pd.DataFrame({"HIV": 0.2, "Flu": 0.8}, index=["Ann", "Bob", "Eve"])
+TWO = pd.DataFrame(0.25, index=["HIV", "Flu"], columns=["HIV", "Flu"])
+KNOWN = {"knowledge": ["Ann=HIV"]}
+WIDE = {"group": pd.DataFrame(np.random.default_rng(4).random((60, 60))), "values": range(60)}
 
 
-# -- releases ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("error", "change"),
+    [
+        (TableError, {"values": ["HIV"]}),
+        (UnknownName, {"values": ["HIV", "Flu", "Cold"]}),
+        (TableError, {"values": "xyz"}),
+        (TableError, {"group": [[0.5]], "values": ["x"]}),
+        (BadProbability, {"group": GROUP * 3}),
+        (BadProbability, {"group": GROUP * np.nan}),
+        (TableError, {"group": GROUP.set_axis(["HIV", "HIV"], axis=1), "values": ["HIV"] * 3}),
+        (TableError, {"group": GROUP.iloc[:0], "values": []}),
+        (UnknownName, {"ties": {("Ann", "Dan"): TWO}}),
+        (StatementError, {"ties": {("Ann", "Ann"): TWO}}),
+        (StatementError, {"ties": {("Ann", "Bob"): TWO, ("Bob", "Eve"): TWO}}),
+        (TableError, {"ties": {("Ann", "Bob"): 0.5}}),
+        (TableError, {"ties": {("Ann", "Bob", "Eve"): TWO}}),
+        (UnknownName, {"ties": {("Ann", "Bob"): TWO[["HIV"]]}}),
+        (BadProbability, {"ties": {("Ann", "Bob"): TWO * np.nan}}),
+        (StatementError, {"ties": [("Ann", "Bob")]}),
+        (UnknownName, {"knowledge": ["Anne=HIV"]}),
+        (UnknownName, {"knowledge": ["Ann=Flue"]}),
+        (StatementError, {"group": GROUP.rename(index={"Eve": "Ann"}), **KNOWN}),
+        (StatementError, {"ties": {("Ann", "Bob"): TWO}, **KNOWN}),
+        (TableError, {"group": [[0.5]], "values": ["x"], **KNOWN}),
+        (GroupTooLarge, WIDE),
+        (GroupTooLarge, {**WIDE, "knowledge": ["0=1 or 1=2"]}),
+        (GroupTooLarge, {"limit": 1}),
+        (GroupTooLarge, {"ties": {("Ann", "Bob"): TWO}, "limit": 5}),
+    ],
+)
+def test_wrong_groups(error, change):
+    arguments: dict[str, Any] = {"group": GROUP, "values": ["HIV", "Flu", "Flu"], **change}
+    with pytest.raises(error):
+        mx.worlds.posterior(**arguments)
+
+
+def test_wrong_joint():
+    with pytest.raises(TableError):
+        mx.worlds.joint(GROUP.set_axis(list("aab")), ["HIV", "Flu", "Flu"], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("error", "options"),
+    [
+        (UnknownName, {"people": FIG_4, "knowledge": ["Eve=HIV"]}),
+        (StatementError, {"knowledge": ["Eve=HIV"]}),
+        (StatementError, {"attributes": "Gender"}),
+        (BadProbability, {"limit": "x"}),
+        (
+            GroupTooLarge,
+            {"people": FIG_4, "knowledge": ["exactly 2 of (Alice=HIV, Bob=HIV, Charlie=HIV)"], "limit": 50},
+        ),
+    ],
+)
+def test_wrong_linkage(release, error, options):
+    with pytest.raises(error):
+        mx.worlds.linkage(release, **options)
+
+
+# -- releases ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -105,7 +412,7 @@ def prior(hospital) -> QIDistribution:
 
 
 def test_every_bucket_is_a_group(hospital, release, prior):
-    """P(t : x) of a release is that of each of its buckets; r-robustness is the largest of it."""
+    """P(t : x) of a release is that of each of its buckets; r-robustness names where it is largest."""
     robust = mx.worlds.r_robustness(release, prior)
     assert len(robust) == len(hospital.groupby(["Bucket", "Disease"]))
     for name, bucket in hospital.groupby("Bucket"):
@@ -119,25 +426,19 @@ def test_every_bucket_is_a_group(hospital, release, prior):
                     if value in set(bucket["Disease"]):
                         assert linkage[(*signature, value)] == pytest.approx(p, rel=1e-12)
             largest = largest.combine(alone.max(), max)
-        for value, p in robust.loc[name, "largest"].items():
-            assert p == pytest.approx(largest[value], rel=1e-12)
+        for value, row in robust.loc[name].iterrows():
+            assert row["largest"] == pytest.approx(largest[value], rel=1e-12)
+            linkage = mx.worlds.linkage(release, prior, row["attributes"].split(", "))
+            assert linkage[(name, *row["signature"], value)] == pytest.approx(row["largest"], rel=1e-12)
     np.testing.assert_allclose(robust["r"], 1 / robust["largest"])
 
 
-def test_who_is_exposed(hospital, release, prior):
-    """The attribute set and the signature that are named have the largest probability."""
-    for (bucket, value), row in mx.worlds.r_robustness(release, prior).iterrows():
-        linkage = mx.worlds.linkage(release, prior, row["attributes"].split(", "))
-        assert linkage[(bucket, *row["signature"], value)] == pytest.approx(row["largest"], rel=1e-12)
-
-
 def test_what_has_no_worlds(release, prior, hospital):
-    """Only releases have buckets; a prior that rules out a bucket's worlds names it."""
-    with pytest.raises(StatementError):
-        mx.worlds.r_robustness(3, prior)
+    """Only releases have buckets; a prior may exclude all worlds of one."""
     table = mx.QITable(hospital, qi=["Gender"], sa="Disease", sa_values=list(prior.values))
-    with pytest.raises(StatementError):
-        mx.worlds.r_robustness(table, prior)
+    for view in (3, table):
+        with pytest.raises(StatementError):
+            mx.worlds.r_robustness(view, prior)
     nobody = dict.fromkeys(prior.values, 0.0) | {"Flu": 1.0}
     with pytest.raises(Infeasible):
         mx.worlds.r_robustness(release, QIDistribution({"Gender": {"male": nobody, "female": nobody}}))
