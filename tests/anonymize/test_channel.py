@@ -1,4 +1,4 @@
-"""The best randomised publication within a limit, against independent programs, closed forms and Blahut-Arimoto."""
+"""The best randomised publication within a limit: independent programs, closed forms, Blahut-Arimoto, extreme limits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from scipy.optimize import linprog
 from scipy.special import rel_entr
 
@@ -16,7 +17,7 @@ from maxent_cvx.anonymize import channel
 
 def wrong(values) -> pd.DataFrame:
     """A loss of 1 unless the value itself is published."""
-    return pd.DataFrame(1.0 - np.eye(len(values)), values, values)
+    return pd.DataFrame(1.0 - np.eye(len(values)), list(values), list(values))
 
 
 def conditional(joint: pd.DataFrame) -> np.ndarray:
@@ -26,6 +27,9 @@ def conditional(joint: pd.DataFrame) -> np.ndarray:
 def hospital(qi="Gender") -> pd.DataFrame:
     table = mx.datasets.load_hospital()
     return pd.crosstab(table[qi], table["Disease"], normalize="all")
+
+
+NOISY = pd.crosstab(mx.datasets.load_hospital()["Disease"], "n")["n"].astype(float)
 
 
 def random_case(seed: int):
@@ -63,7 +67,7 @@ def least_loss(joints, loss, limit, per) -> float:
 
 @pytest.mark.parametrize("seed", range(18))
 def test_least_loss_within_the_limit(seed: int):
-    """The loss is that of independent programs, the gap is none, and both adversaries' inferences meet the limit."""
+    """The loss is that of independent programs, and the inferences of both adversaries are within the limit."""
     joints, loss, rng = random_case(seed)
     per = ("posterior", "lift", "ldp")[seed % 3]
     prior = max(conditional(joint).max() for joint in joints)
@@ -87,7 +91,7 @@ def test_least_loss_within_the_limit(seed: int):
 
 @pytest.mark.parametrize("n", [2, 3, 10])
 def test_randomised_response(n: int):
-    """Kairouz, Oh and Viswanath 2016, section 4: with 0-1 loss the truth has exp(eps) times another value's chance."""
+    """With 0-1 loss the truth is exp(eps) times as likely as another value (Kairouz, Oh and Viswanath 2016, section 4)."""
     values = list(range(n))
     joint = pd.DataFrame([[1 / n] * n], columns=values)
     for epsilon in (0.1, 1.0, 3.0):
@@ -100,7 +104,7 @@ def test_randomised_response(n: int):
 
 
 def blahut_arimoto(p: np.ndarray, d: np.ndarray, slope: float) -> tuple[float, float, np.ndarray]:
-    """Loss and information, nats, of the channel that is least in loss + information / slope."""
+    """Loss and information, in nats, of the channel that minimises loss + information / slope."""
     r = np.full(d.shape[1], 1 / d.shape[1])
     for _ in range(5_000):
         m = r * np.exp(-slope * d)
@@ -124,7 +128,7 @@ def test_limited_information_is_rate_distortion(seed: int):
 
 @pytest.mark.parametrize("seed", range(2, 8))
 def test_limited_information_of_two_adversaries(seed: int):
-    """The gap is a theorem, small, and no adversary gains more than the limit for any q."""
+    """The gap is small, and no adversary gains more information than the limit for any q."""
     joints, loss, rng = random_case(seed)
     limit = 0.3 * rng.random()
     best = channel(joints[0], loss, limit=limit, per="information", adversaries=[joints[1]])
@@ -160,7 +164,7 @@ def test_adversaries_with_statements():
 
 @pytest.mark.parametrize("per", ["posterior", "lift", "ldp", "information"])
 def test_price_is_the_slope_of_the_loss(per: str):
-    """Price = dloss / dlimit, by central differences."""
+    """The price is dloss / dlimit, by central differences."""
     joint = hospital()
     limit, h = {"posterior": 0.7, "lift": 1.4, "ldp": 1.0, "information": 0.2}[per], 1e-3
     low, middle, high = (channel(joint, wrong(joint.columns), limit=limit + x, per=per) for x in (-h, 0, h))
@@ -170,7 +174,7 @@ def test_price_is_the_slope_of_the_loss(per: str):
 
 @pytest.mark.parametrize("per", ["posterior", "lift", "ldp"])
 def test_rare_values_are_within_the_limit(per: str):
-    """Whatever is published: values of 1e-12 of the people, and limits that leave next to nothing, are no exception."""
+    """Values of 1e-12 of the people are within the limit, too, also if the limit leaves next to nothing."""
     refused_by_solver = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -198,6 +202,94 @@ def test_rare_values_are_within_the_limit(per: str):
     assert refused_by_solver <= 3
 
 
+@pytest.mark.parametrize(("per", "limit"), [("posterior", 0.4), ("lift", 1.0), ("ldp", 0.0), ("information", 0.0)])
+def test_limits_that_leave_nothing(per: str, limit: float):
+    """At the least limit nothing is published about s, and the loss is that of the best guess."""
+    joint = pd.DataFrame([[0.4, 0.35, 0.25]]) if per != "posterior" else pd.DataFrame([[0.4, 0.4, 0.2]])
+    best = channel(joint, wrong(joint.columns), limit=limit, per=per)
+    if per != "posterior":
+        assert best.loss == pytest.approx(0.6)
+    assert best.posterior().max(axis=None) <= 0.4 + 1e-6
+    assert best.gap < 1e-6
+
+
+def test_randomized_response_of_the_channel():
+    """The published values and the channel give the posteriors of the channel."""
+    joint = pd.DataFrame(
+        {"a": [0.25, 0.1], "b": [0.2, 0.15], "c": [0.15, 0.15]}, index=pd.Index(["x", "y"], name="Group")
+    ).rename_axis(columns="Value")
+    best = channel(joint, wrong(joint.columns), limit=np.log(3), per="ldp")
+    m = best.table.to_numpy().reshape(2, 3, 3)
+    counts = pd.DataFrame(np.einsum("qs,qsy->qy", joint, m) * 1000, joint.index, pd.Index(list("abc"), name="Reported"))
+    assert counts.to_numpy() == pytest.approx(counts.round().to_numpy())
+    people = counts.round().astype(int).stack().rename("n").reset_index()
+    view = mx.QITable(people, qi=["Group", "Reported"], sa="Value", sa_values=list("abc"), count="n")
+    model = mx.MaxEnt(view).add(mx.RandomizedResponse(best.table, reported="Reported", confidence=None))
+    inferred = model.solve().conditional()
+    expected = best.posterior().loc[inferred.index, inferred.columns]
+    assert inferred.to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-6)
+
+
+@pytest.mark.parametrize(("per", "limit"), [("posterior", 0.8), ("lift", 1.3), ("ldp", 1.0), ("information", 0.1)])
+def test_the_unit_of_the_loss_changes_only_the_unit_of_the_answer(per: str, limit: float):
+    """A loss in other units, or with a constant added, has the same channel."""
+    joint = pd.DataFrame([[0.2, 0.3], [0.26, 0.24]], columns=["a", "b"])
+    loss = pd.DataFrame([[0.0, 1.0], [0.6, 0.0]], ["a", "b"], ["a", "b"])
+    near = 1e-4 if per == "information" else 1e-9  # where the loss is least it does not change with the channel
+    expected = channel(joint, loss, limit, per)
+    assert expected.loss > 0.01
+    for unit in (1e-12, 1e-9, 1e9, 1e13):
+        best = channel(joint, unit * loss, limit, per)
+        assert best.table.to_numpy() == pytest.approx(expected.table.to_numpy(), abs=near)
+        assert best.loss / unit == pytest.approx(expected.loss)
+        assert best.prices.to_numpy() / unit == pytest.approx(expected.prices.to_numpy(), abs=near)
+        assert best.gap / unit < 1e-8
+    shifted = channel(joint, 1e4 + 1e-4 * loss, limit, per)
+    assert shifted.table.to_numpy() == pytest.approx(expected.table.to_numpy(), abs=max(near, 1e-6))
+
+
+@pytest.mark.parametrize("limit", [21.0, 22.0, 30.0, 40.0, 100.0, 800.0])
+@pytest.mark.parametrize("n", [2, 3])
+def test_large_ratios_of_likelihoods(n: int, limit: float):
+    """The loss of randomised response is (n - 1) / (n - 1 + exp(limit)), and the limit is met however large it is."""
+    joint = pd.DataFrame([[1 / n] * n])
+    best = channel(joint, pd.DataFrame(1 - np.eye(n)), limit, "ldp")
+    assert best.loss == pytest.approx((n - 1) / (n - 1 + np.exp(min(limit, 600.0))), rel=1e-6, abs=0)
+    table = np.log(best.table.to_numpy())
+    assert (table.max(axis=0) - table.min(axis=0) <= limit + 1e-11).all()
+    assert 0 <= best.gap <= 2e-9
+
+
+@pytest.mark.parametrize("limit", [1e9, 1e16, 1e300])
+def test_a_lift_without_limit_publishes_the_truth(limit: float):
+    joint = pd.DataFrame([[0.5, 0.5]], columns=["a", "b"])
+    best = channel(joint, wrong("ab"), limit, "lift")
+    assert best.table.to_numpy() == pytest.approx(np.eye(2))
+    assert best.prices.sum() == pytest.approx(0)
+
+
+@pytest.mark.parametrize("rare", [1e-6, 1e-9, 5e-10, 1e-12])
+def test_rare_quasi_identifiers_and_adversaries_with_statements(rare: float):
+    """P(q) of an adversary is that of the joint distribution, statements are true of it, and the limit is met."""
+    joint = pd.DataFrame(
+        [[0.25, 0.25], [0.25 - rare / 2, 0.25 - rare / 2], [0.6 * rare, 0.4 * rare]],
+        pd.Index(["f", "m", "x"], name="q"), ["a", "b"],
+    )  # fmt: skip
+    best = channel(joint, wrong("ab"), 0.8, adversaries=["P(a | q=f) = 0.6", "P(a | q=x) = 0.1 +- 0.2", "P(a) = 0.4"])
+    for table in best.adversaries:
+        assert table.sum(axis=1).to_numpy() == pytest.approx(joint.sum(axis=1).to_numpy(), rel=1e-6)
+    assert best.adversaries[1].loc["f", "a"] == pytest.approx(0.3)
+    assert best.adversaries[1].loc["x", "a"] == pytest.approx(0.6 * rare, rel=1e-6)
+    assert best.adversaries[2].loc["x", "a"] == pytest.approx(0.3 * rare, rel=1e-6)
+    assert best.adversaries[3]["a"].sum() == pytest.approx(0.4, abs=1e-8)
+    for number in range(4):
+        assert best.posterior(number).max(axis=None) <= 0.8 + 1e-11
+    # The best channel of each q is the best one, however rare it is.
+    alone = channel(joint.loc[["x"]] / rare, wrong("ab"), 0.8, adversaries=[best.adversaries[2].loc[["x"]] / rare])
+    of_x = (best.table.loc["x"].to_numpy() * joint.loc["x"].to_numpy()[:, None] * wrong("ab").to_numpy()).sum()
+    assert of_x / rare == pytest.approx(alone.loss, rel=1e-6)
+
+
 def test_labels_may_be_truth_values():
     """Values and groups called True and False have the channel that others have."""
 
@@ -213,32 +305,17 @@ def test_labels_may_be_truth_values():
     assert named.loss > 0.01
 
 
-@pytest.mark.parametrize(("per", "limit"), [("posterior", 0.4), ("lift", 1.0), ("ldp", 0.0), ("information", 0.0)])
-def test_limits_that_leave_nothing(per: str, limit: float):
-    """Then nothing is published about s, and the loss is that of the best guess."""
-    joint = pd.DataFrame([[0.4, 0.35, 0.25]]) if per != "posterior" else pd.DataFrame([[0.4, 0.4, 0.2]])
-    best = channel(joint, wrong(joint.columns), limit=limit, per=per)
-    if per != "posterior":
-        assert best.loss == pytest.approx(0.6)
-    assert best.posterior().max(axis=None) <= 0.4 + 1e-6
-    assert best.gap < 1e-6
-
-
-def test_randomized_response_reads_it_back():
-    """The published values, and the channel, which is public, give the posteriors that were promised."""
-    joint = pd.DataFrame(
-        {"a": [0.25, 0.1], "b": [0.2, 0.15], "c": [0.15, 0.15]}, index=pd.Index(["x", "y"], name="Group")
-    ).rename_axis(columns="Value")
-    best = channel(joint, wrong(joint.columns), limit=np.log(3), per="ldp")
-    m = best.table.to_numpy().reshape(2, 3, 3)
-    counts = pd.DataFrame(np.einsum("qs,qsy->qy", joint, m) * 1000, joint.index, pd.Index(list("abc"), name="Reported"))
-    assert counts.to_numpy() == pytest.approx(counts.round().to_numpy())
-    people = counts.round().astype(int).stack().rename("n").reset_index()
-    view = mx.QITable(people, qi=["Group", "Reported"], sa="Value", sa_values=list("abc"), count="n")
-    model = mx.MaxEnt(view).add(mx.RandomizedResponse(best.table, reported="Reported", confidence=None))
-    inferred = model.solve().conditional()
-    promised = best.posterior().loc[inferred.index, inferred.columns]
-    assert inferred.to_numpy() == pytest.approx(promised.to_numpy(), abs=1e-6)
+@pytest.mark.parametrize("name", [0, "__count", "count", "q", "s", "y", None])
+def test_any_name_of_a_quasi_identifier(name):
+    """A statement about an unnamed sensitive attribute is understood whatever the quasi-identifier is called."""
+    joint = pd.DataFrame([[0.25, 0.25], [0.3, 0.2]], pd.Index([1, 2], name=name), ["a", "b"])
+    assert list(channel(joint, wrong("ab"), 0.8).table.index) == [(1, "a"), (1, "b"), (2, "a"), (2, "b")]
+    assert channel(joint, wrong("ab"), 0.8).posterior().index.nlevels == 2
+    if name in ("s", "y"):  # the default names of the sensitive attribute and of the published value
+        return
+    given = {"q" if name is None else str(name): 1}
+    best = channel(joint, wrong("ab"), 0.8, adversaries=[mx.P("a", given=given) <= 0.4])
+    assert best.adversaries[1].to_numpy() == pytest.approx(np.array([[0.2, 0.3], [0.3, 0.2]]))
 
 
 @pytest.mark.parametrize(
@@ -254,10 +331,14 @@ def test_randomized_response_reads_it_back():
         ({"adversaries": "P(Flu) = 0.3"}, StatementError),
         ({"adversaries": ["P(Flue) = 0.3"]}, mx.UnknownName),
         ({"adversaries": [hospital().iloc[:, :2] / hospital().iloc[:, :2].sum(axis=None)]}, TableError),
+        # A joint distribution has no number of people, which a penalty or a count needs.
+        ({"adversaries": [mx.P("Flu", given={"Gender": "male"}).softly(0.9, sd=0.1)]}, StatementError),
+        ({"adversaries": [mx.AnsweredQueries([{"Gender": "male", "Disease": "Flu"}], [4.0])]}, StatementError),
+        ({"adversaries": [mx.NoisyMarginal(NOISY, noise=scipy.stats.laplace(), confidence=0.9)]}, StatementError),
+        ({"adversaries": [lambda space: space.counts[0] == 1]}, StatementError),
     ],
 )
 def test_wrong_arguments(change, error):
-    """A table that is not a distribution, other labels, a limit that cannot be met."""
-    joint = hospital()
+    """The joint distribution sums to 1 and has the labels of the loss, and the limit can be met."""
     with pytest.raises(error):
-        channel(**({"joint": joint, "loss": wrong(joint.columns), "limit": 0.7} | change))
+        channel(**({"joint": hospital(), "loss": wrong(hospital().columns), "limit": 0.7} | change))
