@@ -29,15 +29,15 @@ QI = ["Gender", "Degree"]
 
 
 def shares(frame: pd.DataFrame, post: mx.Posterior) -> list[tuple[dict, int, list[tuple[float, float]]]]:
-    """For every QI tuple: what it is, its people, and (P, P*) for each of their sensitive values, counted by hand."""
+    """Every QI tuple, its number of people, and (P, P*) for each of their sensitive values, counted by hand."""
     qi, sa = list(post.space.view.qi), post.space.view.sa
     joint = tally(frame, [*qi, sa])
-    found = []
+    rows = []
     for q, people in sorted(tally(frame, qi).items(), key=str):
         given = dict(zip(qi, q, strict=True))
         pairs = [(n / people, post.prob(key[-1], given)) for key, n in joint.items() if key[:-1] == q]
-        found.append((given, people, pairs))
-    return found
+        rows.append((given, people, pairs))
+    return rows
 
 
 def kullback_leibler(pairs: list[tuple[float, float]], base: float) -> float:
@@ -45,7 +45,7 @@ def kullback_leibler(pairs: list[tuple[float, float]], base: float) -> float:
 
 
 def test_overall_divergence_by_hand(hospital, release):
-    """Without knowledge the ten patients of Fig. 1 are as far from the truth as Eq. (1) makes them: bits by default."""
+    """Without knowledge, the divergence of the ten patients of Fig. 1 is that of Eq. (1), in bits by default."""
     post = mx.MaxEnt(release).solve()
     eq_1 = {  # P*(s | q) of each person's own value: the share of s in the buckets of q, and the true P(s | q)
         "Allen": (1 / 3, (2 * 2 / 4 + 0) / 3), "Brian": (1 / 3, (2 * 1 / 4 + 1 / 3) / 3), "Ethan": (1 / 3, 1 / 3 / 3),
@@ -59,7 +59,7 @@ def test_overall_divergence_by_hand(hospital, release):
 
 @given(microdata(), st.sampled_from([2, math.e, 10]))
 def test_divergences(frame, base):
-    """Of each QI tuple sum P(s|q) log P(s|q) / P*(s|q) over the people's own values; the mean over people is overall.
+    """The divergence of a QI tuple is sum P(s|q) log P(s|q) / P*(s|q), the overall one its mean over people.
 
     Privacy-MaxEnt, section 7.1.
     """
@@ -74,8 +74,8 @@ def test_divergences(frame, base):
     assert overall_divergence(post, frame, base) == pytest.approx(weighted, abs=1e-12)
 
 
-def test_false_knowledge_is_infinitely_far(hospital, release):
-    """Section 3.1's knowledge is false of Cathy and David in Fig. 1(a): infinitely far there, and never NaN."""
+def test_false_knowledge_has_an_infinite_divergence(hospital, release):
+    """Section 3.1's knowledge is false of Cathy and David in Fig. 1(a): their divergence is infinite."""
     post = mx.MaxEnt(release).solve()
     assert np.isfinite(individual_divergence(post, hospital)).all()
     model = mx.MaxEnt(release)
@@ -90,7 +90,7 @@ def test_false_knowledge_is_infinitely_far(hospital, release):
 
 
 @given(microdata(), st.integers(0, 6), st.integers(0, 6))
-def test_term_divergence_is_the_entropy_that_is_left(frame, positive, negative):
+def test_term_divergence_is_a_difference_of_entropies(frame, positive, negative):
     """With true equations as knowledge, the divergence over the terms is H(P*) - H(truth)."""
     mined = mx.mine_associations(frame, qi=quasi(frame), sa="S", min_support=1)
     bounds = min(positive, len(mined.positive)), min(negative, len(mined.negative))
@@ -102,26 +102,17 @@ def test_term_divergence_is_the_entropy_that_is_left(frame, positive, negative):
 
 
 def test_wrong_arguments(hospital, release):
-    """A truth that the release was not made from, a missing column, and a base of no logarithm."""
+    """The original is the table of the release, and the base of the logarithm is above 1."""
     post = mx.MaxEnt(release).solve()
-    for who, column, value in [
-        ("Grace", "Degree", "graduate"),
-        ("Iris", "Degree", "college"),
-        ("Grace", "Degree", "doctorate"),
-        ("Helen", "Disease", "Gout"),
-        ("James", "Disease", "HIV"),
-    ]:
+    for column, value in [("Degree", "graduate"), ("Disease", "HIV"), ("Disease", "Gout")]:
+        other = hospital.assign(**{column: hospital[column].where(hospital["Name"] != "Grace", value)})
         with pytest.raises(TableError):
-            overall_divergence(
-                post, hospital.assign(**{column: hospital[column].where(hospital["Name"] != who, value)})
-            )
-    for column in ("Gender", "Disease"):
-        with pytest.raises(UnknownName):
-            overall_divergence(post, hospital.drop(columns=column))
+            overall_divergence(post, other)
+    with pytest.raises(UnknownName):
+        overall_divergence(post, hospital.drop(columns="Gender"))
     for measure in (overall_divergence, individual_divergence, term_divergence):
-        for base in (1, -2, math.nan):
-            with pytest.raises(BadProbability):
-                measure(post, hospital, base)
+        with pytest.raises(BadProbability):
+            measure(post, hospital, 1)
 
 
 @pytest.fixture
@@ -132,7 +123,7 @@ def inferred() -> list[mx.Posterior]:
 
 
 def test_example_2(inferred):
-    """What is not published exposes the third person, and nobody else: from log 2 to 0."""
+    """Non-rules expose the third person, and nobody else: the divergence falls from log 2 to 0."""
     table = top_differences(*inferred, EXAMPLE_2, base=math.e)
     assert table.index[0] == ("Masters", "Female")
     assert table["divergence", "difference"].tolist() == pytest.approx([math.log(2), 0, 0])
@@ -143,8 +134,8 @@ def test_example_2(inferred):
     assert top_differences(*inferred, EXAMPLE_2, k=1)["divergence", "difference"].item() == pytest.approx(1)  # bits
 
 
-def test_two_ways_to_be_wrong(inferred):
-    """Two infinite divergences do not differ; one that becomes finite differs by all there is."""
+def test_differences_of_infinite_divergences(inferred):
+    """Two infinite divergences do not differ; an infinite and a finite one differ by infinity."""
     table = people_of(EXAMPLE_2)
     wrong = MaxEnt(table).add("P(50K+ | Education=Masters) = 1").solve()
     found = top_differences(inferred[0], wrong, EXAMPLE_2)
@@ -153,7 +144,7 @@ def test_two_ways_to_be_wrong(inferred):
 
 
 def test_wrong_arguments_of_top_differences(inferred):
-    """Posteriors of other people, or other values, are not compared."""
+    """Both posteriors must be of the same people and values."""
     other = MaxEnt(people_of(pd.concat([EXAMPLE_2, EXAMPLE_2]))).solve()
     wider = MaxEnt(mx.QITable(EXAMPLE_2, qi=RULE_QI, sa="Salary", sa_values=["50K+", "50K-", "0"])).solve()
     for second, k in ((other, 3), (wider, 3), (inferred[1], 0)):
@@ -162,7 +153,7 @@ def test_wrong_arguments_of_top_differences(inferred):
 
 
 def test_individual_entropy(release):
-    """H(S | q) of every QI tuple, by definition; the mean over people is H(S | Q) (Re-publishing, Eq. (1))."""
+    """H(S | q) of every QI tuple follows its definition, and its mean is H(S | Q) (Re-publishing, Eq. (1))."""
     post = mx.MaxEnt(release).solve()
     p = post.conditional()
     expected = -(p * np.log(p.where(p > 0, 1))).sum(axis=1)

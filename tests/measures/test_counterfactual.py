@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
 
 import maxent_cvx as mx
 from maxent_cvx.measures.counterfactual import without_each
@@ -55,14 +56,15 @@ def _value(statement):
 
 
 def published_without(table, statements, at):
-    """Remove the record, publish the rest, and solve: P(s) in the order of the fallback; None if it contradicts.
+    """Remove the record, publish the rest, and solve: P(s) in the order of the fallback; None for a contradiction.
 
-    A value that nobody is left with stays possible by the name of it, but has no people: statements that allow 0 hold.
+    Statements that allow 0 are true of a value that none of the others has.
     """
     rest, record = table.drop(index=table.index[at]), table.iloc[at]
     values = sorted(table["s"].unique())
     if ((rest["a"] == record["a"]) & (rest["c"] == record["c"])).any():
-        statements = [one for one in statements if not (_value(one) not in set(rest["s"]) and one.low <= 0)]
+        here = set(rest["s"])
+        statements = [known for known in statements if _value(known) in here or known.low > 0]
         try:
             post = solved(rest, statements)
         except (mx.Infeasible, mx.UnknownName, mx.StatementError):
@@ -103,7 +105,7 @@ def test_equals_removing_the_record_publishing_and_solving(seeds):
 
 
 def test_first_order_answer_is_wrong_by_the_second_order_only():
-    """Of m copies of a table in the same buckets a record moves the answer by 1/m, and the error falls by 1/m^2."""
+    """A record of m copies of a table moves the answer by about 1/m, and the error of the first order by 1/m^2."""
     table, errors, moves = random_case(1)[0], [], []
     for m in (2, 8):
         copies = pd.concat([table] * m, ignore_index=True)
@@ -122,24 +124,24 @@ def test_first_order_answer_is_wrong_by_the_second_order_only():
 
 
 def test_order_of_the_fallback():
-    """Nobody left has the tuple: the bucket's other records; none in the bucket: all others; nobody at all: no number."""
+    """If no other person has the tuple, the others of the bucket count, then all others; without others it is NaN."""
     table = pd.DataFrame({"q": list("abcd"), "s": ["x", "y", "x", "z"], "b": [1, 1, 1, 2]})
     release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
     answer = mx.measures.counterfactual(mx.MaxEnt(release).solve(), table)
     assert answer["without"].to_list() == pytest.approx([1 / 2, 0, 1 / 2, 0])
     assert answer.loc[3, "largest"] == pytest.approx(1)
     assert answer.loc[3, "of_value"] == "z"
-    one = table.iloc[[0]]
-    post = mx.MaxEnt(mx.Release.from_buckets(one, qi="q", sa="s", bucket="b")).solve()
-    alone = mx.measures.counterfactual(post, one)
+    post = mx.MaxEnt(mx.Release.from_buckets(table.head(1), qi="q", sa="s", bucket="b")).solve()
+    alone = mx.measures.counterfactual(post, table.head(1))
     assert alone["without"].isna().all()
     assert (alone["because"] != "").all()
 
 
-def test_a_group_that_vanishes_and_a_contradiction_are_said():
+def test_a_group_that_vanishes_and_a_contradiction_have_a_reason():
+    """A record without which the statements contradict has no number; one without others has the shares of all."""
     table = pd.DataFrame({"q": list("aabbb"), "s": list("xyxyy"), "b": [1, 1, 1, 1, 1]})
     release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
-    # Of the four left without an x there is one x, so that not half of all have it.
+    # Of the four others of an x one has x, which is not a share of 0.4.
     post = mx.MaxEnt(release).add(mx.P("x") == 0.4).solve()
     answer = mx.measures.counterfactual(post, table, progress=False)
     assert answer["without"].isna().all()
@@ -151,7 +153,8 @@ def test_a_group_that_vanishes_and_a_contradiction_are_said():
     assert "P(x | q=a)" in answer.loc[0, "because"]
 
 
-def test_equal_records_are_equal_and_generalised_groups_need_no_bucket():
+def test_generalised_groups_need_no_bucket():
+    """The answer is the share among the others of the group, however the group is written."""
     table = pd.DataFrame({"age": ["[20, 30)"] * 4 + ["[30, 40)"] * 3, "s": list("xxyzxyy")})
     release = mx.Release.from_generalized(table, qi="age", sa="s")
     answer = mx.measures.counterfactual(mx.MaxEnt(release).solve(), table)
@@ -203,9 +206,18 @@ def soft_cells_of(table):
     return mx.soft(cells_of(table), sd=0.02)
 
 
-@pytest.mark.parametrize("published", [rules_of, cells_of, line_of, soft_cells_of])
-def test_published_numbers_are_those_of_the_others(people, published):
-    """Rules are mined, cells counted and suppressed, and lines fitted again."""
+def logistic_of(table):
+    fit = LogisticRegression(C=1.0, tol=1e-10).fit(table[["age"]], table["ill"])
+    coefficients = {"intercept": float(fit.intercept_[0]), "age": float(fit.coef_[0, 0])}
+    return mx.PublishedRegression(coefficients, of={"yes": 1}, kind="logistic", penalty=1.0, tolerance=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("published", "error"),
+    [(rules_of, 2e-6), (cells_of, 2e-6), (soft_cells_of, 2e-6), (line_of, 2e-6), (logistic_of, 1e-4)],
+)
+def test_published_numbers_are_those_of_the_others(people, published, error):
+    """Rules are mined again, cells counted and suppressed, and regressions fitted."""
 
     def post_of(table):
         view = mx.QITable(table, qi=["sex", "age"], sa="ill", sa_values=["no", "yes"])
@@ -216,26 +228,11 @@ def test_published_numbers_are_those_of_the_others(people, published):
     for at in people.index[is_shared][::6]:
         rest, record = people.drop(index=at), people.loc[at]
         p = post_of(rest).conditional().loc[(record["sex"], record["age"]), record["ill"]]
-        assert answer.loc[at, "without"] == pytest.approx(p, abs=2e-6)
-
-
-def test_logistic_regression_is_fitted_again(people):
-    from sklearn.linear_model import LogisticRegression
-
-    def post_of(table):
-        fit = LogisticRegression(C=1.0, tol=1e-10).fit(table[["age"]], table["ill"])
-        view = mx.QITable(table, qi=["sex", "age"], sa="ill", sa_values=["no", "yes"])
-        coefficients = {"intercept": float(fit.intercept_[0]), "age": float(fit.coef_[0, 0])}
-        source = mx.PublishedRegression(coefficients, of={"yes": 1}, kind="logistic", penalty=1.0, tolerance=1e-6)
-        return mx.MaxEnt(view).add(source).solve()
-
-    answer = mx.measures.counterfactual(post_of(people), people, progress=False)
-    p = post_of(people.drop(index=3)).conditional().loc[tuple(people.loc[3, ["sex", "age"]]), people.loc[3, "ill"]]
-    assert answer.loc[3, "without"] == pytest.approx(p, abs=1e-4)
+        assert answer.loc[at, "without"] == pytest.approx(p, abs=error)
 
 
 def test_laplace_noise_limits_the_ratio():
-    """|ln P_with / P_without| <= eps of all answers together: a changed value moves two cells of each histogram."""
+    """|ln P_with / P_without| <= eps of all answers: another value of a person moves two cells of each histogram."""
     for seed in range(SMALL):
         rng = np.random.default_rng(seed)
         n, scale = int(rng.integers(3, 12)), float(rng.choice([0.5, 1, 2, 4]))
@@ -292,48 +289,46 @@ def test_wrong_arguments(people):
             mx.measures.counterfactual(model.solve(), original, publish=publish)
 
 
-@pytest.fixture
-def two_attributes():
-    """Two groups whose values of a and c are each other's: matched by position, the one is taken for the other."""
-    return pd.DataFrame(
-        {"a": [1, 1, 1, 2, 2, 2], "c": [2, 2, 2, 1, 1, 1], "s": list("xxyzzy"), "b": [1, 1, 1, 2, 2, 2]}
-    )
+#: Two groups whose values of a and c are exchanged: matched by position, the one is taken for the other.
+EXCHANGED = pd.DataFrame(
+    {"a": [1, 1, 1, 2, 2, 2], "c": [2, 2, 2, 1, 1, 1], "s": list("xxyzzy"), "b": [1] * 3 + [2] * 3}
+)
+#: All are in one group of a, and differ in d.
+ALONE = EXCHANGED.assign(a=1, b=1, d=range(6))
 
 
-@pytest.mark.parametrize("qi", [["a", "c"], ["c", "a"], ["c"]])
-def test_publish_may_order_or_leave_out_attributes(two_attributes, qi):
-    """Two others are in each group: of a pair with one y, and of two that are alike without it."""
-    table = two_attributes
-    post = mx.MaxEnt(mx.Release.from_buckets(table, qi=["a", "c"], sa="s", bucket="b")).solve()
+@pytest.mark.parametrize(
+    ("table", "qi", "published", "expected"),
+    [
+        *((EXCHANGED, ["a", "c"], published, [1 / 2, 1 / 2, 0] * 2) for published in (["a", "c"], ["c", "a"], ["c"])),
+        (ALONE, ["a"], ["d", "a"], [1 / 5] * 6),
+    ],
+)
+def test_publish_may_order_leave_out_or_add_attributes(table, qi, published, expected):
+    """The answer is the share of the value among the others of the group."""
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi=qi, sa="s", bucket="b")).solve()
     answer = mx.measures.counterfactual(
-        post, table, lambda rest: mx.Release.from_buckets(rest, qi=qi, sa="s", bucket="b"), progress=False
+        post, table, lambda rest: mx.Release.from_buckets(rest, qi=published, sa="s", bucket="b"), progress=False
     )
-    assert answer["without"].to_list() == pytest.approx([1 / 2, 1 / 2, 0] * 2)
+    assert answer["without"].to_list() == pytest.approx(expected)
 
 
-def test_publish_may_add_attributes(two_attributes):
-    """P(s | a) of a view by a and d is that of all with a, whatever their d."""
-    table = two_attributes.assign(a=1, b=1, d=[1, 2, 3, 4, 5, 6])
-    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="a", sa="s", bucket="b")).solve()
-    answer = mx.measures.counterfactual(
-        post, table, lambda rest: mx.Release.from_buckets(rest, qi=["d", "a"], sa="s", bucket="b"), progress=False
-    )
-    assert answer["without"].to_list() == pytest.approx([1 / 5] * 6)
-
-
-def test_publish_must_give_a_view_of_the_same(two_attributes):
-    post = mx.MaxEnt(mx.Release.from_buckets(two_attributes, qi="a", sa="s", bucket="b")).solve()
-    others = [
+@pytest.mark.parametrize(
+    "publish",
+    [
         lambda rest: rest,
         lambda rest: mx.Release.from_buckets(rest, qi="a", sa="c", bucket="b"),
         lambda rest: mx.Release.from_buckets(rest, qi="c", sa="s", bucket="b"),
-    ]
-    for publish in others:
-        with pytest.raises(mx.StatementError):
-            mx.measures.counterfactual(post, two_attributes, publish, progress=False)
+    ],
+)
+def test_publish_must_give_a_view_of_the_same(publish):
+    post = mx.MaxEnt(mx.Release.from_buckets(EXCHANGED, qi="a", sa="s", bucket="b")).solve()
+    with pytest.raises(mx.StatementError):
+        mx.measures.counterfactual(post, EXCHANGED, publish, progress=False)
 
 
 def test_anatomy_needs_no_buckets_of_the_original_records():
+    """Publish makes new buckets without the record; the original records have none."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"q": rng.integers(0, 3, 24), "s": rng.choice(list("xyz"), 24, p=[0.4, 0.3, 0.3])})
 
@@ -347,7 +342,7 @@ def test_anatomy_needs_no_buckets_of_the_original_records():
 
 
 def test_generalised_records_are_found_in_their_cells():
-    """The shares in the cell of the records with her age and sex: with her, and in the cells that are formed without her."""
+    """The answer is the share in the cell of the record's age and sex, in the cells that are formed without it."""
     rng = np.random.default_rng(0)
     n = 24
     table = pd.DataFrame(
@@ -367,21 +362,22 @@ def test_generalised_records_are_found_in_their_cells():
     release = publish(table)
     post = mx.MaxEnt(release).solve()
     answer = mx.measures.counterfactual(post, table, publish, progress=False)
-    n_found = 0
+    n_cells = 0
     for at, record in table.iterrows():
         assert answer.loc[at, "with"] == pytest.approx(share(release, record))
-        found = share(publish(table.drop(index=at)), record)
-        if found is not None:
-            n_found += 1
-            assert answer.loc[at, "without"] == pytest.approx(found)
-    assert n_found > n / 2
-    # The cells that stay as they are lose her value.
+        expected = share(publish(table.drop(index=at)), record)
+        if expected is not None:
+            n_cells += 1
+            assert answer.loc[at, "without"] == pytest.approx(expected)
+    assert n_cells > n / 2
+    # Without publish, the cells stay as they are and lose the record.
     size = answer.groupby("group")["with"].transform("size")
     fixed = mx.measures.counterfactual(post, table)
     assert fixed["without"].to_numpy() == pytest.approx((answer["with"] * size - 1) / (size - 1))
 
 
-def test_pseudonyms_of_a_series_are_nobody_elses():
+def test_a_series_is_refused():
+    """A pseudonym is that of one person, without whom nobody has it."""
     first = pd.DataFrame({"i": list("1234"), "q": list("abab"), "s": list("xyxy"), "b": [1, 1, 2, 2]})
     tables = [first, first.assign(b=[1, 2, 2, 1])]
 
@@ -396,7 +392,7 @@ def test_pseudonyms_of_a_series_are_nobody_elses():
 
 @pytest.mark.filterwarnings("error")
 def test_publish_may_give_groups_of_a_population():
-    """P(s | q, in the release) of a voter list; nobody else in the release is 4, of whose bucket one of three others has y."""
+    """P(s | q) is that of people in the release: nobody else has age 4, and one of three others in that bucket has y."""
     table = pd.DataFrame({"age": [1, 1, 2, 3, 3, 4], "s": list("xyxyyy"), "b": [1, 1, 1, 2, 2, 1]})
     voters = pd.DataFrame({"age": [1, 1, 1, 2, 3, 3, 4, 5]})
 

@@ -20,12 +20,10 @@ HOSPITAL = mx.datasets.load_hospital()
 NUMBERS = {value: i for i, value in enumerate(sorted(HOSPITAL["Disease"].unique()))}
 
 TOP = partial(measures.top_differences, original=HOSPITAL, k=1)
-
 ERROR = partial(measures.query_error, original=HOSPITAL, queries=20)
-
 MARGINALS = partial(measures.marginal_distance, original=HOSPITAL)
 
-#: Those that give a number or a Series: as they are, with what they compare with bound.
+#: Measures that give a number or a Series, with the original bound.
 AS_THEY_ARE: dict[str, Callable[..., Any]] = {
     "estimation_accuracy": partial(measures.estimation_accuracy, original=HOSPITAL),
     "individual_divergence": partial(measures.individual_divergence, original=HOSPITAL),
@@ -34,7 +32,7 @@ AS_THEY_ARE: dict[str, Callable[..., Any]] = {
     "term_divergence": partial(measures.term_divergence, original=HOSPITAL),
 }
 
-#: Those that give a table or an object: which number of it.
+#: A number of the measures that give a table or an object.
 PART_OF: dict[str, Callable[..., Any]] = {
     "disclosure": lambda post: measures.disclosure(post, worst=True)["max_p"].item(),
     "exposed": lambda post: measures.exposed(post, 0.5).people,
@@ -54,7 +52,7 @@ def numbers(given: object) -> np.ndarray:
 
 @pytest.mark.parametrize("name", [*AS_THEY_ARE, *PART_OF])
 def test_in_every_place(name, release):
-    """Scored, swept and left out, it is what it says of the posterior there."""
+    """quantify, sweep and prices call a measure with the posterior of each of their models."""
     measure = {**AS_THEY_ARE, **PART_OF}[name]
     model = MaxEnt(release).add(STATEMENT)
     nothing, known = (numbers(measure(one.solve())) for one in (MaxEnt(release), model))
@@ -68,20 +66,17 @@ def test_in_every_place(name, release):
 
 
 @pytest.mark.parametrize("measure", [measures.disclosure, measures.exposed, MARGINALS, measures.reidentification])
-def test_which_number_is_asked(measure, release):
-    """A table or an object is refused: a number must be taken out of it."""
+def test_a_measure_must_give_numbers(measure, release):
+    """A measure that gives a table or an object is refused."""
     with pytest.raises(StatementError):
         mx.sweep(MaxEnt(release), "P(Flu | Gender=male)", value=0.4, measure=measure)
 
 
 @pytest.mark.parametrize("name", ["individual_divergence", "term_divergence", "query_error"])
 def test_the_earlier_protocol(name, release):
-    """What takes the original second is scored as it was, whatever it gives, with a word about how to write it."""
+    """A measure with the original as a second argument is scored as in earlier versions, with a warning."""
     measure = getattr(measures, name)
     with pytest.warns(DeprecationWarning, match=rf"functools.partial\({name}, original=...\)"):
-        found = mx.quantify(release, HOSPITAL, [(0, 0)], measure=measure)
+        score = mx.quantify(release, HOSPITAL, [(0, 0)], measure=measure)["score"].item()
     expected = measure(MaxEnt(release).solve(), HOSPITAL)
-    if isinstance(expected, float):
-        assert found["score"].item() == pytest.approx(expected)
-    else:
-        assert expected.equals(found["score"].iloc[0])
+    assert score == pytest.approx(expected) if isinstance(expected, float) else expected.equals(score)
