@@ -1,4 +1,4 @@
-"""Anatomy: buckets of l people in which no value but the exempt ones occurs twice (Xiao and Tao, 2006)."""
+"""Anatomy (Xiao and Tao, 2006), in memory and in partitions, and (c, k)-safety of Anatomy and Mondrian."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ ROLES = {"qi": ["A"], "sa": "S"}
 
 @st.composite
 def people(draw: st.DrawFn) -> tuple[pd.DataFrame, int]:
-    """Draw a table of one to 40 people, some of its values frequent, and an l that its size allows."""
+    """Draw a table of 1 to 40 people with some frequent values, and an l that its size allows."""
     values = draw(st.lists(st.sampled_from("aaaaabbbccdefgh"), min_size=1, max_size=40))
     return pd.DataFrame({"A": np.arange(len(values)) % 3, "S": values}), draw(st.integers(1, min(6, len(values))))
 
 
 def needed(frame: pd.DataFrame, l: int) -> int:
-    """How many values are too frequent to stand in every bucket once."""
+    """The number of values that are too frequent for one per bucket."""
     return int((frame["S"].value_counts() > len(frame) // l).sum())
 
 
 @given(people(), st.integers(0, 2), st.integers(0, 10))
 def test_buckets(drawn, more, seed):
-    """Buckets: floor(N/l) of them, of l records or more, with no value twice but the most frequent, exempt ones."""
+    """There are floor(N/l) buckets of at least l records, and only the most frequent, exempt values occur twice."""
     frame, l = drawn
     exempt = needed(frame, l) + more
     bucket = anatomy_buckets(frame, **ROLES, l=l, exempt=exempt, seed=seed)
@@ -64,23 +64,8 @@ def test_eligibility(drawn):
     assert len(anatomy_buckets(frame, **ROLES, l=l, exempt=k)) == len(frame)
 
 
-@pytest.mark.parametrize(
-    ("error", "change"),
-    [
-        *((TableError, {"l": wrong}) for wrong in (0, 9, 2.5)),
-        (TableError, {"exempt": -1}),
-        (TableError, {"seed": -1}),
-        (UnknownName, {"qi": "B"}),
-    ],
-)
-def test_wrong_arguments(error, change):
-    frame = pd.DataFrame({"A": range(8), "S": list("aabbccdd")})
-    with pytest.raises(error):
-        anatomy(frame, **{**ROLES, "l": 2, **change})
-
-
 def test_column_called_bucket(hospital):
-    """A quasi-identifier may be called Bucket: the published column takes another name."""
+    """If a quasi-identifier is called Bucket, the published column has another name."""
     frame = hospital.rename(columns={"Gender": "Bucket", "Bucket": "Old"})
     release = anatomy(frame, qi=["Bucket", "Degree"], sa="Disease", l=2)
     assert release.qi == ("Bucket", "Degree")
@@ -91,7 +76,7 @@ def test_column_called_bucket(hospital):
 
 def test_the_size_of_the_papers_experiment():
     """14,210 people of Adult, education, l = 5 but for two values: 2,842 buckets of five (section 7, footnote 3)."""
-    adult = mx.datasets.load_adult().head(14_210)
+    adult = ADULT.head(14_210)
     roles = {"qi": list(mx.datasets.ADULT_QI), "sa": "education", "l": 5}
     bucket = anatomy_buckets(adult, **roles, exempt=2)
     assert bucket.value_counts().tolist() == [5] * 2842
@@ -99,3 +84,172 @@ def test_the_size_of_the_papers_experiment():
     assert set(repeats[repeats > 1].index.get_level_values("education")) == {"HS-grad", "Some-college"}
     with pytest.raises(TableError, match="exempt the 2 "):
         anatomy_buckets(adult, **roles, exempt=1)
+
+
+# -- in partitions -----------------------------------------------------------------------------------------------------
+
+ADULT = mx.datasets.load_adult()
+
+
+def dask_frame(table: pd.DataFrame, npartitions: int):
+    return pytest.importorskip("dask.dataframe").from_pandas(table, npartitions=npartitions)
+
+
+ADULT_ROLES = {"qi": ["age", "sex", "workclass"], "sa": "education"}
+
+
+def in_partitions(table: pd.DataFrame, n: int, **options: object) -> mx.PartitionedRelease:
+    return mx.anonymize.anatomy(dask_frame(table, npartitions=n), **{**ADULT_ROLES, "l": 5, "exempt": 2, **options})
+
+
+def from_parts(*tables: pd.DataFrame):
+    dask, dd = pytest.importorskip("dask"), pytest.importorskip("dask.dataframe")
+    return dd.from_delayed([dask.delayed(table) for table in tables], meta=tables[0].head(0))
+
+
+@pytest.mark.parametrize("n", [1, 3, 7])
+def test_buckets_of_partitions(n):
+    """Every bucket has at least l people, and only the two most frequent values of the whole table twice."""
+    release = mx.Release.from_partitions(in_partitions(ADULT, n))
+    exempt = ADULT["education"].value_counts().index[:2]
+    sizes = np.asarray(release.n_qb.sum(axis=0))
+    assert sizes.min() >= 5
+    assert sizes.sum() == len(ADULT)
+    kept_apart = ~release.sensitive_values.isin(exempt)
+    assert release.n_sb[np.flatnonzero(kept_apart)].max() == 1
+    assert release.buckets.to_list() == list(range(1, len(release.buckets) + 1))
+    whole = mx.Release.from_buckets(ADULT.assign(K=0), **ADULT_ROLES, bucket="K")
+    assert list(release.quasi_identifiers) == list(whole.quasi_identifiers)
+    assert (release.n_q == whole.n_q).all()
+    assert (release.n_s == whole.n_s).all()
+
+
+def test_partitions_stay():
+    """Each partition has its own buckets, as many as fit, and the sizes of its parts are known in advance."""
+    release = in_partitions(ADULT, 3)
+    lengths = dask_frame(ADULT, npartitions=3).map_partitions(len).compute().to_list()
+    assert release.describe()["records"].to_list() == lengths
+    assert release.describe()["buckets"].to_list() == [length // 5 for length in lengths]
+    for maker, size in zip(release.makers, release.sizes, strict=True):
+        part = maker.compute(scheduler="synchronous")
+        assert (part.n_own, len(part.buckets), len(part.quasi_identifiers)) == size
+
+
+def test_partitions_without_buckets():
+    """A partition that is too small, or whose values are too frequent, is refused; an empty one is left out."""
+    for parts, exempt in [
+        ([ADULT.head(100), ADULT.head(0), ADULT.head(50), ADULT.head(3)], 16),
+        ([ADULT, ADULT[ADULT["education"] == "Doctorate"]], 2),
+        ([ADULT.head(0), ADULT.head(0)], 0),
+    ]:
+        with pytest.raises(mx.TableError):
+            mx.anonymize.anatomy(from_parts(*parts), **ADULT_ROLES, l=5, exempt=exempt)
+    release = mx.anonymize.anatomy(from_parts(ADULT.head(100), ADULT.head(0)), **ADULT_ROLES, l=5, exempt=3)
+    assert release.n_partitions == 1
+
+
+# -- safety ------------------------------------------------------------------------------------------------------------
+
+TWO_QI = {"qi": ["A", "B"], "sa": "S"}
+
+
+def random_people(seed: int, n: int = 60) -> pd.DataFrame:
+    """A random table."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "A": rng.integers(0, 50, n),
+            "B": rng.integers(0, 9, n),
+            "S": rng.choice(list("abcdefg"), n, p=rng.dirichlet([4] * 7)),
+        }
+    )
+
+
+def disclosure(release: mx.Release, k: int, sensitive: object = None) -> float:
+    """The worst case of k implications."""
+    return float(mx.attacks.worst_case(release, k, sensitive=sensitive)["disclosure"].item())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_anatomy_takes_the_smallest_buckets_that_are_safe(seed: int) -> None:
+    """The buckets are safe, and those of every smaller l from the given one on are not."""
+    table, safe = random_people(seed), (0.55, 1 + seed % 2)
+    frequent = table["S"].value_counts()
+    exempt = int((frequent > 60 // 4).sum())
+    sensitive = [value for value in frequent.index if value not in set(_exempt(table, exempt))]
+    try:
+        release = mx.anonymize.anatomy(table, **TWO_QI, l=2, exempt=exempt, safe=safe)
+    except TableError:
+        largest = 60 // frequent[sensitive].max()
+        release = None
+    else:
+        largest = 60 // len(release.buckets)
+        assert disclosure(release, safe[1], sensitive) < safe[0]
+    for l in range(2, largest + (release is None)):
+        smaller = mx.anonymize.anatomy(table, **TWO_QI, l=l, exempt=exempt)
+        if release is None or len(smaller.buckets) > len(release.buckets):
+            assert disclosure(smaller, safe[1], sensitive) >= safe[0]
+
+
+def _exempt(table: pd.DataFrame, exempt: int) -> list[str]:
+    """The most frequent values; of equally frequent ones, the first."""
+    return list(table["S"].value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:exempt])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mondrian_is_safe(seed: int) -> None:
+    """All groups together are safe; if every cut is safe, they are those of Mondrian without safe."""
+    table = random_people(seed)
+    plain = mx.anonymize.mondrian(table, **TWO_QI, k=4)
+    whole = disclosure(mx.Release.from_buckets(table.assign(Bucket=1), **TWO_QI, bucket="Bucket"), 1)
+    for c in np.linspace(whole, 1, 4)[1:]:
+        safe = mx.anonymize.mondrian(table, **TWO_QI, k=4, safe=(float(c), 1))
+        assert disclosure(safe, 1) < c
+        assert len(safe.buckets) <= len(plain.buckets)
+        assert np.asarray(safe.n_sb.sum(axis=0)).min() >= 4
+    lenient = disclosure(plain, 1)
+    if lenient < 1:
+        again = mx.anonymize.mondrian(table, **TWO_QI, k=4, safe=(float(np.nextafter(lenient, 1) + 1e-9), 1))
+        assert again.buckets.equals(plain.buckets)
+
+
+# -- wrong arguments ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "change"),
+    [
+        (TableError, {"l": 0}),
+        (TableError, {"exempt": -1}),
+        (TableError, {"seed": "x"}),
+        (UnknownName, {"qi": "wage"}),
+        (TableError, {"sa": "sex"}),
+    ],
+)
+@pytest.mark.parametrize(
+    "publish", [lambda **options: anatomy(ADULT, **options), lambda **o: in_partitions(ADULT, 2, **o)]
+)
+def test_wrong_arguments(publish, error, change):
+    """A table in memory and one in partitions are refused with the same errors."""
+    with pytest.raises(error):
+        publish(**{**ADULT_ROLES, "l": 5, "exempt": 2, **change})
+
+
+def test_wrong_tables():
+    """A bucket cannot have more people than the table, and each row is a person, not a count."""
+    with pytest.raises(TableError):
+        anatomy(ADULT.head(4), **ADULT_ROLES, l=5)
+    with pytest.raises(TableError):
+        in_partitions(ADULT.assign(n=2), 2)
+
+
+def test_wrong_safety():
+    """Safe is a pair (c, k) that some buckets or groups satisfy, of a table in memory."""
+    table = random_people(0)
+    with pytest.raises(TableError):
+        anatomy(table, **TWO_QI, l=2, exempt=1, safe=(0.9, 6))
+    for wrong in ((0.9, 6), 0.5, (1.5, 1), (0, 1), (0.5, -1)):
+        with pytest.raises(TableError):
+            mx.anonymize.mondrian_table(table, **TWO_QI, k=2, safe=wrong)
+    with pytest.raises(TableError):
+        anatomy(dask_frame(table, npartitions=2), **TWO_QI, l=2, safe=(0.5, 1))

@@ -43,7 +43,7 @@ def held(release: mx.Release) -> dict[object, tuple[set, list]]:
 
 @given(seed=seeds, method=st.sampled_from(["independent", "history_guided", "m_invariant"]), stay=st.integers(6, 18))
 def test_everybody_is_published_once(seed: int, method: str, stay: int):
-    """Every method publishes everybody, in a bucket that has everybody's value, and l different ones if it can."""
+    """Every method publishes everybody, in a bucket with everybody's values, and l different ones if possible."""
     every = people(seed, 36)
     before, after = every.iloc[:18], every.iloc[18 - stay : 36 - stay]
     try:
@@ -68,7 +68,7 @@ def test_everybody_is_published_once(seed: int, method: str, stay: int):
 
 @given(seed=seeds, stay=st.integers(3, 18))
 def test_m_invariant(seed: int, stay: int):
-    """A bucket has the same values for ever, so that two releases say of everybody just what one says."""
+    """A bucket keeps its values, so that two releases have the posterior of one."""
     every = people(seed, 36)
     before, after = every.iloc[:18], every.iloc[18 - stay : 36 - stay]
     first = first_release(before)
@@ -85,7 +85,7 @@ def test_m_invariant(seed: int, stay: int):
 
 
 def test_every_slot_is_filled():
-    """If whoever leaves is replaced by somebody with the same value, the combined entropy is the single one's."""
+    """If people with the same values replace those who leave, the series has the entropy of one release."""
     before = people(0, 24)
     after = before.assign(Id=np.where(before["Id"] < 8, before["Id"] + 100, before["Id"]))
     first = first_release(before)
@@ -98,7 +98,7 @@ def test_every_slot_is_filled():
 
 
 def test_names_of_buckets_and_no_qi():
-    """Old buckets keep their names, new ones have others; pseudonyms may be all that is known."""
+    """Old buckets keep their names, new ones get others; pseudonyms alone are enough."""
     before = people(0, 12)
     named = before.assign(Bucket=["x", "y", "z", "w"] * 3)
     first = mx.Release.from_buckets(named, qi=[], sa="Disease", bucket="Bucket", id="Id")
@@ -109,7 +109,7 @@ def test_names_of_buckets_and_no_qi():
 
 
 def test_wrong_arguments():
-    """No pseudonyms, unknown methods, new values of old people, pseudonyms twice, newcomers that fit nowhere."""
+    """People have one pseudonym each and keep their value, and newcomers must have places."""
     before = people(0, 18)
     first = first_release(before)
     plain = mx.Release.from_buckets(before.assign(Bucket=1), qi=["Sex"], sa="Disease", bucket="Bucket")

@@ -1,4 +1,4 @@
-"""Rules withheld until a promise is kept (Published rules, section VII, future work)."""
+"""Sanitized rules: the rules that are withheld so that a limit is met (Published rules, section VII, future work)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def surest(post: mx.Posterior) -> float:
 
 
 def test_example_1():
-    """No inference above 0.9: 'all female doctorates earn more' cannot be published, nor what implies it."""
+    """With a limit of 0.9, 'all female doctorates earn more' is withheld."""
     table = people_of(EXAMPLE_1)
     found = sanitize(mined(), table, max_p=0.9)
     assert "Education=Doctorate, Gender=Female => 50K+" in found.withheld.index
@@ -41,7 +41,7 @@ def test_example_1():
 
 
 def test_the_claim_goes_first():
-    """If only what is missing tells too much, the rules stay and the claim that they are all does not."""
+    """If only missing rules reveal too much, all rules are published without the claim that they are complete."""
     frame = pd.DataFrame(
         [["Doctorate", "Female", "50K+"], ["Doctorate", "Male", "50K+"], ["Masters", "Female", "50K-"]],
         columns=[*QI, "Salary"],
@@ -59,8 +59,8 @@ def test_the_claim_goes_first():
     step=st.integers(1, 3),
     scores=st.sampled_from([None, "support"]),
 )
-def test_promises_are_kept(seed: int, limit: float, step: int, scores: str | None):
-    """What is kept keeps the promise, and no single rule of those withheld can be published after all."""
+def test_the_limit_is_met(seed: int, limit: float, step: int, scores: str | None):
+    """The published rules meet the limit, and not with the first rule that is withheld."""
     frame = random_table(np.random.default_rng(seed))
     assume(frame["S"].nunique() > 1)  # a value that everybody has needs no rule to be sure of
     qi = [column for column in frame if column != "S"]
@@ -77,13 +77,13 @@ def test_promises_are_kept(seed: int, limit: float, step: int, scores: str | Non
         return
     kept = set(found.rules.table.index)
     assert measured(kept) <= limit + 2e-6
-    if len(found.withheld):  # the one that was tried last stays out
+    if len(found.withheld):
         assert measured(kept | {found.withheld.index[0]}) > limit
 
 
 @given(seed=seeds, share=st.floats(0.1, 0.9))
 def test_divergence_is_reached(seed: int, share: float):
-    """Between what all rules leave and what none leaves, any divergence can be asked for."""
+    """Any divergence between those of all rules and of no rules is reached."""
     frame = random_table(np.random.default_rng(seed))
     qi = [column for column in frame if column != "S"]
     rules, table = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=0.2, confidence=0.5), people_of(frame, qi, "S")
@@ -91,13 +91,13 @@ def test_divergence_is_reached(seed: int, share: float):
         mx.measures.overall_divergence(model.solve(), frame)
         for model in (MaxEnt(table).add(PublishedRules(rules, scores="confidence")), MaxEnt(table))
     ]
-    asked = (1 - share) * ends[0] + share * ends[1]
-    found = sanitize(rules, table, divergence=asked, original=frame, scores="confidence", progress=False)
-    assert found.measure >= asked - 1e-6
+    limit = (1 - share) * ends[0] + share * ends[1]
+    found = sanitize(rules, table, divergence=limit, original=frame, scores="confidence", progress=False)
+    assert found.measure >= limit - 1e-6
 
 
 def test_gains_are_derivatives():
-    """The pull of a row is the derivative of log P(x | q) by its multiplier, found by moving the multiplier."""
+    """The pull of a row is the derivative of log P(x | q) by its multiplier, as a finite difference."""
     table, rules = people_of(EXAMPLE_1), mined(support=0.1, confidence=0.4)
     post = MaxEnt(table).add(PublishedRules(rules, scores="confidence", non_rules=False, integer=False)).solve()
     table_ = post.table + 0.1  # somewhere inside, where nobody is certain
@@ -120,7 +120,6 @@ def test_gains_are_derivatives():
 @pytest.mark.parametrize(
     "change",
     [
-        {"max_p": None},
         {"divergence": 0.1},
         {"max_p": None, "divergence": 0.1},
         {"step": 0},
@@ -136,8 +135,8 @@ def test_wrong_arguments(change):
         sanitize(arguments.pop("rules"), arguments.pop("view"), **arguments)
 
 
-def test_only_the_scores_that_were_asked_for_are_published():
-    """A promise about thresholds is broken by publishing scores: those that were not counted on are withheld."""
+def test_only_the_given_scores_are_published():
+    """Scores are published only if the limit was met with them."""
     frame = pd.DataFrame({"A": ["a"] * 10 + ["b"] * 10, "S": ["y"] * 15 + ["n"] * 5})
     table = people_of(frame, "A", "S")
     found = sanitize(mx.anonymize.mine_rules(frame, qi="A", sa="S", support=0.3, confidence=0.6), table, max_p=0.8)
@@ -148,7 +147,7 @@ def test_only_the_scores_that_were_asked_for_are_published():
 
 
 def test_convex_knowledge():
-    """Multipliers of linear rows do not tell what a convex constraint is worth: it is refused, and not passed over."""
+    """Multipliers of a model with a convex constraint are refused."""
     model = MaxEnt(people_of(EXAMPLE_1)).add(lambda space: [cp.sum_squares(space.counts) <= 1e6])
     post = model.add(PublishedRules(mined(), non_rules=False), label=module.LABEL).solve(allow_inaccurate=True)
     with pytest.raises(mx.SolverError):

@@ -34,7 +34,7 @@ def largest(frame: pd.DataFrame, group: pd.Series, prior: QIDistribution, counts
 
 @given(st.integers(0, 10_000), st.sampled_from([1.5, 2, 3]), st.sampled_from(["sound", "exact"]), st.booleans())
 def test_the_promise_is_kept(seed, r, condition, several):
-    """No exact P(t : x) is above 1/r, no value occurs twice in a group, everybody is in one; or it is refused."""
+    """Everybody is in a group without repeated values whose exact P(t : x) are at most 1/r, or the table is refused."""
     frame = town(60, seed)
     sets = [["A"], ["A", "B"]] if several else ["A"]
     prior = QIDistribution.estimate(frame, qi=sets, sa="S", smoothing=1)
@@ -50,7 +50,7 @@ def test_the_promise_is_kept(seed, r, condition, several):
 
 
 def test_too_frequent():
-    """A value with more records than there are groups: how many, which r would do, and exempt= does, too."""
+    """A value with more records than groups is refused, unless r is smaller or the value is exempt."""
     frame = pd.DataFrame({"A": [0] * 12, "S": list("xxxxxabcdefg")})
     prior = QIDistribution.estimate(frame, qi="A", sa="S", smoothing=1)
     with pytest.raises(TableError):
@@ -64,8 +64,8 @@ def test_too_frequent():
 
 
 @pytest.mark.parametrize("condition", ["sound", "exact", "delta"])
-def test_priors_that_rule_out_the_truth(condition):
-    """Who has a value that the prior holds impossible is grouped so that some world is left, not reckoned safe."""
+def test_priors_that_exclude_the_truth(condition):
+    """People whose value is impossible by the prior are in groups that have worlds."""
     frame = pd.DataFrame({"A": ["m"] * 40 + ["f"] * 40, "S": list("abcd") * 20})
     prior = QIDistribution({"A": {"m": {"a": 0.0, "b": 0.4, "c": 0.3, "d": 0.3}, "f": dict.fromkeys("abcd", 0.25)}})
     try:
@@ -79,20 +79,19 @@ def test_priors_that_rule_out_the_truth(condition):
 
 @pytest.fixture
 def hopeless() -> tuple[pd.DataFrame, QIDistribution]:
-    """Ten people of whom the prior expects x, among forty who have it nearly never."""
+    """Ten people who have x by the prior, and forty who nearly never have it."""
     frame = pd.DataFrame({"A": [1] * 10 + [0] * 40, "S": ["x"] * 10 + list("abcdefgh") * 5})
     rare = dict.fromkeys("abcdefgh", 0.999 / 8) | {"x": 0.001}
     sure = dict.fromkeys("abcdefgh", 0.001 / 8) | {"x": 0.999}
     return frame, QIDistribution({"A": {0: rare, 1: sure}})
 
 
-def test_nothing_helps(hopeless):
-    """Merging that does not help is noticed: how many records, of which value; they can be left out, if allowed."""
+def test_groups_that_no_merging_makes_safe(hopeless):
+    """The records are refused, unless they may be suppressed or their value is exempt."""
     frame, prior = hopeless
-    with pytest.raises(TableError):
-        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)
-    with pytest.raises(TableError):
-        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=9)
+    for suppress in (0, 9):
+        with pytest.raises(TableError):
+            similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=suppress)
     group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=2, suppress=10)
     assert (group == 0).eq(frame["S"] == "x").all()
     release = similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=10)
@@ -101,8 +100,8 @@ def test_nothing_helps(hopeless):
     assert exempt.n_records == 50
 
 
-def test_patterns_place_what_no_single_group_can():
-    """Women with a value that more than 1/4 of them have: some groups must mix, of fewer women each, and r=4 holds."""
+def test_groups_are_mixed_if_values_are_frequent():
+    """If more than 1/4 of the women have a value, some groups have men, too, and all satisfy r = 4."""
     women, men = "x" * 27 + "abcdefg" * 10 + "abc", "xabcdefghi" * 30
     frame = pd.DataFrame({"A": ["f"] * 100 + ["m"] * 300, "S": list(women + men)})
     prior = QIDistribution.estimate(frame, qi="A", sa="S", smoothing=1)
@@ -113,7 +112,7 @@ def test_patterns_place_what_no_single_group_can():
 
 
 def test_the_papers_condition_is_checked():
-    """Groups that only the paper's condition calls safe are refused, not published (design of Theorem 1's gap)."""
+    """Groups that are safe by the paper's condition only are refused, because Theorem 1 is wrong."""
     frame = pd.DataFrame({"A": [0, 1, 1], "S": list("xyz")})
     prior = QIDistribution(
         pd.DataFrame(
@@ -122,10 +121,9 @@ def test_the_papers_condition_is_checked():
             columns=list("xyzw"),
         )
     )
-    with pytest.raises(TableError):
-        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, condition="delta")
-    with pytest.raises(TableError):
-        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2)
+    for condition in ("delta", "sound"):
+        with pytest.raises(TableError):
+            similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, condition=condition)
 
 
 def test_wrong_arguments():
@@ -145,7 +143,7 @@ def test_wrong_arguments():
 
 
 def test_tree_of_signatures():
-    """Every part but the smallest is two parts before it; similar signatures stand next to each other."""
+    """Every part but the smallest consists of two earlier parts; equal signatures are next to each other."""
     log_prior = np.log(np.random.default_rng(4).dirichlet(np.ones(5), 40))
     order, parts = nested(np.concatenate([log_prior, log_prior[:1]]))
     assert sorted(order) == list(range(41))
