@@ -327,20 +327,6 @@ def test_publish_must_give_a_view_of_the_same(publish):
         mx.measures.counterfactual(post, EXCHANGED, publish, progress=False)
 
 
-def test_anatomy_needs_no_buckets_of_the_original_records():
-    """Publish makes new buckets without the record; the original records have none."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"q": rng.integers(0, 3, 24), "s": rng.choice(list("xyz"), 24, p=[0.4, 0.3, 0.3])})
-
-    def publish(rest):
-        return mx.anonymize.anatomy(rest, qi="q", sa="s", l=2, seed=0)
-
-    answer = mx.measures.counterfactual(mx.MaxEnt(publish(table)).solve(), table, publish, progress=False)
-    p = mx.MaxEnt(publish(table.drop(index=5))).solve().conditional()
-    assert answer.loc[5, "without"] == pytest.approx(p.loc[table.loc[5, "q"], table.loc[5, "s"]])
-    assert answer["bucket"].isna().all()
-
-
 def test_generalised_records_are_found_in_their_cells():
     """The answer is the share in the cell of the record's age and sex, in the cells that are formed without it."""
     rng = np.random.default_rng(0)
