@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import TableError, UnknownName
-from maxent_cvx.anonymize.anatomy import anatomy, anatomy_buckets
+from maxent_cvx.anonymize.anatomy import SafeGroups, anatomy, anatomy_buckets
+from maxent_cvx.worlds.worst_case import Safety
 
 ROLES = {"qi": ["A"], "sa": "S"}
 
@@ -211,6 +212,39 @@ def test_mondrian_is_safe(seed: int) -> None:
     if lenient < 1:
         again = mx.anonymize.mondrian(table, **TWO_QI, k=4, safe=(float(np.nextafter(lenient, 1) + 1e-9), 1))
         assert again.buckets.equals(plain.buckets)
+
+
+def disclosed(value: np.ndarray, groups: list[np.ndarray]) -> float:
+    """The worst case of one implication for a table in these groups."""
+    number = np.repeat(np.arange(len(groups)), [len(records) for records in groups])
+    table = pd.DataFrame({"A": 0, "S": value[np.concatenate(groups)], "Bucket": number})
+    return disclosure(mx.Release.from_buckets(table, qi="A", sa="S", bucket="Bucket"), 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_groups_are_judged_together(seed: int) -> None:
+    """A cut is allowed if the worst case of all groups after it is below c, whatever was cut before."""
+    rng = np.random.default_rng(seed)
+    shares = np.repeat([[0.7, 0.1, 0.1, 0.1], [0.25, 0.25, 0.25, 0.25]], 80, axis=0)  # cuts tell the two kinds apart
+    value = (rng.random((160, 1)) > shares.cumsum(axis=1)).sum(axis=1).clip(max=3)
+    groups, waiting, kept, elsewhere = SafeGroups(value, Safety(1.0, 1)), [np.arange(160)], [], 0
+    while waiting:
+        records = waiting.pop()
+        middle = len(records) // 2
+        halves, others = [records[:middle], records[middle:]], [*waiting, *kept]
+        allowed = False
+        if middle >= 8:
+            elsewhere += disclosed(value, halves) < (expected := disclosed(value, [*halves, *others]))
+            groups.safety = Safety(max(expected - 1e-9, 1e-9), 1)
+            assert not groups.cut(halves)
+            groups.safety = Safety(min(expected + 1e-9, 1.0), 1)
+            allowed = groups.cut(halves)
+            assert allowed == (expected < 1)
+        if allowed:
+            waiting += halves
+        else:
+            kept.append(records)
+    assert elsewhere
 
 
 # -- wrong arguments ---------------------------------------------------------------------------------------------------
