@@ -173,6 +173,7 @@ TABLE = pd.DataFrame({"Education": ["Doctorate", None], "Gender": [None, "Female
         (TABLE, {"qi": ["Education", "Education"]}, TableError),
         (TABLE.assign(confidence="high"), {}, BadProbability),
         (TABLE, {"support": 604}, BadProbability),
+        (TABLE, {"confidence": np.nan}, BadProbability),
         (TABLE, {"attributes": 2}, StatementError),
         ([1], {}, TableError),
         (TABLE.rename(columns={"Gender": "support"}), {"qi": ["Education", "support"]}, TableError),

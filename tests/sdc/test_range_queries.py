@@ -26,7 +26,7 @@ COLUMNS = {
 
 @given(st.sampled_from(list(COLUMNS)), st.integers(2, 24), st.integers(1, 4), st.integers(0, 10_000))
 def test_closed_form_is_the_linear_program(kind, n, half, seed):
-    """L and U of half-overlapping windows are those of two linear programs a record (CAE, section 5)."""
+    """L and U of half-overlapping windows are those of two linear programs per record (CAE, section 5)."""
     rng = np.random.default_rng(seed)
     table = pd.DataFrame({"C": COLUMNS[kind](rng, max(n, 2 * half))})
     answers = sdc.RangeQueries(2 * half, seed).publish(table, "C")
@@ -43,7 +43,7 @@ def test_closed_form_is_the_linear_program(kind, n, half, seed):
     np.testing.assert_allclose(answers.bounds["high"], high, atol=1e-6 * size)
     slack = 1e-9 * size
     assert ((answers.bounds["low"] <= true + slack) & (true <= answers.bounds["high"] + slack)).all()
-    for distribution in ("uniform", "maxent"):  # whoever is known all but by name is not excluded
+    for distribution in ("uniform", "maxent"):  # no distribution excludes the true value
         technique = sdc.RangeQueries(2 * half, seed, distribution=distribution)
         population = table.assign(Id=range(len(table)))
         for record in table.index[:3]:
@@ -52,7 +52,7 @@ def test_closed_form_is_the_linear_program(kind, n, half, seed):
 
 @pytest.mark.parametrize("kind", ["tens", "negative", "skewed", "normal"])
 def test_maxent_is_that_of_the_model(kind):
-    """Newton's method in one dimension finds the optimum of the model, which any solver can solve."""
+    """Newton's method in one dimension finds the posterior of the model."""
     rng = np.random.default_rng(len(kind))
     for size in (2, 4, 6):
         table = pd.DataFrame({"C": COLUMNS[kind](rng, 31)})
@@ -64,7 +64,7 @@ def test_maxent_is_that_of_the_model(kind):
 
 
 def test_bounds_of_other_systems():
-    """The linear program takes any system: a total and all but one give that one; impossible sums are refused."""
+    """A total and the sum of all but one record determine that record; impossible sums are refused."""
     system, true = np.array([[1, 1, 1, 1], [1, 1, 1, 0]]), np.array([3, 5, 1, 7])
     low, high = sdc.record_bounds(system, system @ true, 0, 10)
     np.testing.assert_allclose([low[3], high[3]], 7, atol=1e-9)
@@ -72,7 +72,7 @@ def test_bounds_of_other_systems():
     for error, wrong, sums, low, high in [
         (Infeasible, system, system @ true, 0, 1),
         (TableError, system, [3], 0, 1),
-        *((TableError, wrong, [1], 0, 1) for wrong in ([[np.nan, 1]], [[np.inf, 1]], [[1j, 1]], [["a"]])),
+        *((TableError, wrong, [1], 0, 1) for wrong in ([[np.nan, 1]], [["a"]])),
     ]:
         with pytest.raises(error):
             sdc.record_bounds(wrong, sums, low, high)
@@ -90,7 +90,7 @@ def test_bounds_of_other_systems():
 
 
 def test_uniform_between_bounds():
-    """Algorithm 2, counted by hand: a mean over Mo of uniform distributions over the domain between L and U."""
+    """Algorithm 2 gives the mean over Mo of uniform distributions over the domain between L and U."""
     table = people(60, 3)
     for size in (2, 4, 16):
         technique = sdc.RangeQueries(size, seed=1)
@@ -114,7 +114,7 @@ def true_terms(answers, table, space):
 
 
 def test_maxent_has_the_means():
-    """Maximum entropy keeps every answer as a mean, and nothing outside the bounds; both are true of the records."""
+    """The means of maximum entropy agree with all answers; answers and bounds are true of the records."""
     table = people(41, 5)
     answers = sdc.RangeQueries(4, seed=2).publish(table, "Salary")
     p = answers.maxent
@@ -129,16 +129,16 @@ def test_maxent_has_the_means():
         rows = next(iter(model.knowledge[label].rows(model.space)))
         assert rows.residual(true_terms(answers, table, model.space)).max(initial=0) < 1e-9, label
     means = model.copy().remove("bounds").solve()
-    assert means.entropy > model.solve().entropy  # who forgets what is impossible knows less
+    assert means.entropy > model.solve().entropy
     assert (answers.block < 0).sum() == 1
     alone = answers.order[answers.block < 0][0]  # the record that no query sums
     population = table.assign(Id=range(41))
-    said = sdc.RangeQueries(4, seed=2, distribution="maxent").infer(answers, {"Id": alone}, population)
-    np.testing.assert_allclose(said, 1 / len(p.columns))
+    p_alone = sdc.RangeQueries(4, seed=2, distribution="maxent").infer(answers, {"Id": alone}, population)
+    np.testing.assert_allclose(p_alone, 1 / len(p.columns))
 
 
 def test_queries_name_records():
-    """The population is labelled as the records, in any order; a QITable has no labels."""
+    """The population has the labels of the records, in any order, which a QITable does not have."""
     table = people()
     technique = sdc.RangeQueries(4)
     answers = technique.publish(table, "Salary")
@@ -158,7 +158,7 @@ def test_queries_name_records():
 
 
 def test_wrong_tables():
-    """Labels or columns twice, too few records, and confidential values that cannot be summed exactly."""
+    """Labels and columns are unique, and confidential values can be summed exactly."""
     table = people()
     for wrong in [
         pd.concat([table, table]),
@@ -166,7 +166,6 @@ def test_wrong_tables():
         table.head(3),
         table.assign(Salary=table["Sex"]),
         table.assign(Salary=[np.inf, *range(39)]),
-        table.assign(Salary=[1j, *range(39)]),
         table.assign(Salary=3 * 10**18),
     ]:
         with pytest.raises(TableError):
@@ -174,5 +173,6 @@ def test_wrong_tables():
 
 
 def test_a_confidential_attribute_called_block():
+    """The model has a column of its own for blocks."""
     answers = sdc.RangeQueries(4).publish(people().rename(columns={"Salary": "block"}), "block")
     np.testing.assert_allclose(answers.model.solve().conditional(), answers.maxent, atol=1e-6)

