@@ -1,343 +1,468 @@
-"""The inputs of commands: releases in every form, and bad input."""
+"""The inputs of commands: releases in every form, and wrong input."""
+
+# ruff: noqa: RUF001 (dashes)
 
 from __future__ import annotations
 
-import json
+import shlex
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.cli.main import main
+from support.commands import printed_command, write_table, write_text
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
-
-@pytest.fixture
-def answer(capsys):
-    """Run quantify --json, which must work, and give the document."""
-
-    def answer(*arguments: str) -> dict:
-        assert main(["quantify", *arguments, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    return answer
+BUCKET = [*ROLES, "--bucket", "Bucket"]
 
 
-@pytest.fixture
-def refused(capsys):
-    """Run a command that cannot work, and give the line that says why."""
-
-    def refused(*arguments: str) -> str:
-        assert main([*arguments]) == 2
-        shown = capsys.readouterr().err
-        assert len(shown.splitlines()) == 1
-        return shown
-
-    return refused
+# -- missing cells and suspect values ----------------------------------------------------------------
 
 
-# -- missing cells -----------------------------------------------------------------------------------
-
-
-def test_rows_with_gaps_are_left_out_and_counted(hospital, capsys, answer):
+def test_rows_with_gaps_are_left_out_and_counted(hospital, run, document):
     """--missing drop is the table without those rows, and says how many; a gap in another column is none."""
     gaps = hospital.assign(Gender=hospital["Gender"].where(hospital.index != 3), Name=None)
     gaps.to_csv("gaps.csv", index=False)
     gaps.dropna(subset=["Gender"]).to_csv("whole.csv", index=False)
-    asked = [*ROLES, "--l", "2"]
-    found, whole = answer("gaps.csv", *asked, "--missing", "drop"), answer("whole.csv", *asked)
-    assert found["entropy_nats"] == whole["entropy_nats"]
-    assert found["left_out"] == [{"table": "gaps.csv", "rows": 1, "of": 10, "cells": {"Gender": 1}}]
-    assert whole["left_out"] == []
-    assert main(["quantify", "gaps.csv", *asked, "--missing", "drop"]) == 0
-    assert "dropped 1 of 10 rows of gaps.csv, with missing cells in 'Gender' (1 of 10)" in capsys.readouterr().out
+    drop = ["quantify", "gaps.csv", *ROLES, "--l", "2", "--missing", "drop"]
+    result, expected = document(*drop), document("quantify", "whole.csv", *ROLES, "--l", "2")
+    assert result["entropy_nats"] == expected["entropy_nats"]
+    assert result["left_out"] == [{"table": "gaps.csv", "rows": 1, "of": 10, "cells": {"Gender": 1}}]
+    assert expected["left_out"] == []
+    assert "dropped 1 of 10 rows of gaps.csv, with missing cells in 'Gender' (1 of 10)" in run(*drop)
 
 
-def test_gaps_stop_the_command_unless_told(hospital, refused):
-    """The default is to stop, and to say what can be done; nothing is left out of a table that is all gaps."""
+def test_a_table_that_is_all_gaps_is_refused(hospital, refuse):
     is_male = hospital["Gender"] == "male"
-    hospital.assign(Disease=hospital["Disease"].where(is_male)).to_csv("gaps.csv", index=False)
-    assert "--missing drop" in refused("quantify", "gaps.csv", *ROLES, "--l", "2")
     gaps = hospital.assign(Disease=hospital["Disease"].where(is_male), Degree=hospital["Degree"].mask(is_male))
-    gaps.to_csv("gaps.csv", index=False)
-    assert "every row" in refused("quantify", "gaps.csv", *ROLES, "--l", "2", "--missing", "drop")
-    hospital.assign(Disease=None).to_csv("gaps.csv", index=False)
-    assert "is empty" in refused("quantify", "gaps.csv", *ROLES, "--l", "2", "--missing", "drop")
+    for table, piece in ((gaps, "every row"), (hospital.assign(Disease=None), "is empty")):
+        table.to_csv("gaps.csv", index=False)
+        assert piece in refuse("quantify", "gaps.csv", *ROLES, "--l", "2", "--missing", "drop")
 
 
-# -- generalised -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("code", ["-9", "NA", "n/a", ""])
+def test_codes_of_missing_values(code, run, refuse):
+    """A cell that pandas reads as missing stops the command with the option to type; a number such as -9 is a value."""
+    write_text("codes.csv", f"age,disease\n30,flu\n{code},flu\n30,cold\n40,cold\n40,flu\n")
+    command = ["quantify", "codes.csv", "--qi", "age", "--sa", "disease"]
+    if code == "-9":
+        run(*command)
+    else:
+        assert "--missing drop" in refuse(*command)
+    run(*command, "--missing", "drop")
 
-CELLS = pd.DataFrame(
-    {
-        "age": ["20-29", "20-29", "[30, 40)", "[30, 40)", "*", None],
-        "city": ["{Bonn, Ulm}", "{Bonn, Ulm}", "Rome", "Rome", "Rome", "Rome"],
-        "disease": ["Flu", "HIV", "Flu", "Flu", "HIV", "Flu"],
-    }
-)
 
-OPEN = ["open.csv", "--generalized", "--qi", "age,city", "--sa", "disease"]
+def test_missing_cells_of_a_population(run, refuse):
+    """The option that the message names leaves the rows out."""
+    pd.DataFrame({"sex": ["f", "m"] * 2, "disease": ["flu", "flu", "cold", "HIV"]}).to_csv("open.csv", index=False)
+    pd.DataFrame({"sex": ["f", "m", None, "f", "m"]}).to_csv("population.csv", index=False)
+    command = ["quantify", "open.csv", "--qi", "sex", "--sa", "disease", "--population", "population.csv"]
+    assert "--missing drop" in refuse(*command)
+    assert "dropped 1 of 5 rows of population.csv" in run(*command, "--missing", "drop")
 
 
-def test_a_population_is_who_may_be_meant(answer):
+def test_codes_of_missing_cells_are_suspected_and_can_be_named(capsys, run):
+    """The arguments that the warning names leave the rows out, and no warning is left."""
+    ages = [*range(20, 60), *[-9] * 3, *[999] * 2]
+    diseases = ["flu", "cold", "HIV"] * 13 + ["99", "99", "flu", "cold", "HIV", "flu"]
+    pd.DataFrame({"age": ages, "disease": diseases}).to_csv("people.csv", index=False)
+    command = ["quantify", "people.csv", "--qi", "age", "--sa", "disease", "--out", "p.csv"]
+    assert main(command) == 0
+    advice = [line.split("give ")[1] for line in capsys.readouterr().err.splitlines() if "--missing-codes" in line]
+    assert len(advice) == 2
+    text = run(*command, *(argument for line in advice for argument in shlex.split(line)))
+    assert pd.read_csv("p.csv", dtype=str)["age"].to_list() == [str(age) for age in range(20, 59)]
+    run(*printed_command(text, "instead:"))
+
+
+@pytest.mark.parametrize("values", [[-2, -1, 0, 1, 2] * 3, [18, 40, 95, 99, 99, 98], [-5, -3, -9, -9, 4, 5]])
+def test_plausible_numbers_are_not_suspected(values, run):
+    """Scores around zero, ages of old people, and temperatures cause no warning."""
+    pd.DataFrame({"x": values, "disease": "flu"}).to_csv("people.csv", index=False)
+    run("quantify", "people.csv", "--qi", "x", "--sa", "disease")
+
+
+def test_values_that_differ_by_case_are_named(capsys):
+    """They stay different values, also of a quasi-identifier, and a warning names them."""
+    write_text("people.csv", "sex,disease\nM,HIV\nm,hiv\nM,flu\nm,flu\n")
+    assert main(["quantify", "people.csv", "--qi", "sex", "--sa", "disease"]) == 0
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert [{name for name in ("'M'", "'m'", "'HIV'", "'hiv'", "'flu'") if name in line} for line in warnings] == [
+        {"'M'", "'m'"}, {"'HIV'", "'hiv'"},
+    ]  # fmt: skip
+
+
+# -- original records --------------------------------------------------------------------------------
+
+
+def test_a_table_without_buckets_is_grouped_by_quasi_identifiers(document):
+    """P(s | q) is the share of the value among the people with these quasi-identifiers."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"zip": rng.choice(["01067", "80331"], 60), "ill": rng.choice(["flu", "cold", "HIV"], 60)})
+    people.to_csv("people.csv", index=False)
+    largest = document("quantify", "people.csv", "--qi", "zip", "--sa", "ill")["worst_disclosure"]["max_p"]
+    shares = people.groupby("zip")["ill"].value_counts(normalize=True)
+    assert largest == pytest.approx(shares.max(), abs=1e-9)
+
+
+def test_original_records_of_published_tables(hospital, run, refuse):
+    """How often the likeliest value is right is the same for the records, and for two tables and the records."""
+
+    def accuracy(*arguments: str) -> list[str]:
+        return [line for line in run(*arguments).splitlines() if "right for" in line or "Divergence" in line]
+
+    command = printed_command(run("publish", "hospital.csv", *ROLES, "--l", "2"), "Read them back:")
+    expected = accuracy("quantify", "hospital.csv", *ROLES, "--l", "2")
+    assert accuracy(*command, "--original", "hospital.csv") == expected != []
+    hospital.drop(columns="Degree").to_csv("less.csv", index=False)
+    assert "'Degree'" in refuse(*command, "--original", "less.csv")
+
+
+def test_original_records_of_a_generalized_release(run, refuse):
+    """Exact records are found among generalised ones by the population, as the error says."""
+    table = pd.DataFrame({"age": [20, 21, 30, 31], "disease": ["flu", "HIV", "flu", "flu"]})
+    table.to_csv("people.csv", index=False)
+    roles = ["--qi", "age", "--sa", "disease"]
+    run("publish", "people.csv", *roles, "--method", "mondrian", "--k", "2", "--out", "open")
+    command = ["quantify", "open.csv", "--generalized", *roles, "--original"]
+    assert "give --population people.csv too" in refuse(*command, "people.csv")
+    assert "right for" in run(*command, "people.csv", "--population", "people.csv")
+    run(*command, "open.csv")
+
+
+def test_sensitive_dates_are_dates(document):
+    """Dates such as 31.12.2020 are judged as those written 2020-12-31, in TABLE and in --original."""
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2020-01-20") + pd.to_timedelta(rng.integers(0, 300, 40), unit="D")
+    table = pd.DataFrame({"age": rng.integers(0, 4, 40), "day": days})
+    for name, form in {"iso.csv": "%Y-%m-%d", "dotted.csv": "%d.%m.%Y"}.items():
+        table.to_csv(name, index=False, date_format=form)
+    options = ["--qi", "age", "--sa", "day", "--original", "dotted.csv", "--within", "30 days"]
+    iso, dotted = (document("quantify", name, *options) for name in ("iso.csv", "dotted.csv"))
+    assert iso == dotted | {"tables": ["iso.csv"]}
+
+
+def test_times_of_sensitive_dates_are_kept(document):
+    """A day and an hour is not the day: the values are as different as in the file."""
+    write_text("people.csv", "sex,when\nf,2020-01-01T10:00:00Z\nf,2020-01-01T11:00:00Z\nm,2020-03-01T00:00:00Z\n")
+    assert len(document("quantify", "people.csv", "--qi", "sex", "--sa", "when")["release"]["values"]) == 3
+
+
+# -- generalised releases and their people -----------------------------------------------------------
+
+
+def test_generalised_cells_beside_a_population(document):
     """With a voter list P(s | q) is of its people, as of the library."""
-    CELLS.to_csv("open.csv", index=False)
+    cells = pd.DataFrame(
+        {
+            "age": ["20-29", "20-29", "[30, 40)", "[30, 40)", "*", None],
+            "city": ["{Bonn, Ulm}", "{Bonn, Ulm}", "Rome", "Rome", "Rome", "Rome"],
+            "disease": ["Flu", "HIV", "Flu", "Flu", "HIV", "Flu"],
+        }
+    )
+    cells.to_csv("open.csv", index=False)
     voters = pd.DataFrame({"age": [21, 25, 33, 35, 50, 60, 70], "city": ["Bonn", "Ulm"] + ["Rome"] * 5})
     voters.to_csv("voters.csv", index=False)
-    release = mx.Release.from_generalized(CELLS, qi=["age", "city"], sa="disease", population=voters)
-    found = answer(*OPEN, "--population", "voters.csv")
-    assert found["release"]["kind"] == type(release).__name__
-    assert found["entropy_nats"] == pytest.approx(mx.MaxEnt(release).solve().entropy)
+    release = mx.Release.from_generalized(cells, qi=["age", "city"], sa="disease", population=voters)
+    options = ["--generalized", "--qi", "age,city", "--sa", "disease", "--population", "voters.csv"]
+    result = document("quantify", "open.csv", *options)
+    assert result["release"]["kind"] == type(release).__name__
+    assert result["entropy_nats"] == pytest.approx(mx.MaxEnt(release).solve().entropy)
 
 
-def test_a_hierarchy_says_what_cells_stand_for(answer, folder, refused):
+@pytest.mark.parametrize(
+    "cells",
+    [("20 bis 29", "30 bis 39"), ("20 à 29", "30 à 39"), ("20–29", "30–39"), ("{20,21,22}", "{31, 32, 33, 38}")],
+)
+def test_cells_that_cover_others_than_the_population(cells, document):
+    """Both groups are of two people, whoever else could be in them; nobody needs to be 20 or 32."""
+    pd.DataFrame({"age": [cells[0]] * 2 + [cells[1]] * 2, "disease": ["flu", "HIV", "flu", "flu"]}).to_csv(
+        "open.csv", index=False
+    )
+    pd.DataFrame({"age": [21, 22, 31, 38]}).to_csv("people.csv", index=False)
+    command = ["quantify", "open.csv", "--generalized", "--qi", "age", "--sa", "disease", "--population", "people.csv"]
+    result = document(*command)
+    assert result["worst_disclosure"]["max_p"] == pytest.approx(1)
+    assert result["release"]["buckets"] == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("born", [f"{day}.0{month}.1960" for day in (11, 17, 23) for month in (1, 2, 3, 4)]),
+        ("age", ["30-39", "40-49", "50-59", "<30"] * 3), ("zip", ["01067", "04109", '5"5', "c,d"] * 3),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("k", ["2", "4"])
+def test_a_generalized_release_is_read_beside_its_people(column, values, k, run):
+    """The people of whom texts, ranges among them, and dates of any form were generalised are its population."""
+    table = pd.DataFrame({column: values, "sex": ["f", "m"] * 6, "disease": ["flu", "flu", "HIV"] * 4})
+    table.to_csv("people.csv", index=False)
+    roles = ["--qi", f"{column},sex", "--sa", "disease"]
+    run("publish", "people.csv", *roles, "--method", "mondrian", "--k", k, "--out", "open")
+    text = run("quantify", "open.csv", "--generalized", *roles, "--population", "people.csv")
+    assert "Release: 12 records" in text
+
+
+def test_nodes_of_a_hierarchy(document, refuse):
     """Names of nodes are read by a hierarchy, as ARX writes it, one for each attribute."""
     table = pd.DataFrame({"age": ["young", "young", "old", "old"], "disease": ["Flu", "HIV", "Flu", "Flu"]})
     table.to_csv("open.csv", index=False)
-    (folder / "age.csv").write_text("21;young;*\n25;young;*\n50;old;*\n60;old;*\n", encoding="utf-8")
-    pd.DataFrame({"age": [21, 25, 50, 60]}).to_csv("voters.csv", index=False)
-    asked = ["open.csv", "--qi", "age", "--sa", "disease", "--population", "voters.csv"]
-    found = answer(*asked, "--hierarchy", "age=age.csv")
-    everybody = pd.read_csv("voters.csv")
+    write_text("age.csv", "21;young;*\n25;young;*\n50;old;*\n60;old;*\n")
+    voters = pd.DataFrame({"age": [21, 25, 50, 60]})
+    voters.to_csv("voters.csv", index=False)
+    command = ["quantify", "open.csv", "--qi", "age", "--sa", "disease", "--population", "voters.csv", "--hierarchy"]
     release = mx.Release.from_generalized(
-        table, qi="age", sa="disease", population=everybody, hierarchies={"age": "age.csv"}
+        table, qi="age", sa="disease", population=voters, hierarchies={"age": "age.csv"}
     )
-    assert found["entropy_nats"] == pytest.approx(mx.MaxEnt(release).solve().entropy)
-    assert "given twice" in refused("quantify", *asked, "--hierarchy", "age=age.csv", "--hierarchy", "age=b.csv")
-    assert "did you mean 'age'" in refused("quantify", *asked, "--hierarchy", "aged=age.csv")
+    result = document(*command, "age=age.csv")
+    assert result["entropy_nats"] == pytest.approx(mx.MaxEnt(release).solve().entropy)
+    assert "--hierarchy" in refuse(*command, "age=age.csv", "--hierarchy", "age=b.csv")
+    assert "'age'" in refuse(*command, "aged=age.csv")
 
 
 # -- series ------------------------------------------------------------------------------------------
 
 
-def test_several_tables_are_a_series(answer, refused):
-    """Releases that pseudonyms link, as of ReleaseSeries; more is known than from each alone."""
+def test_several_tables_are_a_series(document, refuse):
+    """More is known of releases that pseudonyms link than of each alone, as of ReleaseSeries."""
     tables = mx.datasets.load_patients()
     for name, table in zip(("first.csv", "second.csv"), tables, strict=True):
         table.to_csv(name, index=False)
     series = mx.ReleaseSeries(
         mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
     )
-    asked = ["first.csv", "second.csv", "--sa", "Disease", "--bucket", "Bucket"]
-    found = answer(*asked, "--id", "Pseudonym", "--threshold", "0.9")
+    command = ["quantify", "first.csv", "second.csv", "--sa", "Disease", "--bucket", "Bucket"]
+    result = document(*command, "--id", "Pseudonym", "--threshold", "0.9")
     expected = mx.measures.exposed(mx.MaxEnt(series).solve(), 0.9)
-    assert found["exposure"]["people"] == expected.people > 0
-    assert found["tables"] == ["first.csv", "second.csv"]
-    assert found["exposure"]["baseline"] is None, "how many people have each value is not published of a series"
-    assert "--id" in refused("quantify", *asked, "--qi", "Gender")
-    one = ["--sa-table", "values.csv", "--id", "Pseudonym"]
-    assert "1 times for 2 TABLEs" in refused("quantify", *asked, *one)
+    assert result["exposure"]["people"] == expected.people > 0
+    assert result["tables"] == ["first.csv", "second.csv"]
+    assert result["exposure"]["baseline"] is None, "how many people have each value is not published of a series"
+    assert "--id" in refuse(*command, "--qi", "Gender")
+    assert "--sa-table" in refuse(*command, "--sa-table", "values.csv", "--id", "Pseudonym")
 
 
 # -- rules -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def rules(hospital, folder):
+def rules(hospital):
     """The hospital's rules in a file, as they are published."""
-    found = mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
-    found.to_csv("rules.csv")
+    rules = mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
+    rules.to_csv("rules.csv")
     hospital[["Gender", "Degree"]].to_csv("qi.csv", index=False)
     hospital["Disease"].value_counts().reset_index().to_csv("values.csv", index=False)
-    return found
+    return rules
 
 
-def test_rules_are_recognised_and_need_people(rules, refused):
-    """The first line of the file says what it is; the people and their possible values must be given."""
-    assert "--qi-table must be given" in refused("quantify", "rules.csv")
-    said = refused("quantify", "rules.csv", "--qi-table", "qi.csv")
-    assert "--values must be given" in said
-    assert all(repr(value) in said for value in rules.table["Disease"].unique())
+def test_rules_need_people_and_values(rules, refuse):
+    """The first line of the file identifies rules; the people and their possible values must be given."""
+    assert "--qi-table must be given" in refuse("quantify", "rules.csv")
+    message = refuse("quantify", "rules.csv", "--qi-table", "qi.csv")
+    assert "--values must be given" in message
+    assert all(repr(value) in message for value in rules.table["Disease"].unique())
 
 
-def test_rules_disclose_what_the_library_says(rules, hospital, answer):
-    """Values from the command line, from the table of people itself, or with their published distribution."""
+def test_rules_disclose_as_much_as_in_the_library(rules, hospital, document):
+    """The values come from the command line, from the table of people itself, or with their published distribution."""
     values = sorted(hospital["Disease"].unique())
     shares = hospital["Disease"].value_counts()
-    for more, told in (
+    for options, arguments in (
         (["--qi-table", "qi.csv", "--values", ",".join(values)], {"sa_values": values}),
         (["--qi-table", "hospital.csv"], {"sa_values": values}),
         (["--qi-table", "qi.csv", "--distribution", "values.csv"], {"sa_distribution": shares}),
     ):
-        view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", **told)
+        view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", **arguments)
         expected = mx.MaxEnt(view).add(mx.PublishedRules(rules)).solve()
-        assert answer("rules.csv", *more)["entropy_nats"] == pytest.approx(expected.entropy)
+        assert document("quantify", "rules.csv", *options)["entropy_nats"] == pytest.approx(expected.entropy)
 
 
-def test_published_scores_say_more(hospital, answer):
-    """With their confidences, as they are printed, the rules say more than that they are rules."""
+def test_published_scores_of_rules(hospital, document):
+    """With their confidences, as they are printed, the rules disclose more than without."""
     roles = {"qi": ["Gender", "Degree"], "sa": "Disease"}
     rules = mx.anonymize.mine_rules(hospital, **roles, support=0.2, confidence=0.3).rounded(2)
     rules.to_csv("rules.csv")
-    asked = ["rules.csv", "--qi-table", "hospital.csv"]
     view = mx.QITable(hospital, **roles, sa_values=sorted(hospital["Disease"].unique()))
     source = mx.PublishedRules(rules, scores="confidence", decimals=2)
-    found = answer(*asked, "--scores", "confidence", "--decimals", "2")
-    assert found["entropy_nats"] == pytest.approx(mx.MaxEnt(view).add(source).solve().entropy)
-    assert found["entropy_nats"] < answer(*asked)["entropy_nats"] - 1e-3
+    command = ["quantify", "rules.csv", "--qi-table", "hospital.csv"]
+    entropy = document(*command, "--scores", "confidence", "--decimals", "2")["entropy_nats"]
+    assert entropy == pytest.approx(mx.MaxEnt(view).add(source).solve().entropy)
+    assert entropy < document(*command)["entropy_nats"] - 1e-3
 
 
-BUCKET = [*ROLES, "--bucket", "Bucket"]
-
-SCORE = ["quantify", "hospital", "--min-support", "1"]
+# -- wrong input -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def tables(folder, hospital):
-    """Good and bad tables in the folder."""
+def files(folder, hospital):
+    """Good and bad tables in the folder; return every file with its content."""
     hospital.to_csv("good.csv", index=False)
     hospital.head(0).to_csv("header.csv", index=False)
     hospital.assign(Gender=hospital["Gender"].where(hospital["Name"] != "Grace")).to_csv("missing.csv", index=False)
     hospital[["Gender", "Degree", "Bucket"]].to_csv("qi.csv", index=False)
     hospital[["Disease", "Bucket"]].head(9).to_csv("sa.csv", index=False)
     hospital.assign(Count=1.5).to_csv("half.csv", index=False)
-    Path("empty.csv").touch()
-    Path("other.csv").write_text("x,y\n1,2\n")
-    Path("ragged.csv").write_text("Gender,Degree\nmale,college\nmale,college,Flu\n")
     Path("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     Path("folder.csv").mkdir()
+    texts = {"other": "x,y\n1,2\n", "age": "age,n\n,3\n", "header_only": "age,n\n", "ragged": "age,n\n0-4,3,\n,5,\n"}
+    texts |= {"square": "age,n\n,²\n", "nan": "age,n,mean\n,3,nan\n", "word": "age,n,mean\n,3,4\n1,2,five\n"}
+    for name, text in texts.items():
+        write_text(f"{name}.csv", text)
+    return contents(folder)
 
 
-def everything(folder: Path) -> dict[str, bytes]:
+def contents(folder: Path) -> dict[str, bytes]:
     """Every file, with its content."""
     return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
 
 
-BAD = {
-    "no command": [],
-    "unknown option": ["quantify", "hospital", "--topp", "3"],
-    "misspelt name": ["quantify", "hospitl"],
-    "empty file": ["quantify", "empty.csv", *BUCKET],
-    "ragged file": ["quantify", "ragged.csv", *BUCKET],
-    "not text": ["quantify", "picture.csv", *BUCKET],
-    "a folder": ["quantify", "folder.csv", *BUCKET],
-    "no rows": ["quantify", "header.csv", *BUCKET],
-    "missing values": ["quantify", "missing.csv", *BUCKET],
-    "no roles": ["quantify", "good.csv"],
-    "unknown column": ["quantify", "good.csv", *ROLES, "--bucket", "Bukket"],
-    "not eligible": ["quantify", "good.csv", *ROLES, "--l", "5"],
-    "top too many": [*SCORE, "--top", "999"],
-    "knowledge and scores": [*SCORE, "--top", "1", "--know", "P(Flu) = 0.3"],
-    "cannot be read": ["quantify", "hospital", "--know", "P(Flu = 0.3"],
-    "bucket and l": ["quantify", "good.csv", *BUCKET, "--l", "2"],
-    "halves counted": ["quantify", "half.csv", *BUCKET, "--sa-table", "half.csv", "--count", "Count"],
-    "count of records": ["quantify", "half.csv", *BUCKET, "--count", "Count"],
-    "sa table scored": ["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv", "--top", "1"],
-    "sa table misfits": ["quantify", "qi.csv", *BUCKET, "--sa-table", "sa.csv"],
-    "baseline of something else": ["quantify", "hospital", "--baseline", "other.csv"],
-    "population too small": ["quantify", "good.csv", *BUCKET, "--population-size", "5"],
-    "workers of a table": ["quantify", "hospital", "--workers", "2"],
-    "unknown solver": ["quantify", "hospital", "--solver", "CLARABELL"],
-    "out of no kind": ["quantify", "hospital", "--out", "p.txt"],
-    "plot of no kind": ["quantify", "hospital", "--plot", "p.bmp"],
-    "out to nowhere": ["quantify", "hospital", "--out", "no/p.csv"],
-    "out is a folder": ["quantify", "hospital", "--out", "folder.csv"],
-    "unknown in compare": ["compare", "hospital", "--solvers", "SCS,CLARABELL"],
-    "compare to parquet": ["compare", "hospital", "--out", "c.parquet"],
-    "compare too many": ["compare", "hospital", "--known", "999"],
-    "publish without l": ["publish", "good.csv", *ROLES],
-}
+HOSPITAL = shlex.join(ROLES)
+GROUPS = shlex.join(BUCKET)
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input(name, folder, tables, capsys):
-    """Bad input ends with 2 and one line that names what is wrong and where; no file is made or changed."""
-    arguments = BAD[name]
-    before = everything(folder)
-    try:
-        status = main(arguments)
-    except SystemExit as stopped:  # argparse ends the program itself
-        status = stopped.code
-    shown = capsys.readouterr().err
-    assert status == 2
-    assert everything(folder) == before
-    assert "Grace" not in shown, "no person's record"
-    assert "Traceback" not in shown
-    assert len(shown.splitlines()) == 1, "one line"
+@pytest.mark.parametrize(
+    ("command", "piece"),
+    [
+        ("", "COMMAND"),
+        ("quantify hospital --topp 3", "--topp"),
+        ("quantify hospitl", "'hospital'"),
+        (f"quantify picture.csv {GROUPS}", "picture.csv"),
+        (f"quantify folder.csv {GROUPS}", "folder.csv"),
+        (f"quantify header.csv {GROUPS}", "no rows"),
+        (f"quantify missing.csv {GROUPS}", "--missing"),
+        ("quantify good.csv", "--qi"),
+        (f"quantify good.csv {HOSPITAL} --bucket Bukket", "'Bucket'"),
+        ("quantify good.csv --qi Gender,Degre --sa Disease --bucket Bukket", "'Degree'"),
+        (f"quantify good.csv {HOSPITAL} --l 5", "'Flu'"),
+        (f"quantify good.csv {GROUPS} --l 2", "--bucket and --l"),
+        (f"quantify good.csv {HOSPITAL} --counterfeits", "--sa-table"),
+        (f"quantify half.csv {GROUPS} --sa-table half.csv --count Count", "'Count'"),
+        (f"quantify half.csv {GROUPS} --count Count", "'Count'"),
+        (f"quantify qi.csv {GROUPS} --sa-table good.csv --top 1", "--original"),
+        (f"quantify qi.csv {GROUPS} --sa-table sa.csv", "'Bucket'"),
+        ("quantify hospital --min-support 1 --top 999", "25"),
+        ("quantify hospital --min-support 1 --top 1 --know 'P(Flu) = 0.3'", "--know"),
+        ("quantify hospital --min-support 1 --top 1 --report q.html", "--report"),
+        ("quantify hospital --know 'P(Flu = 0.3'", "P(Flu = 0.3"),
+        ("quantify hospital --baseline other.csv", "other.csv"),
+        ("quantify hospital --workers 2", "--workers"),
+        ("quantify hospital --solver CLARABELL", "'CLARABEL'"),
+        ("quantify hospital --out p.txt", "p.txt"),
+        ("quantify hospital --plot p.bmp", "p.bmp"),
+        ("quantify hospital --out no/p.csv", "no/p.csv"),
+        ("quantify hospital --out folder.csv", "folder.csv"),
+        (f"report good.csv {GROUPS} --out report.pdf", "report.pdf"),
+        (f"report good.csv {GROUPS} --language fr", "language"),
+        ("compare hospital --solvers SCS,CLARABELL", "'CLARABEL'"),
+        ("compare hospital --out c.parquet", "c.parquet"),
+        ("compare hospital --known 999", "500"),
+        (f"publish good.csv {HOSPITAL}", "--l"),
+        (f"publish good.csv {HOSPITAL} --method mondrian", "--k"),
+        (f"publish good.csv {HOSPITAL} --method mondrian --k 11", "k must"),
+        (f"publish good.csv {HOSPITAL} --method mondrian --k 2 --r 2", "--r "),
+        (f"publish good.csv {HOSPITAL} --method mondrian --k 3 --seed 3", "--seed"),
+        (f"publish good.csv {HOSPITAL} --method mondrian --k 2 --id Nam", "'Name'"),
+        (f"publish good.csv {HOSPITAL} --l 2 --id Nam", "'Name'"),
+        (f"publish good.csv {HOSPITAL} --method anatomy --l 2 --suppress 1", "--suppress"),
+        (f"publish good.csv {HOSPITAL} --method republish --l 2", "--before"),
+        (f"publish good.csv {HOSPITAL} --method rules --support 0.2", "--confidence"),
+        (f"publish good.csv {HOSPITAL} --method search --k 3", "--k"),
+        (f"publish good.csv {HOSPITAL} --method similar-linkage --r 2", "'Flu'"),
+        (f"attack worst-case good.csv qi.csv {GROUPS} --sa-table x.csv", "--sa-table"),
+        (f"attack definetti good.csv {GROUPS} --smoothing -1", "smoothing"),
+        (f"attack definetti good.csv {GROUPS} --out x.txt", "x.txt"),
+        ("attack reconstruct age.csv --domain sex=f", "'age'"),
+        ("attack reconstruct age.csv --domain age", "'age'"),
+        ("attack reconstruct age.csv --domain age=9-1", "9-1"),
+        ("attack reconstruct age.csv --domain 'age=0-9;n=0-9'", "'n'"),
+        ("attack reconstruct age.csv --domain 'age=1;age=2'", "'age'"),
+        ("attack reconstruct nowhere.csv --domain age=0-9", "nowhere.csv"),
+        ("attack reconstruct header_only.csv --domain age=0-9", "header_only.csv"),
+        ("attack reconstruct ragged.csv --domain age=0-9", "line 2"),
+        ("attack reconstruct square.csv --domain age=0-9", "²"),
+        ("attack reconstruct nan.csv --domain age=0-9", "mean"),
+        ("attack reconstruct word.csv --domain age=0-9", "'five'"),
+    ],
+)
+def test_wrong_input(command, piece, folder, files, capsys):
+    """The command ends with status 2 and one line that names the wrong argument; no file is made or changed."""
+    assert main(shlex.split(command)) == 2
+    captured = capsys.readouterr()
+    assert len(captured.err.splitlines()) == 1
+    assert piece in captured.err
+    assert "Grace" not in captured.err, "no person's record"
+    assert "exposed" not in captured.out
+    assert contents(folder) == files
 
 
-def test_a_full_disk_leaves_no_half_file(folder, tables, capsys, monkeypatch):
+def test_a_full_disk_leaves_no_half_file(folder, files, refuse, monkeypatch):
     """If writing fails half way there is no file, half a file or folder of drafts, and an old file stays."""
-    before = everything(folder)
 
     def stop(self: object, path: Path, **_: object) -> None:
         path.write_text("half")
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr("pandas.DataFrame.to_csv", stop)
-    assert main(["quantify", "hospital", "--out", "good.csv"]) == 2
-    assert "No space left" in capsys.readouterr().err
-    assert everything(folder) == before
+    assert "No space left" in refuse("quantify", "hospital", "--out", "good.csv")
+    assert contents(folder) == files
+
+
+# -- releases in partitions --------------------------------------------------------------------------
 
 
 KNOWN = ["--know", "P(Flu | Gender=male) = 0.3"]
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[str]:
+def partitions(folder, hospital) -> list[str]:
     """Two files of whole buckets."""
-    hospital = mx.datasets.load_hospital()
-    paths = [tmp_path / "people" / f"{i}.parquet" for i in range(2)]
-    paths[0].parent.mkdir()
-    for path, is_last in zip(paths, (False, True), strict=True):
-        hospital[(hospital["Bucket"] == 3) == is_last].to_parquet(path)
-    return [str(path) for path in paths]
+    (folder / "people").mkdir()
+    is_last = hospital["Bucket"] == 3
+    return [write_table(hospital[part], f"people/{i}.parquet") for i, part in enumerate((~is_last, is_last))]
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]):
-    def called(*arguments: str, status: int = 0) -> str:
-        assert main(list(arguments)) == status
-        captured = capsys.readouterr()
-        return captured.out if status == 0 else captured.err
-
-    return called
-
-
-def test_files_and_their_folder_are_a_release_in_partitions(run, files):
-    """What is exposed is what is exposed of the table in memory."""
-    text = run("quantify", *files, *BUCKET, *KNOWN)
+def test_partitions_are_judged_as_the_table_in_memory(run, document, partitions):
+    """Files or their folder give the same output, and the exit status and the document of the table in memory."""
+    text = run("quantify", *partitions, *BUCKET, *KNOWN)
     assert "10 records in 3 buckets" in text
-    in_memory = run("quantify", "hospital", *KNOWN)
-    exposed = [line.split(";")[0] for line in in_memory.splitlines() if "people exposed" in line]
+    exposed = [
+        line.split(";")[0] for line in run("quantify", "hospital", *KNOWN).splitlines() if "people exposed" in line
+    ]
     assert exposed
     assert all(line in text for line in exposed)
-    assert run("quantify", str(Path(files[0]).parent), *BUCKET, *KNOWN) == text
-
-
-def test_a_folder_is_written_whole_under_a_new_name(run, files, tmp_path):
-    folder = tmp_path / "answer"
-    run("quantify", *files, *BUCKET, *KNOWN, "--out", str(folder))
-    written = pd.read_parquet(folder)
-    men = written[written["Gender"] == "male"]
-    p = next(name for name in written.columns if name.startswith("P("))
-    assert men.loc[men["Disease"] == "Flu", p].sum() / men[p].sum() == pytest.approx(0.3)
-    run("quantify", *files, *BUCKET, "--out", str(folder), status=2)
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        ["--top", "5"], ["--exempt", "1"], ["--solver", "CLARABEL"], ["--workers", "0"], ["--cluster", "nowhere"],
-        ["--workers", "1", "--cluster", "tcp://here:1"],
-    ],
-)  # fmt: skip
-def test_what_is_not_for_partitions_is_refused_before_any_work(run, files, more):
-    assert f"{more[0]}" in run("quantify", *files, *BUCKET, *more, status=2)
-
-
-def test_partitions_are_judged_as_the_table_in_memory(files, capsys):
-    """The exit status and the JSON document say the same of both."""
-    asked = ["--know", "P(Breast Cancer | Gender=male) = 0", "--fail-above", "0.8", "--json"]
-    found = []
-    for table in (files, ["hospital"]):
-        assert main(["quantify", *table, *BUCKET, *asked]) == 1
-        found.append(json.loads(capsys.readouterr().out))
-    parts, whole = found
-    assert parts["tables"] == files
+    assert run("quantify", "people", *BUCKET, *KNOWN) == text
+    question = [*BUCKET, "--know", "P(Breast Cancer | Gender=male) = 0", "--fail-above", "0.8"]
+    parts, whole = (document("quantify", *table, *question, status=1) for table in (partitions, ["hospital"]))
+    assert parts["tables"] == partitions
     assert parts["release"]["kind"] == "PartitionedRelease"
     for key in ("people", "of"):
         assert parts["fail_above"][key] == whole["fail_above"][key]
     assert parts["entropy_nats"] == pytest.approx(whole["entropy_nats"])
     assert [row["group"] for row in parts["exposure"]["who"]] == [row["group"] for row in whole["exposure"]["who"]]
+
+
+def test_a_folder_is_written_whole_under_a_new_name(run, refuse, partitions):
+    """The probabilities of partitions are in a new folder, and obey the knowledge."""
+    command = ["quantify", *partitions, *BUCKET, *KNOWN, "--out", "answer"]
+    run(*command)
+    written = pd.read_parquet("answer")
+    men = written[written["Gender"] == "male"]
+    p = next(name for name in written.columns if name.startswith("P("))
+    assert men.loc[men["Disease"] == "Flu", p].sum() / men[p].sum() == pytest.approx(0.3)
+    assert "answer" in refuse(*command)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--top", "5"], ["--exempt", "1"], ["--solver", "CLARABEL"], ["--workers", "0"], ["--cluster", "nowhere"],
+        ["--workers", "1", "--cluster", "tcp://here:1"], ["--original", "hospital.csv"],
+    ],
+)  # fmt: skip
+def test_options_that_partitions_do_not_support(refuse, partitions, options):
+    """The option is named before any work."""
+    assert options[0] in refuse("quantify", *partitions, *BUCKET, *options)

@@ -2,172 +2,199 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-
+import numpy as np
 import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.cli.main import main
+from support.commands import printed_command, write_text
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
 
 @pytest.fixture
-def published(capsys):
-    """Publish, run the command that is printed, and give the document that it answers with."""
-
-    def published(*arguments: str) -> dict:
-        assert main(["publish", *arguments]) == 0
-        (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Read them back:"))
-        program, *command = shlex.split(line.removeprefix("Read them back:"))
-        assert program == "maxent-cvx"
-        assert main([*command, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    return published
+def people():
+    """Sixty people with an age, a code with leading zeros and a disease, some names of which contain a separator."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(20, 60, 60), "zip": rng.choice(["01067", "80331"], 60)})
+    return table.assign(ill=rng.choice(["flu", "fatigue; severe", "measles"], 60))
 
 
 def entropy(release: mx.View, *known: mx.Source) -> float:
     return mx.MaxEnt(release).add(*known).solve().entropy
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        ["--l", "2"],
+        ["--method", "mondrian", "--k", "5"],
+        ["--method", "rules", "--support", "0.05", "--confidence", "0.3"],
+        ["--method", "search", "--threshold", "0.7", "--loss", "discernibility"],
+        ["--method", "search", "--threshold", "0.7", "--methods", "full-domain,mondrian"],
+    ],
+    ids=" ".join,
+)
+def test_the_verdict_is_that_of_the_printed_command(people, run, method):
+    """Publish prints who is exposed by its file, as quantify does."""
+    people.to_csv("people.csv", index=False)
+    text = run("publish", "people.csv", "--qi", "age,zip", "--sa", "ill", *method, "--out", "open")
+    verdict = next(line for line in text.splitlines() if "people exposed" in line or "people (" in line)
+    assert verdict.split(": ", 1)[1] in run(*printed_command(text, "Read them back:"))
+
+
 def test_mondrian(published, hospital):
     """The groups that are read are those that were made."""
     release = mx.anonymize.mondrian(hospital, qi=["Gender", "Degree"], sa="Disease", k=3, l=2)
-    found = published("hospital.csv", *ROLES, "--method", "mondrian", "--k", "3", "--l", "2")
-    assert found["release"]["buckets"] == len(release.buckets)
-    assert found["entropy_nats"] == pytest.approx(entropy(release))
+    result = published("hospital.csv", *ROLES, "--method", "mondrian", "--k", "3", "--l", "2")
+    assert result["release"]["buckets"] == len(release.buckets)
+    assert result["entropy_nats"] == pytest.approx(entropy(release))
     assert "Name" not in pd.read_csv("published.csv")
 
 
-def test_texts_that_look_generalised_stay_values(published):
+@pytest.mark.parametrize("k", [2, 4])
+def test_texts_that_look_generalised_stay_values(published, k):
     """A value that is written like a range, a set or a mask is read as the value that it is."""
     odd = ["20-29", "a,b", "x*", '{"q"}', "[1, 2)", "it's"]
-    table = pd.DataFrame({"Code": [one for one in odd for _ in range(2)], "Ill": ["yes", "no"] * len(odd)})
+    table = pd.DataFrame({"Code": [value for value in odd for _ in range(2)], "Ill": ["yes", "no"] * len(odd)})
     table.to_csv("odd.csv", index=False)
-    found = published("odd.csv", "--qi", "Code", "--sa", "Ill", "--method", "mondrian", "--k", "2")
-    release = mx.anonymize.mondrian(table, qi="Code", sa="Ill", k=2)
-    assert found["release"]["buckets"] == len(release.buckets) == len(odd)
-    wider = published("odd.csv", "--qi", "Code", "--sa", "Ill", "--method", "mondrian", "--k", "4")
-    release = mx.anonymize.mondrian(table, qi="Code", sa="Ill", k=4)
-    assert wider["release"]["buckets"] == len(release.buckets) > 1
-    assert wider["release"]["records"] == len(table)
+    result = published("odd.csv", "--qi", "Code", "--sa", "Ill", "--method", "mondrian", "--k", str(k))
+    release = mx.anonymize.mondrian(table, qi="Code", sa="Ill", k=k)
+    assert result["release"]["buckets"] == len(release.buckets) > 1
+    assert result["release"]["records"] == len(table)
 
 
-def test_rows_are_in_no_order_that_tells(hospital, folder):
+def test_the_order_of_rows_tells_nothing(hospital, folder, run):
     """The same people in another order publish the same file."""
-    asked = [*ROLES, "--method", "mondrian", "--k", "3", "--out"]
-    assert main(["publish", "hospital.csv", *asked, "one"]) == 0
     hospital[::-1].to_csv("turned.csv", index=False)
-    assert main(["publish", "turned.csv", *asked, "two"]) == 0
-    assert (folder / "one.csv").read_text() == (folder / "two.csv").read_text()
+    for name in ("hospital", "turned"):
+        run("publish", f"{name}.csv", *ROLES, "--method", "mondrian", "--k", "3", "--out", f"{name}_open")
+    assert (folder / "hospital_open.csv").read_text() == (folder / "turned_open.csv").read_text()
 
 
-def test_similar_linkage(published, hospital, refused):
+@pytest.mark.parametrize(
+    ("form", "is_date"),
+    [("%d.%m.%Y", True), ("%Y-%m-%d", True), ("%m/%d/%Y", True), ("%d-%m-%Y", True), ("%B %Y", False)],
+)
+def test_dates_are_published_in_ranges(form, is_date, run, document):
+    """Every person's date of birth lies in the range of the group, in which at least k people are."""
+    born = pd.Timestamp("1950-01-13") + pd.to_timedelta(np.arange(60) * 37, unit="D")
+    table = pd.DataFrame({"born": born.strftime(form), "disease": ["flu", "cold", "HIV"] * 20})
+    table.to_csv("people.csv", index=False)
+    roles = ["--qi", "born", "--sa", "disease"]
+    assert ("can be published in ranges" in run("quantify", "people.csv", *roles)) == is_date
+    run("publish", "people.csv", *roles, "--method", "mondrian", "--k", "5", "--out", "open")
+    cells = pd.read_csv("open.csv")["born"]
+    assert cells.value_counts().min() >= 5
+    if not is_date:
+        return
+    ends = cells.str.extract(r"\[(\d{4}-\d{2}-\d{2}), (\d{4}-\d{2}-\d{2})\]").astype("datetime64[ns]")
+    assert ends.notna().all(axis=None)
+    for (low, high), group in ends.groupby([0, 1]):
+        assert ((born >= low) & (born <= high)).sum() == len(group)
+    # Who knows everybody's exact date knows everybody's group: the largest share of a value there is inferred.
+    table.assign(born=born)[["born"]].to_csv("population.csv", index=False)
+    largest = document("quantify", "open.csv", *roles, "--population", "population.csv")["worst_disclosure"]["max_p"]
+    shares = pd.read_csv("open.csv").groupby("born")["disease"].value_counts(normalize=True)
+    assert largest == pytest.approx(shares.max(), abs=1e-9)
+
+
+def test_a_group_of_one_date_has_that_date(run):
+    pd.DataFrame({"born": ["13.01.1960"], "disease": ["flu"]}).to_csv("one.csv", index=False)
+    run("publish", "one.csv", "--qi", "born", "--sa", "disease", "--method", "mondrian", "--k", "1", "--out", "open")
+    assert pd.read_csv("open.csv")["born"].to_list() == ["1960-01-13"]
+
+
+def test_similar_linkage(published, hospital):
     """By a prior from a file, or estimated from the table, as the library groups them."""
     prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
     prior["Gender"].to_csv("prior.csv")
     release = mx.anonymize.similar_linkage(hospital, qi=["Gender", "Degree"], sa="Disease", prior=prior, r=2)
-    asked = ["hospital.csv", *ROLES, "--method", "similar-linkage", "--r", "2"]
-    found = published(*asked, "--prior", "prior.csv")
-    assert found["entropy_nats"] == pytest.approx(entropy(release))
-    assert published(*asked, "--condition", "exact")["release"]["records"] == 10
-    refused("publish", *asked)
+    command = ["hospital.csv", *ROLES, "--method", "similar-linkage", "--r", "2"]
+    assert published(*command, "--prior", "prior.csv")["entropy_nats"] == pytest.approx(entropy(release))
+    assert published(*command, "--condition", "exact")["release"]["records"] == 10
 
 
 def test_rules(published, hospital):
     """The rules alone are written, and the people's quasi-identifiers; no sensitive value of anybody."""
     rules = mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
     view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=sorted(hospital["Disease"].unique()))
-    asked = ["hospital.csv", *ROLES, "--method", "rules", "--support", "0.2", "--confidence", "0.5"]
-    assert published(*asked)["entropy_nats"] == pytest.approx(entropy(view, mx.PublishedRules(rules)))
+    result = published("hospital.csv", *ROLES, "--method", "rules", "--support", "0.2", "--confidence", "0.5")
+    assert result["entropy_nats"] == pytest.approx(entropy(view, mx.PublishedRules(rules)))
     assert list(pd.read_csv("published_qi.csv").columns) == ["Gender", "Degree"]
 
 
 @pytest.mark.parametrize("strategy", ["independent", "history_guided", "m_invariant"])
 def test_republish(published, strategy):
-    """What was published before and what is published now are a series; m-invariance then tells no more than one."""
+    """Two successive releases are a series; with m-invariance the series tells no more than one release."""
     first, second = mx.datasets.load_patients()
     first.to_csv("first.csv", index=False)
     second.to_csv("second.csv", index=False)
     roles = ["--sa", "Disease", "--id", "Pseudonym", "--l", "3"]
-    alone = published("first.csv", *roles, "--out", "one")
-    assert alone["release"]["records"] == len(first)
+    assert published("first.csv", *roles, "--out", "one")["release"]["records"] == len(first)
     bucket = pd.read_csv("one_qi.csv").columns[-1]
     before = ["--before", "one_qi.csv", "--before-sa", "one_sa.csv", "--bucket", bucket, "--before-count", "Count"]
     more = ["--method", "republish", "--strategy", strategy, "--out", "two"]
-    found = published("second.csv", *roles, *before, *more)
-    assert found["release"]["kind"] == "ReleaseSeries"
-    assert found["release"]["records"] == len({*first["Pseudonym"], *second["Pseudonym"]})
-    worst = found["worst_disclosure"]["max_p"]
+    result = published("second.csv", *roles, *before, *more)
+    assert result["release"]["kind"] == "ReleaseSeries"
+    assert result["release"]["records"] == len({*first["Pseudonym"], *second["Pseudonym"]})
+    worst = result["worst_disclosure"]["max_p"]
     assert worst == pytest.approx(1 / 3) if strategy == "m_invariant" else worst >= 1 / 3
 
 
-@pytest.fixture
-def refused(capsys):
-    """Run a command that cannot work, and give the line that says why."""
-
-    def refused(*arguments: str) -> str:
-        assert main([*arguments]) == 2
-        shown = capsys.readouterr().err
-        assert len(shown.splitlines()) == 1
-        return shown
-
-    return refused
+# -- search ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--method", "mondrian"],
-        ["--method", "mondrian", "--k", "2", "--r", "2"],
-        ["--method", "republish", "--l", "2"],
-        ["--method", "rules", "--support", "0.2"],
-        ["--method", "mondrian", "--k", "11"],
-        ["--l", "2", "--id", "Nam"],
-        ["--method", "mondrian", "--k", "2", "--id", "Nam"],
-    ],
-)
-def test_what_a_method_needs_is_said(refused, folder, arguments):
-    """What is missing, or would be passed over, is named in options, before anything is written."""
-    refused("publish", "hospital.csv", *ROLES, *arguments)
-    assert {path.name for path in folder.iterdir()} == {"hospital.csv"}
-
-
-@pytest.mark.parametrize("more", [["mondrian", "--k", "3", "--seed", "3"], ["anatomy", "--l", "2", "--suppress", "1"]])
-def test_options_of_other_methods_are_refused(hospital, folder, more):
-    """An option that a method would ignore is an error."""
-    assert main(["publish", "hospital.csv", *ROLES, "--method", *more]) == 2
-    assert main(["quantify", "hospital.csv", *ROLES, "--counterfeits"]) == 2
+@pytest.mark.parametrize("methods", ["full-domain", "mondrian", "anatomy"])
+def test_the_best_release_is_judged_beside_its_people(methods, run):
+    """Generalised records are written as Mondrian's, so that a population can be given; nobody is exposed by it."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(20, 60, 40), "sex": rng.choice(["f", "m"], 40)})
+    table.assign(disease=rng.choice(["flu", "HIV"], 40)).to_csv("people.csv", index=False)
+    search = ["--method", "search", "--threshold", "0.9", "--methods", methods, "--out", "open"]
+    text = run("publish", "people.csv", "--qi", "age,sex", "--sa", "disease", *search)
+    population = [] if methods == "anatomy" else ["--population", "people.csv"]
+    assert "0 of 40 people exposed" in run(*printed_command(text, "Read them back:"), *population)
+    assert methods == "anatomy" or not pd.read_csv("open.csv")["age"].str.contains(r"\\.").any()
 
 
 @pytest.mark.parametrize("method", ["full-domain", "mondrian", "anatomy"])
-def test_search_with_knowledge(published, hospital, folder, method):
-    """What is known is a promise too: the printed command has it, and infers what the library found for the same groups."""
+def test_search_with_knowledge(published, hospital, method):
+    """The printed command has the knowledge, and infers what the library found for the same groups."""
     known = "P(HIV | Gender=female) <= 0.3"
     roles = {"qi": ["Gender", "Degree"], "sa": "Disease", "threshold": 0.6, "baseline": "overall"}
-    found = mx.anonymize.search(hospital, **roles, knowledge=known, methods=[method])
-    best = found.candidates[found.candidates["safe"]].sort_values("loss").iloc[0]
-    asked = ["--method", "search", "--methods", method, "--threshold", "0.6"]
-    (folder / "known.txt").write_text(known, encoding="utf-8")
-    for option in (["--know", known], ["--knowledge", "known.txt"]):
-        read = published("hospital.csv", *ROLES, *asked, *option)
-        assert read["release"]["buckets"] == len(found.release.buckets)
-        assert [statement["statement"] for statement in read["knowledge"]] == [known]
-        assert read["worst_disclosure"]["max_p"] == pytest.approx(best["largest"])
+    expected = mx.anonymize.search(hospital, **roles, knowledge=known, methods=[method])
+    best = expected.candidates[expected.candidates["safe"]].sort_values("loss").iloc[0]
+    search = ["--method", "search", "--methods", method, "--threshold", "0.6"]
+    for option in (["--know", known], ["--knowledge", write_text("known.txt", known)]):
+        result = published("hospital.csv", *ROLES, *search, *option)
+        assert result["release"]["buckets"] == len(expected.release.buckets)
+        assert [statement["statement"] for statement in result["knowledge"]] == [known]
+        assert result["worst_disclosure"]["max_p"] == pytest.approx(best["largest"])
 
 
-def test_search_with_knowledge_about_nodes_of_a_hierarchy(published, folder):
+def test_search_with_knowledge_about_nodes_of_a_hierarchy(published):
     """The printed command has the hierarchy too, from which it knows whose cells these are."""
     pd.DataFrame({"age": [21, 22, 41, 42] * 3, "ill": list("abcabdacdbdc")}).to_csv("ages.csv", index=False)
-    (folder / "age.csv").write_text("21;young;*\n22;young;*\n41;old;*\n42;old;*\n", encoding="utf-8")
-    asked = ["--qi", "age", "--sa", "ill", "--method", "search", "--methods", "full-domain", "--threshold", "0.6"]
-    read = published("ages.csv", *asked, "--hierarchy", "age=age.csv", "--know", "P(a | age=21) <= 0.7")
-    assert read["release"]["qi_tuples"] == 4
+    hierarchy = ["--hierarchy", "age=" + write_text("age.csv", "21;young;*\n22;young;*\n41;old;*\n42;old;*\n")]
+    search = ["--qi", "age", "--sa", "ill", "--method", "search", "--methods", "full-domain", "--threshold", "0.6"]
+    result = published("ages.csv", *search, *hierarchy, "--know", "P(a | age=21) <= 0.7")
+    assert result["release"]["qi_tuples"] == 4
 
 
-def test_groups_are_left_out_of_the_best_release(published):
-    read = published("hospital.csv", *ROLES, "--method", "search", "--methods", "full-domain", "--suppress", "2")
-    assert read["release"]["records"] >= 8
+def test_search_with_a_hierarchy_of_texts_of_dates(run, refuse):
+    """Dates that a hierarchy contains as texts are looked up there; a second hierarchy of an attribute is refused."""
+    days = [f"{day:02d}.03.1950" for day in range(1, 31)]
+    pd.DataFrame({"born": days, "disease": ["flu", "cold", "HIV"] * 10}).to_csv("people.csv", index=False)
+    nodes = pd.DataFrame({0: days, 1: ["early"] * 15 + ["late"] * 15, 2: "*"})
+    nodes.to_csv("born.csv", sep=";", header=False, index=False)
+    hierarchy = ["--hierarchy", "born=born.csv"]
+    search = ["publish", "people.csv", "--qi", "born", "--sa", "disease", "--method", "search", *hierarchy]
+    run(*search)
+    assert "--hierarchy" in refuse(*search, *hierarchy)
+
+
+def test_search_with_suppression(published):
+    """At most the given number of records is left out of the best release."""
+    result = published("hospital.csv", *ROLES, "--method", "search", "--methods", "full-domain", "--suppress", "2")
+    assert result["release"]["records"] >= 8
