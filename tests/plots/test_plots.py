@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import maxent_cvx as mx
@@ -22,8 +21,7 @@ mpl.use("Agg")
 
 @pytest.fixture(autouse=True)
 def _figures():
-    """Start and end without figures."""
-    plt.close("all")
+    """End without figures."""
     yield
     plt.close("all")
 
@@ -43,9 +41,8 @@ def labels(axis) -> list[str]:
 
 
 def test_posterior(post):
-    """A heat map of P(s | q) from 0 to 1: a row a QI tuple, a column a value, and the title says whose."""
+    """The heat map shows P(s | q) from 0 to 1, with one row per QI tuple and one column per value."""
     ax = plots.posterior(post)
-    assert isinstance(ax, Axes)
     assert ax.get_title() == "P(Disease | Gender, Degree)"
     assert labels(ax.xaxis) == ["Breast Cancer", "Flu", "HIV", "Lung Cancer", "Pneumonia"]
     assert labels(ax.yaxis)[:2] == ["female, college", "female, graduate"]
@@ -58,7 +55,7 @@ def test_posterior(post):
 
 
 def test_most_exposed_rows():
-    """With too many tuples the most exposed are drawn, the surest first, and the title says how many of how many."""
+    """Of too many tuples the most exposed are drawn, the surest first, and the title says how many of how many."""
     post, _ = made([[0.5, 0.5], [0.9, 0.1], [0.3, 0.7], [0, 1]], [4, 4, 4, 4])
     ax = plots.posterior(post, max_rows=3)
     assert labels(ax.yaxis) == ["q3", "q1", "q2"]
@@ -68,9 +65,8 @@ def test_most_exposed_rows():
 
 
 def test_quantification():
-    """Scores against K = K+ + K-, a line a kind of knowledge, with axis labels and a legend (Fig. 5)."""
+    """One line per kind of knowledge shows the scores against K = K+ + K- (Fig. 5)."""
     ax = plots.quantification({"K+": curve([3, 2, 1]), "K-": curve([3, 1, 0])})
-    assert isinstance(ax, Axes)
     assert [line.get_xdata().tolist() for line in ax.lines] == [[0, 3, 6]] * 2
     assert [line.get_ydata().tolist() for line in ax.lines] == [[3, 2, 1], [3, 1, 0]]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["K+", "K-"]
@@ -89,67 +85,63 @@ def test_own_axes(post):
 
 
 def test_prices(release):
-    """A bar a statement, the dearest on top; what has no limit says so, and how many do not fit is said."""
+    """One bar per statement, the largest price on top; infinite prices and prices left out are mentioned."""
     model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4", "P(HIV) <= 0.9")
     table = model.solve().prices()
-    ax = mx.plots.prices(table)
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(table.index)
+    ax = plots.prices(table)
+    assert labels(ax.yaxis) == list(table.index)
     assert [text.get_text() for text in ax.texts] == ["no limit: forces zeros"]
     assert sum(bar.get_width() > 0 for bar in ax.patches) == 2
-    assert "the 1 largest prices of 3" in mx.plots.prices(table, max_rows=1).get_title()
+    assert "the 1 largest prices of 3" in plots.prices(table, max_rows=1).get_title()
 
 
 def test_sweep(release):
-    """A line a value against eps, or a line an eps against the value, whichever there are more of."""
-    asked = mx.P("HIV", given={"Gender": "male"})
-    table = mx.sweep(mx.MaxEnt(release), asked, value=[0.1, 0.2], eps=[0, 0.05, 0.1])
-    ax = mx.plots.sweep(table, "entropy")
+    """There is one line per value against eps, or one per eps against the value, whichever has more points."""
+    probability = mx.P("HIV", given={"Gender": "male"})
+    table = mx.sweep(mx.MaxEnt(release), probability, value=[0.1, 0.2], eps=[0, 0.05, 0.1])
+    ax = plots.sweep(table, "entropy")
     assert [line.get_label() for line in ax.lines] == ["value = 0.1", "value = 0.2"]
     assert list(ax.lines[0].get_ydata()) == table["entropy"][:3].tolist()
     assert ax.get_ylabel() == "entropy, nats"
-    other = mx.plots.sweep(mx.sweep(mx.MaxEnt(release), asked, value=[0.1, 0.2, 0.3, 0.9]))
+    other = plots.sweep(mx.sweep(mx.MaxEnt(release), probability, value=[0.1, 0.2, 0.3, 0.9]))
     assert other.get_xlabel() == "the value that is known"
 
 
-def counted(line, threshold: float) -> float:
-    """The people at a threshold, read off the steps."""
-    at, people = (np.asarray(side, dtype=float) for side in line.get_data())
-    return float(people[np.searchsorted(at, threshold, side="left")])
+def height(line, x: float) -> float:
+    """The height of a line of steps, which fall just after x."""
+    steps, heights = (np.asarray(side, dtype=float) for side in line.get_data())
+    return float(heights[np.searchsorted(steps, x, side="left")])
 
 
 @given(chosen(), st.sampled_from([None, "overall"]), st.booleans())
-def test_the_curve_is_what_is_counted_at_each_threshold(drawn, baseline, some) -> None:
-    """On steps, between them and at the ends; for all values and for one; with and without a baseline."""
+def test_exposure(drawn, baseline, some) -> None:
+    """The height of the curve at each threshold is the number of exposed people, with and without a baseline."""
     post, _ = made(*drawn)
     sensitive = ["s1"] if some else None
-    ax = mx.plots.exposure(post, Figure().subplots(), sensitive=sensitive, baseline=baseline)
+    ax = plots.exposure(post, Figure().subplots(), sensitive=sensitive, baseline=baseline)
     overall = post.space.view.n_s / post.space.view.n_records
     between = np.linspace(0, 1, 14)
     for t in {*post.conditional().to_numpy().ravel().round(12), *overall.round(12), *between}:
-        for line, other in zip(ax.get_lines(), (baseline, None), strict=False):
-            found = mx.measures.exposed(post, min(t, 1), sensitive=sensitive, baseline=other)
-            assert counted(line, min(t, 1)) == found.people
+        for line, of_line in zip(ax.get_lines(), (baseline, None), strict=False):
+            exposure = mx.measures.exposed(post, min(t, 1), sensitive=sensitive, baseline=of_line)
+            assert height(line, min(t, 1)) == exposure.people
 
 
-def test_the_line_is_the_share_of_records_at_or_above_each_probability() -> None:
-    """Three rows of 1, 2 and 5 records."""
+def test_likeliest_values() -> None:
+    """The line shows the share of records whose likeliest value has at least each probability."""
     table = pd.DataFrame({"x": [0.9, 0.5, 0.3], "y": [0.1, 0.5, 0.7]})
-    ax = mx.plots.likeliest_values({"a": table}, pd.Series([1, 2, 5]), Figure().subplots())
-    at, share = (np.asarray(side, dtype=float) for side in ax.get_lines()[0].get_data())
+    ax = plots.likeliest_values({"a": table}, pd.Series([1, 2, 5]), Figure().subplots())
     for t in (0.2, 0.5, 0.6, 0.7, 0.8, 0.9):
         expected = np.array([1, 2, 5])[table.max(axis=1) >= t].sum() / 8
-        assert share[np.searchsorted(at, t)] == pytest.approx(expected)  # steps fall just after a probability
+        assert height(ax.get_lines()[0], t) == pytest.approx(expected)
 
 
 MEN = {"Gender": "male"}
 
 
-def rows(ax) -> list[str]:
-    return [label.get_text() for label in ax.get_yticklabels()]
-
-
 def points(ax) -> list[np.ndarray]:
-    return [np.asarray(one.get_offsets())[:, 0] for one in ax.collections if len(one.get_offsets()) > 1]
+    offsets = (np.asarray(collection.get_offsets()) for collection in ax.collections)
+    return [places[:, 0] for places in offsets if len(places) > 1]
 
 
 def test_before_and_after_are_the_two_posteriors(release) -> None:
@@ -157,29 +149,29 @@ def test_before_and_after_are_the_two_posteriors(release) -> None:
     model = mx.MaxEnt(release)
     before, after = model.solve(), model.copy().add("P(Flu | Gender=male) = 0.45").solve()
     ax = plots.before_and_after(before, after, MEN, Figure().subplots(), labels=("release", "rumour"))
-    assert rows(ax)[0] == "Flu"
+    assert labels(ax.yaxis)[0] == "Flu"
     hollow, filled = points(ax)
-    np.testing.assert_allclose(hollow, [before.prob(value, MEN) for value in rows(ax)])
-    np.testing.assert_allclose(filled, [after.prob(value, MEN) for value in rows(ax)])
+    np.testing.assert_allclose(hollow, [before.prob(value, MEN) for value in labels(ax.yaxis)])
+    np.testing.assert_allclose(filled, [after.prob(value, MEN) for value in labels(ax.yaxis)])
     assert (np.diff(filled) <= 0).all()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["release", "rumour"]
 
 
 def test_a_value_that_one_release_lacks_has_no_probability_there() -> None:
-    """Of two releases with other values all are drawn."""
+    """The values of both releases are drawn."""
     first, _ = made([[0.25, 0.75]], [4], ["a", "b"])
     second, _ = made([[0.5, 0.5]], [4], ["b", "c"])
     ax = plots.before_and_after(first, second, {"Q": "q0"}, Figure().subplots())
-    pairs = dict(zip(rows(ax), zip(*points(ax), strict=True), strict=True))
+    pairs = dict(zip(labels(ax.yaxis), zip(*points(ax), strict=True), strict=True))
     assert pairs == {"a": (0.25, 0.0), "b": (0.75, 0.5), "c": (0.0, 0.5)}
 
 
 def test_two_sensitive_attributes_are_drawn_as_combinations() -> None:
-    """A row is a combination of values, with its probability."""
+    """Each row is a combination of values, with its probability."""
     table = pd.DataFrame({"Q": list("aabb"), "S": list("xyxy"), "T": [1, 2, 2, 1], "B": 0})
     post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa=["S", "T"], bucket="B")).solve()
     ax = plots.before_and_after(post, post, {"Q": "a"}, Figure().subplots())
-    assert sorted(rows(ax)) == ["x, 1", "x, 2", "y, 1", "y, 2"]
+    assert sorted(labels(ax.yaxis)) == ["x, 1", "x, 2", "y, 1", "y, 2"]
     np.testing.assert_allclose(points(ax)[0], 0.25, atol=1e-6)
 
 
@@ -196,11 +188,10 @@ def test_intervals_hold_the_estimates(release) -> None:
     assert ((estimate >= drawn[:, 0] - 1e-6) & (estimate <= drawn[:, 1] + 1e-6)).all()
 
 
-def test_intervals_of_what_was_asked(release) -> None:
-    """Statements' probabilities are read from their texts; a Series is taken by its labels, not by its order."""
+def test_intervals_of_expressions(release) -> None:
+    """Estimates are computed from the texts of expressions; a Series is taken by its labels, not by its order."""
     model = mx.MaxEnt(release)
-    asked = ["P(Flu | Gender=male)", "P(HIV) - P(Flu)"]
-    bounds, post = model.bounds(asked), model.solve()
+    bounds, post = model.bounds(["P(Flu | Gender=male)", "P(HIV) - P(Flu)"]), model.solve()
     expected = [post.prob("Flu", MEN), post.prob("HIV") - post.prob("Flu")]
     for estimates in (post, pd.Series(expected, index=bounds.index)[::-1]):
         ax = plots.intervals(bounds, estimates, Figure().subplots())
@@ -210,23 +201,16 @@ def test_intervals_of_what_was_asked(release) -> None:
 
 def test_channels_are_drawn_by_their_change() -> None:
     """The largest change is on top, whichever its direction."""
-    table = pd.DataFrame(
-        {
-            "person": [1, 2, 3],
-            "value": ["x", ("y", 1), "z"],
-            "release": 1,
-            "alone": [0.5, 0.9, 0.2],
-            "together": [0.4, 0.1, 0.5],
-        }
-    )
+    table = pd.DataFrame({"person": [1, 2, 3], "value": ["x", ("y", 1), "z"], "release": 1})
+    table = table.assign(alone=[0.5, 0.9, 0.2], together=[0.4, 0.1, 0.5])
     ax = plots.inference_channels(table, Figure().subplots())
-    assert rows(ax) == ["2: y, 1 (release 1)", "3: z (release 1)", "1: x (release 1)"]
-    assert [one.tolist() for one in points(ax)] == [[0.9, 0.2, 0.5], [0.1, 0.5, 0.4]]
+    assert labels(ax.yaxis) == ["2: y, 1 (release 1)", "3: z (release 1)", "1: x (release 1)"]
+    assert [p.tolist() for p in points(ax)] == [[0.9, 0.2, 0.5], [0.1, 0.5, 0.4]]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8), st.booleans())
 def test_a_release_is_efficient_if_no_other_is_preferable(pairs, loss) -> None:
-    """By comparing each with each; and the frontier has all efficient ones as corners, and goes up or down only."""
+    """The frontier has all efficient releases as corners, and each of its steps is horizontal or vertical."""
     risk, use = np.array(pairs, dtype=float).T
     cost = use if loss else -use
     better = [
@@ -234,7 +218,7 @@ def test_a_release_is_efficient_if_no_other_is_preferable(pairs, loss) -> None:
         for i in range(len(risk))
     ]
     efficient = _efficient(risk, cost)
-    assert efficient.tolist() == [not one for one in better]
+    assert efficient.tolist() == [not is_worse for is_worse in better]
     path = _steps(use[efficient], risk[efficient], loss)
     assert {*zip(use[efficient], risk[efficient], strict=True)} <= {tuple(corner) for corner in path.tolist()}
     assert ((np.diff(path, axis=0) == 0).any(axis=1)).all()
@@ -255,7 +239,7 @@ TABLE = pd.DataFrame(
 
 def test_lines_are_the_rates_and_legends_the_areas() -> None:
     """Trapezoids by hand: 1/16 + 9/16, and 1/8 + 3/4; lines differ in style and in marker."""
-    ax = mx.plots.roc(TABLE, Figure().subplots())
+    ax = plots.roc(TABLE, Figure().subplots())
     first, second, chance = ax.get_lines()
     assert first.get_xydata().tolist() == [[0.0, 0.0], [0.25, 0.5], [1.0, 1.0]]
     assert first.get_label() == f"x (area {0.0625 + 0.5625:.2f})"
@@ -268,31 +252,33 @@ def test_lines_are_the_rates_and_legends_the_areas() -> None:
 def test_lines_are_the_tables_by_k() -> None:
     """Points are in the order of k, and no two of twenty lines have the same marker and style."""
     tables = {f"release {i}": pd.DataFrame({"k": [2, 0, 1], "disclosure": [1, i / 20, 0.98]}) for i in range(20)}
-    ax = mx.plots.worst_case(tables, Figure().subplots())
+    ax = plots.worst_case(tables, Figure().subplots())
     lines = ax.get_lines()
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 20
     for i, line in enumerate(lines):
         np.testing.assert_array_equal(line.get_xydata(), [[0, i / 20], [1, 0.98], [2, 1]])
     assert [text.get_text() for text in ax.get_legend().texts] == list(tables)
-    assert mx.plots.worst_case(tables["release 3"], Figure().subplots()).get_legend() is None
+    assert plots.worst_case(tables["release 3"], Figure().subplots()).get_legend() is None
 
 
-def test_uncertain_knowledge_is_the_probability_of_so_many_or_more() -> None:
-    hospital = mx.datasets.load_hospital()
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+def test_uncertain_knowledge_is_the_probability_of_so_many_or_more(release) -> None:
     result = mx.uncertain(mx.MaxEnt(release), {"P(Breast Cancer | Gender=male) = 0": 0.1}, progress=False)
-    line, mean = mx.plots.uncertain_knowledge(result, Figure().subplots()).get_lines()
+    line, mean = plots.uncertain_knowledge(result, Figure().subplots()).get_lines()
     np.testing.assert_allclose(line.get_ydata(), [1, 1, 0.1, 0])
     assert mean.get_xdata()[0] == pytest.approx(0.1)
 
 
-def test_values_that_are_true_and_false():
-    """Chosen values are drawn in the order given; they are labels, not a selection of columns."""
+def test_values_of_a_heat_map(release):
+    """Chosen values are drawn in the order given; True and False are labels, and a text is one value."""
     table = pd.DataFrame({"Q": list("xxyy"), "S": [False, True, True, True], "B": [1, 1, 2, 2]})
-    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")).solve()
-    for sensitive, drawn in (([True, False], ["True", "False"]), (True, ["True"])):
-        ax = mx.plots.posterior(post, ax=Figure().subplots(), sensitive=sensitive)
-        assert [label.get_text() for label in ax.get_xticklabels()] == drawn
+    of_truth = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")).solve()
+    of_hospital = mx.MaxEnt(release).solve()
+    for post, sensitive, drawn in (
+        (of_truth, [True, False], ["True", "False"]),
+        (of_truth, True, ["True"]),
+        (of_hospital, "Flu", ["Flu"]),
+    ):
+        assert labels(plots.posterior(post, ax=Figure().subplots(), sensitive=sensitive).xaxis) == drawn
 
 
 LINE = pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})
@@ -332,13 +318,6 @@ RISKS = pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, np.nan]}, index=["a",
     ],
 )
 def test_wrong_arguments(post, error, draw):
-    """Nothing to draw, and tables of something else."""
+    """Empty tables and tables of another kind are refused."""
     with pytest.raises(error):
         draw(post)
-
-
-def test_one_value_of_a_heat_map():
-    """A label is one value, not several of its letters."""
-    release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
-    drawn = mx.plots.posterior(mx.MaxEnt(release).solve(), ax=Figure().subplots(), sensitive="Flu")
-    assert len(drawn.get_xticks()) == 1
