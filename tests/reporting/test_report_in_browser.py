@@ -16,23 +16,21 @@ from support.reports import read
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    hospital = mx.datasets.load_hospital()
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    knows = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) <= 0.4").solve()
-    found = tmp_path_factory.mktemp("reports") / "report.html"
-    mx.report({"alone": mx.MaxEnt(release).solve(), "medicine": knows}, found, attacks=["worst_case"])
-    return found
+def file(tmp_path_factory, post):
+    """The report of two answers."""
+    path = tmp_path_factory.mktemp("reports") / "report.html"
+    mx.report({"alone": mx.MaxEnt(post.view).solve(), "medicine": post}, path, attacks=["worst_case"])
+    return path
 
 
 def test_nothing_is_fetched(file):
-    """The page asks for itself and for nothing else, and its console has no error."""
+    """The page requests itself and nothing else, and its console has no error."""
     with opened("about:blank") as page:
-        asked = []
-        page.on("request", lambda request: asked.append(request.url))
+        urls = []
+        page.on("request", lambda request: urls.append(request.url))
         page.goto(file.as_uri())
         page.wait_for_load_state("networkidle")
-        assert {url for url in asked if not url.startswith("data:")} == {file.as_uri()}
+        assert {url for url in urls if not url.startswith("data:")} == {file.as_uri()}
         assert not page.faults
 
 
@@ -48,7 +46,7 @@ def test_tables_sort_on_a_click(file):
                     assert headings.nth(column).get_attribute("aria-sort") == order
                     cells = table.locator(f"tbody tr td:nth-child({column + 1})")
                     values.append(cells.evaluate_all("all => all.map(cell => cell.dataset.value)"))
-                up, down = ([float(value) for value in some if value is not None] for some in values)
+                up, down = ([float(v) for v in column_values if v is not None] for column_values in values)
                 assert up == sorted(up)
                 assert down == sorted(down, reverse=True)
         assert table.locator("th[aria-sort]").count() == 1
@@ -65,15 +63,16 @@ def test_it_is_printed(file, tmp_path):
         assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
-@pytest.mark.parametrize("width", [360, 500, 1200])
-def test_it_fits_the_screen(file, width):
-    """Nothing but the inside of a wide table has to be moved sideways."""
-    with opened(file.as_uri(), width=width) as page:
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+def test_it_fits_the_screen(file):
+    """Only the inside of a wide table has to be moved sideways."""
+    with opened(file.as_uri()) as page:
+        for width in (360, 500, 1200):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_it_can_be_read_without_seeing(file):
-    """Pictures have words, tables captions, regions names; and text stands out from what is behind it."""
+    """Pictures have descriptions, tables have captions, and the contrast of texts is sufficient."""
     with opened(file.as_uri()) as page:
         assert page.locator("html").get_attribute("lang") == "en"
         assert page.locator("table").count() == page.locator("table > caption").count()
@@ -141,7 +140,7 @@ def test_no_markup_of_values(report):
 
 
 def test_a_browser_runs_nothing_of_it(report, tmp_path):
-    """No dialog opens, nothing is complained of, and the script of the page works."""
+    """No dialog opens, the console has no error, and the script of the page works."""
     report.save(tmp_path / "report.html")
     with opened((tmp_path / "report.html").as_uri()) as page:
         dialogs = []
@@ -156,8 +155,8 @@ def test_a_browser_runs_nothing_of_it(report, tmp_path):
 OVERRIDE, HEBREW = "\u202e%03 \u2069", "\u05e9\u05e4\u05e2\u05ea 30"
 
 
-def test_no_label_turns_the_numbers_of_a_sentence_round():
-    """Controls of direction are seen and do nothing; right-to-left labels are isolated, in drawings, too."""
+def test_labels_do_not_change_the_direction_of_a_sentence():
+    """Controls of direction are escaped; right-to-left labels are isolated, in drawings, too."""
     table = pd.DataFrame(
         {HEBREW: ["a", "b", "a", "b"], "S": [OVERRIDE, HEBREW, OVERRIDE, f"x\x07{OVERRIDE}"], "B": [1, 1, 2, 2]}
     )
@@ -166,7 +165,7 @@ def test_no_label_turns_the_numbers_of_a_sentence_round():
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)  # fonts of drawings lack control characters
         html = mx.report({HEBREW: post, OVERRIDE: mx.MaxEnt(release).solve()}, threshold=0.5).html
-    drawings = [base64.b64decode(one).decode() for one in re.findall(r"base64,([A-Za-z0-9+/=]{100,})", html)]
+    drawings = [base64.b64decode(data).decode() for data in re.findall(r"base64,([A-Za-z0-9+/=]{100,})", html)]
     assert drawings
     for text in (html, *drawings, post._repr_html_(), release._repr_html_(), mx.measures.exposed(post)._repr_html_()):
         assert not set(text) & set("\u202e\x07")

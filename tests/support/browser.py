@@ -10,7 +10,7 @@ import pytest
 
 #: Programs that are Chromium, by the names that systems give them.
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-#: What keeps it from asking the network for anything of its own; and root has no sandbox.
+#: Chromium requests nothing from the network by itself; root has no sandbox.
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -18,14 +18,13 @@ ARGUMENTS = (
 
 
 def chromium():
-    """Where Chromium is, or None: the one that MAXENT_CVX_CHROMIUM names, or one on the path."""
-    named = os.environ.get("MAXENT_CVX_CHROMIUM")
-    return named or next(filter(None, map(shutil.which, PROGRAMS)), None)
+    """Return the path of Chromium: that of MAXENT_CVX_CHROMIUM, or of the first program on the path; or None."""
+    return os.environ.get("MAXENT_CVX_CHROMIUM") or next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 @contextmanager
 def opened(address, *, width=1200, height=900):
-    """Open a page; `page.faults` lists what its console and its scripts complained of. Skipped without Chromium."""
+    """Open a page; `page.faults` lists the errors of its console and scripts. Skip the test without Chromium."""
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     program = chromium()
     if program is None:
@@ -36,7 +35,7 @@ def opened(address, *, width=1200, height=900):
             page = browser.new_page(viewport={"width": width, "height": height})
             page.set_default_timeout(0)  # a busy computer is no failure; whoever runs the tests sets their limit
             page.faults = []
-            page.on("console", lambda said: page.faults.append(said.text) if said.type == "error" else None)
+            page.on("console", lambda line: page.faults.append(line.text) if line.type == "error" else None)
             page.on("pageerror", lambda error: page.faults.append(str(error)))
             page.goto(address)
             yield page

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-__all__ = ["Page", "read"]
-
 
 @dataclass
 class Page:
@@ -15,13 +13,12 @@ class Page:
     text: str = ""
     headings: list[tuple[int, str]] = field(default_factory=list)
     tables: dict[str, list[list[tuple[str, float | None]]]] = field(default_factory=dict)
-    alts: list[str] = field(default_factory=list)
     tags: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
 
     def table(self, caption):
         """The rows of the one table whose caption begins so."""
-        (found,) = [rows for name, rows in self.tables.items() if name.startswith(caption)]
-        return found
+        (rows,) = [rows for name, rows in self.tables.items() if name.startswith(caption)]
+        return rows
 
 
 class _Reader(HTMLParser):
@@ -33,7 +30,6 @@ class _Reader(HTMLParser):
         given = dict(attrs)
         self.page.tags.append((tag, given))
         if tag in ("meta", "link", "img", "input", "br"):
-            self.page.alts += [text for text in [given.get("alt")] if text]
             return
         self.open.append(tag)
         if tag == "table":
