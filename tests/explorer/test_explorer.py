@@ -1,7 +1,8 @@
-"""The explorer: widgets where there are some, a picture elsewhere, and a model that can be taken away."""
+"""The explorer: widgets, a picture without them, and the model of the present state."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from base64 import b64decode
 from types import SimpleNamespace
@@ -23,9 +24,9 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 FLU, NONE = "P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0"
 
 
-def made(**options):
+def explorer_of_two():
     """An explorer of two statements."""
-    return mx.explore(mx.MaxEnt(RELEASE).add(FLU, NONE), HOSPITAL, min_support=2, **options)
+    return mx.explore(mx.MaxEnt(RELEASE).add(FLU, NONE), HOSPITAL, min_support=2)
 
 
 @pytest.fixture
@@ -33,35 +34,33 @@ def page():
     """An explorer with its page."""
     for library in ("ipywidgets", "anywidget"):
         pytest.importorskip(library, reason=f"{library} is not installed: pip install 'maxent-cvx[explorer]'")
-    found = made()
-    assert found.widget is found.widget
-    return found, found._page
+    explorer = explorer_of_two()
+    assert explorer.widget is explorer.widget
+    return explorer, explorer._page
 
 
 def controls(page):
     """The sliders by name, and the ticks by text."""
     kinds = page.controls._sliders.values(), page.controls._general.values()
-    return {one.name: one for some in kinds for one in some}, {t.description: t for t in page.controls._ticks.values()}
+    ticks = {tick.description: tick for tick in page.controls._ticks.values()}
+    return {slider.name: slider for sliders in kinds for slider in sliders}, ticks
 
 
 def test_without_widgets_it_is_a_picture(monkeypatch):
-    """Where ipywidgets is not installed a picture is shown, text says what to install, and nothing is imported."""
+    """Without ipywidgets a picture is shown, and a text that names the package to install."""
     monkeypatch.setattr(module, "find_spec", lambda name: None)
-    explorer = made()
+    explorer = explorer_of_two()
     bundle = explorer._repr_mimebundle_()[0]
     assert set(bundle) == {"text/plain", "image/png"}
     assert b64decode(bundle["image/png"]).startswith(b"\x89PNG")
     assert "pip install" in bundle["text/plain"]
     with pytest.raises(ImportError, match="pip install"):
         explorer.widget  # noqa: B018
-    words = explorer.figure().get_supxlabel()
-    assert "exposed" in words
+    assert "exposed" in explorer.figure().get_supxlabel()
 
 
 def test_nothing_else_loads_widgets():
     """Neither the package nor an explorer imports ipywidgets before the page is shown."""
-    import subprocess
-
     code = """
 import sys, maxent_cvx as mx
 release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
@@ -73,14 +72,14 @@ print(repr(explorer), "ipywidgets" in sys.modules, "matplotlib" in sys.modules)
 
 
 def test_a_notebook_gets_the_page_and_the_picture(page):
-    """A frontend that has widgets shows them; one that has none takes the picture from the same output."""
+    """The output contains both the widgets and a picture for a frontend without widgets."""
     bundle = page[0]._repr_mimebundle_()[0]
     assert set(bundle) == {"text/plain", "image/png", VIEW}
     assert bundle[VIEW]["model_id"] == page[0].widget.model_id
 
 
-def test_colab_is_told_which_manager_loads_the_widgets(page, monkeypatch):
-    """Colab loads anywidget only by a manager that the metadata of the output name."""
+def test_metadata_for_colab(page, monkeypatch):
+    """The metadata of the output name the manager by which Colab loads anywidget."""
     output = SimpleNamespace(
         enable_custom_widget_manager=lambda: None, _widgets=SimpleNamespace(_installed_url="https://manager")
     )
@@ -90,7 +89,7 @@ def test_colab_is_told_which_manager_loads_the_widgets(page, monkeypatch):
 
 
 def test_sliders_move_the_model(page):
-    """What a slider or a tick is put to is known then: the explorer's model, answer and code are those of now."""
+    """The explorer's model, answer and code are those of the present sliders and ticks."""
     explorer, shown = page
     sliders, ticks = controls(shown)
     sliders["value of P(Flu | Gender=male)"].value = 0.35
@@ -110,7 +109,7 @@ def test_sliders_move_the_model(page):
 
 
 def test_contradictions_are_words_on_the_page(page):
-    """A contradiction is an alarm that names statements; the picture of before stays, and the way back is open."""
+    """A contradiction is an alarm that names statements; the last picture stays, and the slider can be moved back."""
     explorer, shown = page
     slider = controls(shown)[0]["value of P(Flu | Gender=male)"]
     slider.value = 0.9
@@ -127,7 +126,7 @@ def test_contradictions_are_words_on_the_page(page):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_view(kind, page):
-    """Releases, named people, priors, tables, series and populations are explored alike, without a traceback."""
+    """Releases, named people, priors, tables, series and populations can be explored and reset."""
     explorer = mx.explore(KINDS[kind]())
     before = explorer.posterior
     assert explorer.widget.children
@@ -138,9 +137,11 @@ def test_every_kind_of_view(kind, page):
     assert explorer._exploration.picture.count("<tr>") == min(len(before.inferences()[0]), 20) + 1
 
 
-def test_who_is_not_of_the_release():
-    """Records of other people, and other things than models, are refused before anything is shown."""
-    with pytest.raises(mx.TableError):
-        mx.explore(mx.MaxEnt(RELEASE), HOSPITAL.head(5))
-    with pytest.raises(mx.StatementError):
-        mx.explore(RELEASE)
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [((mx.MaxEnt(RELEASE), HOSPITAL.head(5)), mx.TableError), ((RELEASE,), mx.StatementError)],
+    ids=["records of other people", "no model"],
+)
+def test_wrong_arguments(arguments, error):
+    with pytest.raises(error):
+        mx.explore(*arguments)

@@ -12,7 +12,7 @@ from support.voila import served
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "explorer" / "hospital.ipynb"
 VALUE = "value of P(Flu | Gender=male)"
-#: A page of one slider and the words, whose model hears nothing until `answer` is called.
+#: A page of one slider and the text, whose model receives nothing until `answer` is called.
 SAVED = """async (script) => {
     const { default: text } = await import("data:text/javascript," + encodeURIComponent(script));
     document.body.innerHTML = '<div class="maxent-explorer"><input type="range"><div id="words"></div></div>';
@@ -24,16 +24,16 @@ SAVED = """async (script) => {
 
 
 def is_local(address):
-    """Whether something is asked of this computer."""
+    """Whether an address is on this computer."""
     return address.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:"))
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The page, with its sliders; nothing is asked of the network."""
+    """The page, with its sliders; nothing is requested from the network."""
     pytest.importorskip("anywidget", reason="the sliders are not installed: pip install 'maxent-cvx[explorer]'")
     with opened("about:blank") as page, served(NOTEBOOK, tmp_path_factory.mktemp("voila") / "log.txt") as address:
-        # Voila's own template asks for fonts of symbols elsewhere, and lives without them.
+        # Voila's own template requests fonts of symbols elsewhere, and works without them.
         page.route(lambda url: not is_local(url), lambda route: route.fulfill(status=200, content_type="text/css"))
         page.goto(address)
         page.get_by_role("slider", name=VALUE).wait_for()
@@ -48,7 +48,7 @@ def keys(page, slider, key, times):
 
 
 def test_numbers_follow_a_slider(page):
-    """Who moves a value by keyboard sees other probabilities, another score and other code; nothing complains."""
+    """A value moved by keyboard changes the probabilities, the score and the code; there is no error."""
     before = page.locator(".maxent-map").inner_text()
     assert "at the start" not in page.get_by_role("status").inner_text()
     assert "P(Breast Cancer | Gender=male) = 0" in page.locator(".maxent-code").inner_text()
@@ -60,18 +60,18 @@ def test_numbers_follow_a_slider(page):
     assert page.faults == []
 
 
-def test_the_page_around_a_slider_does_not_hear_its_keys(page):
-    """JupyterLab, which widens its panels by arrow keys that it hears, hears none of a slider."""
-    page.evaluate("heard = []; document.addEventListener('keydown', (event) => heard.push(event.key))")
+def test_the_page_around_a_slider_does_not_receive_its_keys(page):
+    """JupyterLab, which widens its panels by arrow keys, receives none of the arrow keys of a slider."""
+    page.evaluate("received = []; document.addEventListener('keydown', (event) => received.push(event.key))")
     for key in ("ArrowRight", "ArrowLeft", "End", "Tab"):
         page.get_by_role("slider", name="vagueness of P(Flu | Gender=male)").press(key)
-    assert page.evaluate("heard") == ["Tab"]
+    assert page.evaluate("received") == ["Tab"]
     page.get_by_role("button", name="Reset").click()
     page.locator(".maxent-code", has_text="0.25 <= P(Flu | Gender=male) <= 0.35").wait_for()
 
 
-def test_contradictions_are_said_in_words(page):
-    """Beyond what is published allows, the page says so and names the statement; the last picture stays, greyed."""
+def test_contradictions_are_shown(page):
+    """If the release rules a statement out, the page names it; the last picture stays, greyed."""
     keys(page, page.get_by_role("slider", name=VALUE), "End", 1)
     page.get_by_role("status").filter(has_text="Contradiction").wait_for()
     assert "P(Flu | Gender=male) >= 0.95" in page.get_by_role("status").inner_text()
@@ -92,7 +92,7 @@ def test_the_code_can_be_copied(page):
 
 
 def test_every_control_has_a_name(page):
-    """Who cannot see the page is told what each slider, tick and button is; no two sliders are called alike."""
+    """A screen reader finds a name for each slider, tick and button; the names of the sliders differ."""
     names = [slider.get_attribute("aria-label") for slider in page.get_by_role("slider").all()]
     assert len(names) == len(set(names)) == 7
     assert all(names)
@@ -103,7 +103,7 @@ def test_every_control_has_a_name(page):
 
 
 def test_a_page_without_a_kernel_says_so(page):
-    """Where nothing answers a slider that was moved, the page says that its numbers have not followed."""
+    """If nothing answers a moved slider, the page says that its numbers have not followed."""
     script = Path(explorer.__file__).with_name("live_text.js").read_text(encoding="utf-8")
     saved = page.context.browser.new_page()
     saved.clock.install()
