@@ -1,4 +1,4 @@
-"""The data of the papers: what is carried is what was published, value by value."""
+"""The bundled data are those of the papers, value by value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import maxent_cvx as mx
 from maxent_cvx import TableError
 from support.helpers import refused
 
-#: UCI's own files, beside the repository where somebody put them.
+#: Optional folder with UCI's own files, beside the repository.
 UCI = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult"
 MAKER = Path(str(files("maxent_cvx"))) / "datasets" / "make_adult.py"
 SEVEN = ["workclass", "marital-status", "occupation", "relationship", "race", "sex", "native-country"]
@@ -29,7 +29,7 @@ EDUCATION = {
 
 
 def uci(name: str) -> Path:
-    """The path of one of UCI's files; a visible skip where there is none."""
+    """Return the path of one of UCI's files; skip the test without it."""
     if not (path := UCI / name).exists():
         pytest.skip(f"UCI's {name} is not at ../shared/data/adult")
     return path
@@ -76,9 +76,9 @@ def test_the_first_14210(adult):
 
 
 def test_bundled_file_is_what_its_script_makes():
-    """The bundled table is made from UCI's file by the script beside it, and by nothing else."""
-    made = gzip.decompress(runpy.run_path(str(MAKER))["compact"](uci("adult.data").read_bytes()))
-    assert made == gzip.decompress(MAKER.with_name("adult.csv.gz").read_bytes())
+    """The script beside the bundled table makes it from UCI's file."""
+    data = gzip.decompress(runpy.run_path(str(MAKER))["compact"](uci("adult.data").read_bytes()))
+    assert data == gzip.decompress(MAKER.with_name("adult.csv.gz").read_bytes())
 
 
 def test_another_file_writes_nothing(tmp_path, monkeypatch):
@@ -108,17 +108,18 @@ def test_uci_files(name, rows, complete, poor, complete_poor):
     assert list(filled.index) == list(range(complete))
 
 
-ROW = "39, State-gov, 77516, {}, 13, Never-married, {}, Not-in-family, White, Male, 2174, 0, 40, United-States, {}\n"
-
-
 def test_uci_format(tmp_path):
-    """In UCI's files ? is a missing value, a line may open with a bar, and labels may end with a full stop."""
-    path = tmp_path / "adult.test"
+    """In UCI's files ? is a missing value, a line may begin with a bar, and labels may end with a full stop."""
+    rest = "Not-in-family, White, Male, 2174, 0, 40, United-States"
     rows = [
-        ROW.format("11th", "Sales", "<=50K."),
-        ROW.format("9th", "?", ">50K."),
-        ROW.format("12th", "Sales", ">50K."),
+        f"39, State-gov, 77516, {education}, 13, Never-married, {occupation}, {rest}, {label}\n"
+        for education, occupation, label in (
+            ("11th", "Sales", "<=50K."),
+            ("9th", "?", ">50K."),
+            ("12th", "Sales", ">50K."),
+        )
     ]
+    path = tmp_path / "adult.test"
     path.write_text("|1x3 Cross validator\n" + "".join(rows) + "\n")
     everybody = mx.datasets.load_adult(complete=False, path=path)
     assert everybody["salary"].tolist() == ["<=50K", ">50K", ">50K"]
@@ -127,10 +128,10 @@ def test_uci_format(tmp_path):
     assert mx.datasets.load_adult(path=path)["education"].tolist() == ["11th", "12th"]
 
 
-def test_another_file_is_not_adult(tmp_path):
+@pytest.mark.parametrize("text", ["", "Name,Gender\nAnn,f\n", "a,b\n1,2\n1,2,3\n", ",".join("1" * 15) + "\n"])
+def test_another_file_is_not_adult(tmp_path, text):
     """A file that is not UCI's is refused."""
     path = tmp_path / "people.csv"
-    for text in ("", "Name,Gender\nAnn,f\n", "a,b\n1,2\n1,2,3\n", ",".join("1" * 15) + "\n"):
-        path.write_text(text)
-        with refused(TableError):
-            mx.datasets.load_adult(path=path)
+    path.write_text(text)
+    with refused(TableError):
+        mx.datasets.load_adult(path=path)

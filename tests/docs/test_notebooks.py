@@ -17,7 +17,7 @@ NAMES = notebooks.names()
 
 
 def execute(notebook):
-    """Run every cell; a kernel that hangs is given up, and the test skipped."""
+    """Run every cell; skip the test if a kernel hangs."""
     try:
         notebooks.execute(notebook)
     except CellTimeoutError as error:
@@ -26,7 +26,7 @@ def execute(notebook):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs(name, monkeypatch):
-    """Every cell runs, the asserted answers to exercises included, and the small run shows what is stored."""
+    """Every cell runs, with the asserted answers to exercises, and the small run has the stored outputs."""
     for setting, value in {SMALL: "1", **ENVIRONMENT}.items():
         monkeypatch.setenv(setting, value)
     notebook = read(name)
@@ -37,7 +37,7 @@ def test_runs(name, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if has_small_run(read(name))])
 def test_runs_in_full(name, monkeypatch):
-    """What readers see in a stored notebook is what a run of the same size shows."""
+    """The outputs of a stored notebook are those of a run of the same size."""
     for setting, value in ENVIRONMENT.items():
         monkeypatch.setenv(setting, value)
     monkeypatch.delenv(SMALL, raising=False)

@@ -1,4 +1,4 @@
-"""Outputs of two runs of a notebook are compared: what computers differ in passes, and nothing else."""
+"""The comparison of two runs of a notebook ignores what depends on the computer, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.shown import VARIES, differences, shown
 
 
 def showing(*lines, html="", tags=(), picture=False):
-    """What a notebook of one cell shows: printed lines, a table, a picture."""
+    """The outputs of a notebook with one cell: printed lines, a table, a picture."""
     cell = nbformat.v4.new_code_cell("", metadata={"tags": list(tags)})
     if lines:
         cell.outputs.append(nbformat.v4.new_output("stream", name="stdout", text="\n".join(lines)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "QITable": (mx.QITable, {"people": HOSPITAL, "qi": QI, "sa": "S", "sa_values": ["a", "b"]}),
     "ReleaseSeries": (mx.ReleaseSeries, {"releases": [NAMED]}),
     "MaxEnt": (mx.MaxEnt, {"view": RELEASE, "people": ALLEN, "prior": PRIOR}),
-    "MaxEnt.add": (lambda said, label: MODEL.copy().add(said, label=label), {"said": "P(HIV) = 0.2", "label": "gossip"}),
+    "MaxEnt.add": (lambda source, label: MODEL.copy().add(source, label=label), {"source": "P(HIV) = 0.2", "label": "gossip"}),
     "MaxEnt.remove": (lambda label: MODEL.copy().remove(label), {"label": "P(Flu | Gender=male) = 0.3"}),
     "MaxEnt.solve": (
         MODEL.solve,
@@ -106,21 +107,20 @@ WRONG = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_wrong_arguments(name: str, tmp_path, monkeypatch):
-    """Each argument in turn is replaced by values of a wrong type or range: accepted, or refused by a typed error."""
+    """Each argument in turn is replaced by values of a wrong type or range: a value is accepted, or the error is typed."""
     monkeypatch.chdir(tmp_path)  # some calls write to the path "x"
     function, arguments = CALLS[name]
     function(**arguments)
-    for argument in arguments:
-        for wrong, value in WRONG.items():
-            message = "accepted"
-            try:
-                function(**{**arguments, argument: value})
-            except mx.MaxEntError as error:
-                message = str(error)
-            except Exception as error:
-                pytest.fail(f"{name}({argument}={wrong}): {type(error).__name__}: {error}")
-            assert message
-            assert SECRET not in message
+    for argument, (wrong, value) in itertools.product(arguments, WRONG.items()):
+        message = "accepted"
+        try:
+            function(**{**arguments, argument: value})
+        except mx.MaxEntError as error:
+            message = str(error)
+        except Exception as error:
+            pytest.fail(f"{name}({argument}={wrong}): {type(error).__name__}: {error}")
+        assert message
+        assert SECRET not in message
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,6 @@ def test_wrong_arguments(name: str, tmp_path, monkeypatch):
     ],
 )
 def test_common_mistakes(error: type[Exception], call: Callable[[], Any]):
-    """Each has the error that callers catch; that of a user's own function reaches the user."""
+    """Each mistake has the error that callers catch; an error of a user's own function reaches the user."""
     with pytest.raises(error):
         call()

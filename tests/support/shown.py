@@ -103,7 +103,7 @@ def shown_by(cell):
             lines = data["text/plain"].splitlines()
             outputs.append([" ".join(TIMED.sub(MASKED, line).split()) for line in lines if line.strip()])
     if VARIES in cell.metadata.get("tags", []):
-        return ["picture" if one == "picture" else [MASKED] for one in outputs]
+        return ["picture" if output == "picture" else [MASKED] for output in outputs]
     return outputs
 
 
@@ -119,21 +119,20 @@ def last_digit(text):
     return 1.001 * 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
 
 
-def same_number(one, other):
+def same_number(a, b):
     """Whether two printed numbers agree: to their last digit or a ten-thousandth, or both are tiny."""
-    a, b = float(one), float(other)
-    if "e" in one and "e" in other and max(abs(a), abs(b)) <= ACCURACY:
+    difference, size = abs(float(a) - float(b)), max(abs(float(a)), abs(float(b)))
+    if "e" in a and "e" in b and size <= ACCURACY:
         return True  # error bounds such as 3e-09 need only be small enough
-    if "." not in one + other and "e" not in one + other:
-        return a == b
-    return abs(a - b) <= max(ABSOLUTE, RELATIVE * max(abs(a), abs(b)), last_digit(one), last_digit(other))
+    if "." not in a + b and "e" not in a + b:
+        return difference == 0
+    return difference <= max(ABSOLUTE, RELATIVE * size, last_digit(a), last_digit(b))
 
 
-def same_line(one, other):
+def same_line(a, b):
     """Whether two lines have the same words and numbers."""
-    if NUMBER.sub(MASKED, one) != NUMBER.sub(MASKED, other):
-        return False
-    return all(map(same_number, NUMBER.findall(one), NUMBER.findall(other)))
+    same_words = NUMBER.sub(MASKED, a) == NUMBER.sub(MASKED, b)
+    return same_words and all(map(same_number, NUMBER.findall(a), NUMBER.findall(b)))
 
 
 def differences(stored, now):

@@ -17,15 +17,15 @@ from .patience import AGES
 
 @contextmanager
 def served(notebook, log):
-    """Serve a notebook, and give the address; what Voila says is written to a file. Skipped without Voila."""
+    """Serve a notebook, and yield the address; write Voila's output to a file. Skip the test without Voila."""
     pytest.importorskip("voila", reason="Voila is not installed: pip install 'maxent-cvx[explorer]'")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}/"
     options = ["--no-browser", "--Voila.ip=127.0.0.1", f"--port={port}", "--Voila.port_retries=0"]
-    with open(log, "w", encoding="utf-8") as said:
-        voila = subprocess.Popen([sys.executable, "-m", "voila", str(notebook), *options], stdout=said, stderr=said)
+    with open(log, "w", encoding="utf-8") as file:
+        voila = subprocess.Popen([sys.executable, "-m", "voila", str(notebook), *options], stdout=file, stderr=file)
         try:
             _wait(voila, address + "voila/static/favicon.ico", log)
             yield address
@@ -35,7 +35,7 @@ def served(notebook, log):
 
 
 def _wait(voila, address, log):
-    """Wait until it answers, for as long as it is alive."""
+    """Wait until Voila answers, as long as its process is alive."""
     end = time.monotonic() + AGES
     while time.monotonic() < end:
         assert voila.poll() is None, f"Voila ended: {log.read_text(encoding='utf-8')}"
