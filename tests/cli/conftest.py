@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from maxent_cvx.cli.main import main
@@ -16,6 +18,18 @@ def folder(tmp_path, monkeypatch, hospital):
     monkeypatch.chdir(tmp_path)
     hospital.to_csv("hospital.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture
+def people():
+    """Sixty people with letters of Western Europe, decimal numbers and codes with leading zeros."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "Alter": rng.integers(20, 60, 60), "PLZ": rng.choice(["01067", "80331"], 60),
+            "Größe": rng.integers(1500, 2000, 60) / 10, "Krankheit": rng.choice(["Grippe", "Müdigkeit; stark", "Röteln"], 60),
+        }
+    )  # fmt: skip
 
 
 @pytest.fixture

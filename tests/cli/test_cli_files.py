@@ -16,18 +16,6 @@ from support.commands import write_table, write_text
 ENDINGS = ["csv", "xlsx", "parquet"]
 
 
-@pytest.fixture
-def people():
-    """Sixty people with letters of Western Europe, decimal numbers and codes with leading zeros."""
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "Alter": rng.integers(20, 60, 60), "PLZ": rng.choice(["01067", "80331"], 60),
-            "Größe": rng.integers(1500, 2000, 60) / 10, "Krankheit": rng.choice(["Grippe", "Müdigkeit; stark", "Röteln"], 60),
-        }
-    )  # fmt: skip
-
-
 # -- formats and layouts -----------------------------------------------------------------------------
 
 

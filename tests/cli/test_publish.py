@@ -12,14 +12,6 @@ from support.commands import printed_command, write_text
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
 
-@pytest.fixture
-def people():
-    """Sixty people with an age, a code with leading zeros and a disease, some names of which contain a separator."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"age": rng.integers(20, 60, 60), "zip": rng.choice(["01067", "80331"], 60)})
-    return table.assign(ill=rng.choice(["flu", "fatigue; severe", "measles"], 60))
-
-
 def entropy(release: mx.View, *known: mx.Source) -> float:
     return mx.MaxEnt(release).add(*known).solve().entropy
 
@@ -38,7 +30,7 @@ def entropy(release: mx.View, *known: mx.Source) -> float:
 def test_the_verdict_is_that_of_the_printed_command(people, run, method):
     """Publish prints who is exposed by its file, as quantify does."""
     people.to_csv("people.csv", index=False)
-    text = run("publish", "people.csv", "--qi", "age,zip", "--sa", "ill", *method, "--out", "open")
+    text = run("publish", "people.csv", "--qi", "Alter,PLZ", "--sa", "Krankheit", *method, "--out", "open")
     verdict = next(line for line in text.splitlines() if "people exposed" in line or "people (" in line)
     assert verdict.split(": ", 1)[1] in run(*printed_command(text, "Read them back:"))
 

@@ -1,4 +1,4 @@
-"""``maxent-cvx report`` and ``quantify --report`` write the page of the library, and end as quantify does."""
+"""``maxent-cvx report`` writes the page of the library, and ends as quantify does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import maxent_cvx as mx
-from support.commands import write_table
 from support.reports import read
 
 MEDICINE = ["--know", "P(Breast Cancer | Gender=male) = 0"]
@@ -64,14 +63,6 @@ def test_it_ends_as_quantify_does(run):
     assert f"{failed} people are exposed" in page().text
     run("report", "three.csv", *ROLES, "--fail-above", "0.5")
     assert "a probability of more than 50 %" in page().text
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_quantify_writes_it_too(run, hospital, ending):
-    """A report is one more output of quantify, of a release in partitions as well."""
-    table = write_table(hospital, f"patients.{ending}")
-    run("quantify", table, *ROLES, *MEDICINE, "--report", "q.html")
-    assert "1 of 10 people is exposed" in page("q.html").text
 
 
 def test_a_missing_baseline_is_mentioned_once(run, hospital):

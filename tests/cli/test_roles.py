@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import io
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from maxent_cvx.cli.roles import KEY, OTHER_SA, QI, SA, proposed_roles
 from support.commands import printed_command, write_text
-
-
-@pytest.fixture
-def people():
-    """Sixty people with an umlaut and a decimal number in each row."""
-    rng = np.random.default_rng(0)
-    columns = {"PLZ": rng.choice(["01067", "80331"], 60), "Größe": rng.integers(1500, 2000, 60) / 10}
-    return pd.DataFrame({**columns, "Krankheit": rng.choice(["Grippe", "Müdigkeit; stark", "Röteln"], 60)})
 
 
 def test_roles_are_proposed_by_values_and_names():
