@@ -69,13 +69,6 @@ def test_quantify_with_knowledge(run, release):
     assert f"H(Q, S, B) = {model.solve().entropy:.6f} nats" in text
 
 
-def test_quantify_writes_probabilities(run, release):
-    """With --out x.csv it writes P(s | q)."""
-    assert "wrote p.csv" in run("quantify", "hospital", "--out", "p.csv")
-    expected = mx.MaxEnt(release).solve().conditional()
-    pd.testing.assert_frame_equal(pd.read_csv("p.csv", index_col=[0, 1]), expected, check_names=False)
-
-
 @pytest.mark.parametrize(("name", "begins"), [("p.png", b"\x89PNG"), ("p.svg", b"<?xml")])
 @pytest.mark.parametrize("more", [[], ["--top", "0,1", "--min-support", "1"]], ids=" ".join)
 def test_quantify_plots(run, name, begins, more):

@@ -60,13 +60,15 @@ def test_each_standard_stream_is_used_once(refuse):
     assert "--json and --out" in refuse("quantify", "hospital", "--json", "--out", "-")
 
 
-def test_data_alone_on_standard_output(capsys, release):
-    """With --out - standard output is the CSV file, and messages go to standard error."""
+def test_data_alone_on_standard_output(capsys, run, release):
+    """With --out - standard output is the CSV file with P(s | q), and messages go to standard error."""
     assert main(["quantify", "hospital", "--out", "-"]) == 0
     captured = capsys.readouterr()
     table = pd.read_csv(io.StringIO(captured.out), index_col=[0, 1])
     pd.testing.assert_frame_equal(table, mx.MaxEnt(release).solve().conditional(), check_names=False)
     assert "Worst disclosure" in captured.err
+    assert "wrote p.csv" in run("quantify", "hospital", "--out", "p.csv")
+    pd.testing.assert_frame_equal(pd.read_csv("p.csv", index_col=[0, 1]), table)
 
 
 def test_a_pipe_from_end_to_end(folder):
