@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -91,10 +94,17 @@ def test_reconstruct(run):
     ]  # fmt: skip
 
 
-def test_reconstruct_with_decimal_points_and_commas(document):
-    """Two people of mean age 0.5, of whom each is 0 or 1, are 0 and 1 years old."""
-    for name, text in (("points.csv", "age,n,mean\n,2,0.5\n"), ("commas.csv", "age;n;mean\n;2;0,5\n")):
-        result = document("attack", "reconstruct", write_text(name, text), "--domain", "age=0-1")
-        assert result["solutions"] == [[{"age": 0}, {"age": 1}]]
-        assert result["unique"]
-        assert result["complete"]
+@pytest.mark.parametrize(("sep", "decimal"), [(",", "."), (";", ",")])
+def test_reconstruct_with_several_solutions(document, sep, decimal):
+    """All pairs of women of mean age 25.0 and of men of mean age 35.0 are found, with the median 28 of all."""
+    rows = ["sex,age,n,mean,median", ",,4,30.0,28", "F,,2,25.0,25", "M,,2,35.0,35"]
+    path = write_text("tables.csv", "\n".join(rows).replace(",", sep).replace(".", decimal))
+    result = document("attack", "reconstruct", path, "--domain", "age=22-40;sex=F|M")
+    solutions = [sorted((row["sex"], row["age"]) for row in solution) for solution in result["solutions"]]
+    assert sorted(solutions) == [
+        [("F", 50 - f), ("F", f), ("M", 70 - m), ("M", m)]
+        for f, m in itertools.product(range(28, 24, -1), range(40, 34, -1))
+        if abs(np.median([50 - f, f, 70 - m, m]) - 28) <= 0.5
+    ]
+    assert not result["unique"]
+    assert result["complete"]
