@@ -7,21 +7,26 @@ import io
 import pandas as pd
 import pytest
 
-from maxent_cvx.cli.roles import KEY, OTHER_SA, QI, SA, proposed_roles
+from maxent_cvx.cli.roles import KEY, OTHER_SA, QI, SA, TEXT, proposed_roles
 from support.commands import printed_command, write_text
 
 
 def test_roles_are_proposed_by_values_and_names():
+    """Distinct values and names identify records; texts that hardly recur are no quasi-identifiers, but numbers are."""
     n = 40
     table = pd.DataFrame(
         {
-            "customer_id": range(n), "birthYear": [1950 + i % 30 for i in range(n)], "Geschlecht": ["m", "w"] * (n // 2),
+            "customer_id": range(n), "token": [f"t{i}" for i in range(n)], "name": [f"Ann {i % 30}" for i in range(n)],
+            "birthYear": [1950 + i % 30 for i in range(n)], "Geschlecht": ["m", "w"] * (n // 2),
             "salary": [1000.5 + i for i in range(n)], "department": ["a", "b", "c", "d"] * (n // 4),
+            "steps": [i % 30 for i in range(n)], "remark": [f"was late {i % 30} times" for i in range(n)],
         }
     )  # fmt: skip
-    assert proposed_roles(table).to_dict() == {
-        "customer_id": KEY, "birthYear": QI, "Geschlecht": QI, "salary": SA, "department": QI,
-    }  # fmt: skip
+    roles = {"customer_id": KEY, "token": KEY, "name": KEY, "birthYear": QI, "Geschlecht": QI, "salary": SA}
+    roles |= {"department": QI, "steps": QI, "remark": TEXT}
+    assert proposed_roles(table).to_dict() == roles
+    # Without a column that is called sensitive, the last one that is not called a quasi-identifier is.
+    assert proposed_roles(table.drop(columns="salary"))["steps"] == SA
     # Dates are quasi-identifiers, although all may be different, as names are; and so may salaries be.
     dates = pd.Series(pd.date_range("1950-01-13", periods=n, freq="37D"))
     assert proposed_roles(table.assign(day=dates.dt.strftime("%d.%m.%Y")))["day"] == QI
