@@ -73,9 +73,10 @@ def test_quantify_with_knowledge(run, release):
 @pytest.mark.parametrize("more", [[], ["--top", "0,1", "--min-support", "1"]], ids=" ".join)
 def test_quantify_plots(run, name, begins, more):
     """With --plot it draws P(s | q) or the scores, and leaves no figure open."""
+    before = plt.get_fignums()
     run("quantify", "hospital", "--plot", name, *more)
     assert Path(name).read_bytes().startswith(begins)
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == before
 
 
 def test_quantify_scores(run, hospital, release):
@@ -115,12 +116,13 @@ def test_compare(run, document, folder):
     files = ["--out", "c.csv", "--plot", "c.png", "--no-presolve"]
     command = ["compare", "hospital", "--solvers", "DUAL_NEWTON, SCS", "--known", "3", "--min-support", "1"]
     assert "CLARABEL" not in run(*command)
+    before = plt.get_fignums()
     result = document(*command, *files)
     assert [row["solver"] for row in result["solvers"]] == ["DUAL_NEWTON", "SCS"]
     assert result["solvers"][0]["certified"] is True
     assert pd.read_csv("c.csv", index_col="solver").index.to_list() == ["DUAL_NEWTON", "SCS"]
     assert {path.name for path in folder.iterdir()} == {"hospital.csv", "c.csv", "c.png"}
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == before
 
 
 def test_console_entry():

@@ -33,8 +33,8 @@ from ..monitor import Monitor
 from ..schur import ldl_factor
 from ..sparse import entry_rows
 
-# All constants assume that an average term is 1. Values without a source were tuned on the transport problems of
-# tests/benchmarks/guest.py.
+# All constants assume that an average term is 1. Values without a source were tuned on transport problems, such as those
+# of tests/benchmarks/peers/transport.py.
 
 #: Share of nonzero entries from which rows are stored as a dense matrix, and the largest number of its entries.
 DENSE_SHARE, MOST_DENSE = 0.3, 5e7
