@@ -506,8 +506,8 @@ class PartitionedPosterior(ReprMixin):
         -------
         DataFrame
             One row per statement, the largest price first, with columns `side` and `price`, see
-            :meth:`maxent_cvx.Posterior.prices`. If statements imply each other, which of the possible prices are
-            returned differs from a model in memory for releases of more than 1,000,000 counts.
+            :meth:`maxent_cvx.Posterior.prices`. If statements imply each other, prices are one of many solutions; with
+            up to 1,000,000 counts the finite ones are those in memory.
 
         Raises
         ------

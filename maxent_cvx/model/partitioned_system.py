@@ -330,7 +330,7 @@ def check_divisible(
 def half_of(part: ReleasePart, buckets: np.ndarray) -> ReleasePart:
     """Return a partition with only the given buckets."""
     half = part_of(part, buckets)
-    return replace(half, q_numbers=part.q_numbers[half.q_numbers])
+    return replace(half, q_numbers=part.q_numbers[half.q_numbers], n_s_whole=part.n_s_whole)
 
 
 def own_space(part: ReleasePart, marginals: GlobalMarginals) -> Space:

@@ -358,6 +358,25 @@ def test_zeros_that_no_single_statement_implies() -> None:
     assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        mx.PublishedMoments(26.67, 11.55, of="age", given={"s": "flu"}, decimals=2),
+        mx.PublishedQuantile(20, of="age", given={"s": "flu"}),
+        mx.PublishedCorrelation(-0.5, ("age", {"flu": 1}), decimals=1),
+    ],
+    ids=["moments", "quantile", "correlation"],
+)
+def test_statistics_that_depend_on_the_number_of_people_with_a_value(told: mx.Source) -> None:
+    """How many people have flu is published for the whole release: the answer is that in memory."""
+    values = ["flu", "cold", "flu", "cold", "cold", "flu", "cold", "cold"]
+    table = pd.DataFrame({"age": [20, 40, 20, 40, 20, 40, 60, 60], "s": values, "b": [0, 0, 1, 1, 2, 2, 3, 3]})
+    release = mx.Release.from_buckets(table, qi="age", sa="s", bucket="b")
+    expected = mx.MaxEnt(release).add(told).solve().conditional()
+    got = mx.MaxEnt(divided(release, 2)).add(told).solve().conditional([(age,) for age in expected.index])
+    assert got.to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-6)
+
+
 # What is measured of an answer in partitions is what is measured of the same answer in memory.
 
 
