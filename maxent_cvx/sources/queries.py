@@ -267,7 +267,17 @@ class AnsweredQueries(Source):
         bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
         exact = self.of != "mean" and all(map(_is_short, short))
-        yield Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact).at(bounded)
+        rows = Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact)
+        # Means of groups and of their union depend on each other: their coefficients must be exact, as in E(...).
+        single = bounded[(low == high)[bounded]] if self.of == "mean" else bounded[:0]
+        yield rows.at(np.setdiff1d(bounded, single))
+        for i in single.tolist():
+            numbers, place = np.unique(weight[s[entries[i]]], return_inverse=True)
+            typed = tuple(
+                (Fraction(number) * space.n_records / people[i], entries[i][place == k])
+                for k, number in enumerate(numbers.tolist())
+            )
+            yield replace(rows.at(np.array([i])), typed=typed, exact=True)
 
     def _quantiles(self, space: Space) -> Iterator[Rows]:
         """Yield the rows of a median, minimum or maximum, query by query."""

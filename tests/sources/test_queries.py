@@ -286,3 +286,16 @@ def test_wrong_responses(change, error):
         MaxEnt(answers_of(survey(50, 0))).add(
             RandomizedResponse(**{"transition": HALF_HONEST, "reported": "Answer"} | change)
         )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_means_of_groups_and_of_everybody(seed: int) -> None:
+    """The mean of all is implied by those of women and men, so that three true means say the same as two."""
+    rng = np.random.default_rng(seed)
+    people = pd.DataFrame({"sex": rng.choice(["f", "m"], 31), "pay": rng.integers(1, 9, 31)})
+    view = mx.QITable(people, qi="sex", sa="pay", sa_values=range(1, 9))
+    mean = people.groupby("sex")["pay"].mean()
+    groups, answers = [{"sex": "f"}, {"sex": "m"}, {}], [*mean[["f", "m"]], people["pay"].mean()]
+    two, three = (mx.MaxEnt(view).add(mx.AnsweredQueries(groups[:n], answers[:n], of="mean")).solve() for n in (2, 3))
+    assert three.conditional().to_numpy() == pytest.approx(two.conditional().to_numpy(), abs=1e-6)
+    assert three.prob(mx.E("pay")) == pytest.approx(answers[2])
