@@ -377,6 +377,16 @@ def test_statistics_that_depend_on_the_number_of_people_with_a_value(told: mx.So
     assert got.to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-6)
 
 
+def test_prices_of_a_release_too_large_for_memory(release: mx.Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The multipliers of the solver are the prices, but 0 for what the release implies and infinite for zeros."""
+    knowledge = ["P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0", "P(Flu) = 0.3"]
+    expected = mx.MaxEnt(release).add(*knowledge).solve().prices()
+    monkeypatch.setattr("maxent_cvx.solvers.partitions_certificate.PRICES_IN_MEMORY", 0)
+    prices = mx.MaxEnt(divided(release, 2)).add(*knowledge).solve().prices()
+    pd.testing.assert_frame_equal(prices, expected, rtol=1e-6)
+    assert prices["price"].tolist()[::2] == [np.inf, 0]
+
+
 # What is measured of an answer in partitions is what is measured of the same answer in memory.
 
 
