@@ -15,6 +15,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -588,11 +589,15 @@ def is_json(arguments: Sequence[str]) -> bool:
 
 def parse(arguments: Sequence[str]) -> Options:
     """Parse the arguments of the command line into the options of a command."""
+    known, unknown = parser().parse_known_args(arguments)
     given: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in vars(parser().parse_args(arguments)).items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in vars(known).items()
     }
     cls: type[Options] = given.pop("options")
+    if unknown:
+        near = get_close_matches(unknown[0].strip("-").replace("-", "_"), [one.name for one in fields(cls)], n=1)
+        hint = f"; did you mean --{near[0].replace('_', '-')}?" if near else ""
+        raise UsageError(f"unrecognized argument {unknown[0]!r}{hint} (see {given['program']} --help)")
     if isinstance(given.get("table"), tuple):  # several tables
         given["table"], *more = given["table"]
         given["more"] = tuple(more)

@@ -49,7 +49,8 @@ def test_lists_of_names_are_read_as_they_are_written(listed):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [], ["quantfy"], ["quantify"], ["quantify", "hospital", "--fail-above", "1"], ["quantify", "x", "--top", "few"],
+        [], ["quantfy"], ["quantify"], ["quantify", "x", "--buckt", "B"], ["quantify", "hospital", "--fail-above", "1"],
+        ["quantify", "x", "--top", "few"],
         ["quantify", "x", "--fail-above", "50"], ["quantify", "x", "--missing", "ignore"],
         ["quantify", "x", "--threshold", "y"], ["quantify", "x", "--topp", "3"],
         ["publish", "x", "--safe", "0.5"], ["quantify", "x", "--hierarchy", "age.csv"], ["quantify", "x", "--rows", "y"],
