@@ -74,7 +74,7 @@ class BadProbability(MaxEntError):
     >>> mx.P("Flu", given={"Gender": "male"}) == 30
     Traceback (most recent call last):
     ...
-    maxent_cvx.BadProbability: P(Flu | Gender=male) cannot be 30: it lies between 0 and 1
+    maxent_cvx.BadProbability: P(Flu | Gender=male) must be between 0 and 1, not 30
     """
 
 

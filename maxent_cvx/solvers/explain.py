@@ -97,10 +97,10 @@ class Conflict:
                 continue
             end = row["most"] if row["most"] < row["low"] else row["least"]
             digits = max(6, 4 - math.floor(math.log10(row["move"])))  # distinguishes the new value
-            moves.append(f"{name!r} by {row['move']:.6g} to {end:.{digits}g}")
+            moves.append(f"{name!r} to {end:.{digits}g} (by {row['move']:.6g})")
         n = len(self.table)
         what = "row" if self.is_published else "statement"
-        who = f"one {what}" if n == 1 else f"of these {n} {what}s one"
+        who = f"one {what}" if n == 1 else f"one of these {n} {what}s"
         clash = (
             "the published data contradict each other"
             if self.is_published
@@ -108,7 +108,7 @@ class Conflict:
         )
         remedy = "; or ".join(self.remedies)
         error = Infeasible(
-            f"{clash}: {who} would have to move, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST_NAMED)}. "
+            f"{clash}: {who} must change, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST_NAMED)}. "
             f"{remedy[0].upper()}{remedy[1:]}"
         )
         error.conflict = self.table

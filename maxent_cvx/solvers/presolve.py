@@ -44,8 +44,8 @@ def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, hi
     least, most = ((side[row] + form.shift[row]) / form.scale[row] for side in (low, high))
     remedy = form.remedy(row)
     raise Infeasible(
-        f"the knowledge contradicts the published data or itself: {form.name(row)!r} cannot hold; "
-        f"given everything else it lies between {least:.6g} and {most:.6g}. {remedy[0].upper()}{remedy[1:]}"
+        f"the knowledge contradicts the published data or itself: {form.name(row)!r} cannot hold, "
+        f"because everything else implies a value between {least:.6g} and {most:.6g}. {remedy[0].upper()}{remedy[1:]}"
     )
 
 
