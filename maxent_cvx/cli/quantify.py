@@ -210,6 +210,8 @@ class Question:
         assert verdict.above is not None
         if self.source.original is not None and isinstance(self.source.view, Release):
             yield _larger_buckets(self, verdict)
+        elif self.options.is_generalized:
+            yield "Publish larger groups (publish --method mondrian with a larger --k), or groups with several values (--l)."
         yield from _withholding(verdict.above, self.options)
 
 
