@@ -350,7 +350,7 @@ WIDE = {"group": pd.DataFrame(np.random.default_rng(4).random((60, 60))), "value
         (UnknownName, {"values": ["HIV", "Flu", "Cold"]}),
         (TableError, {"values": "xyz"}),
         (TableError, {"group": [[0.5]], "values": ["x"]}),
-        (BadProbability, {"group": GROUP * 3}),
+        (BadProbability, {"group": GROUP * 1.5}),
         (BadProbability, {"group": GROUP * np.nan}),
         (TableError, {"group": GROUP.set_axis(["HIV", "HIV"], axis=1), "values": ["HIV"] * 3}),
         (TableError, {"group": GROUP.iloc[:0], "values": []}),
