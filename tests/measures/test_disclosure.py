@@ -14,7 +14,7 @@ from scipy.stats import wasserstein_distance
 
 import maxent_cvx as mx
 from maxent_cvx.measures.disclosure import disclosure
-from support.posteriors import chosen, made
+from support.posteriors import chosen, posterior_with
 
 
 def overall(frame: pd.DataFrame) -> list[float]:
@@ -26,7 +26,7 @@ def overall(frame: pd.DataFrame) -> list[float]:
 def test_people_and_largest_probability(drawn):
     """The table has the people with each tuple, their largest P(s | q), its reciprocal r, and a value that attains it."""
     p, people = drawn
-    found = disclosure(made(p, people)[0])
+    found = disclosure(posterior_with(p, people)[0])
     assert list(found.index) == [f"q{i}" for i in range(len(p))]
     assert found["people"].tolist() == people
     assert found["max_p"].tolist() == pytest.approx([max(row) for row in p])
@@ -39,7 +39,7 @@ def test_people_and_largest_probability(drawn):
 def test_l_diversity(drawn, l):
     """Distinct, entropy and recursive (c, l)-diversity are those of P(s | q) (Machanavajjhala et al., 2006)."""
     p, people = drawn
-    found = disclosure(made(p, people)[0], l=l)
+    found = disclosure(posterior_with(p, people)[0], l=l)
     for row, (_, measured) in zip(p, found.iterrows(), strict=True):
         assert measured["distinct_l"] == sum(x > 0 for x in row)
         assert measured["entropy_l"] == pytest.approx(math.prod(x**-x for x in row if x > 0))
@@ -55,7 +55,7 @@ def test_t_closeness(drawn):
     The earth mover's distance from end to end is 1 (Li et al., 2007).
     """
     p, people = drawn
-    post, frame = made(p, people)
+    post, frame = posterior_with(p, people)
     share, ranks = overall(frame), np.arange(len(p[0]))
     events = [event for n in range(len(share) + 1) for event in itertools.combinations(ranks, n)]
     equal = [max(sum(row[j] - share[j] for j in event) for event in events) for row in p]
@@ -86,7 +86,7 @@ def test_salaries_of_li_et_al():
 )
 def test_which_values_are_ranked(values, ordered):
     """By default, numbers and ordered categories are compared by rank, and other values by equality."""
-    post, _ = made([[1, 0, 0], [0, 1, 0]], [3, 3], values=values)
+    post, _ = posterior_with([[1, 0, 0], [0, 1, 0]], [3, 3], values=values)
     expected = disclosure(post, distance="ordered" if ordered else "equal")["t"]
     assert disclosure(post)["t"].tolist() == pytest.approx(expected.tolist())
     assert expected.tolist() == pytest.approx([1 / 2, 1 / 3] if ordered else [2 / 3, 2 / 3])
@@ -94,7 +94,7 @@ def test_which_values_are_ranked(values, ordered):
 
 def test_solver_noise_is_not_diversity():
     """A probability of 1e-12 counts as 0."""
-    found = disclosure(made([[1 - 1e-12, 1e-12], [0.999, 0.001]], [5, 5])[0])
+    found = disclosure(posterior_with([[1 - 1e-12, 1e-12], [0.999, 0.001]], [5, 5])[0])
     assert found["distinct_l"].tolist() == [1, 2]
     assert found["recursive_c"].tolist() == [math.inf, pytest.approx(999)]
 
@@ -102,7 +102,7 @@ def test_solver_noise_is_not_diversity():
 @given(chosen(), st.integers(1, 4))
 def test_worst(drawn, l):
     """The worst row has the most disclosing value of each measure over all tuples."""
-    post, _ = made(*drawn)
+    post, _ = posterior_with(*drawn)
     every, worst = disclosure(post, l=l), disclosure(post, l=l, worst=True)
     assert list(worst.columns) == list(every.columns)
     assert len(worst) == 1

@@ -17,17 +17,17 @@ from maxent_cvx import BadProbability, StatementError, TableError, UnknownName
 from maxent_cvx.measures.exposure import exposed
 from maxent_cvx.releases.partitioned import divided
 from support.parts import published, random_records, some_people
-from support.posteriors import chosen, made
+from support.posteriors import chosen, posterior_with
 from support.series import patients
 
 
 @pytest.mark.parametrize("share", [0.1 + 0.2, 0.9])
 def test_at_the_threshold(share):
     """A probability that equals the threshold up to rounding reaches it; a value whose baseline does is not counted."""
-    post, _ = made([[share, 1 - share]], [5], bound=1e-9)
+    post, _ = posterior_with([[share, 1 - share]], [5], bound=1e-9)
     largest = round(max(share, 1 - share), 10)
     assert [exposed(post, largest + step).people for step in (0, 1e-6, -1e-6)] == [5, 0, 5]
-    post, at = made([[0.95, 0.05]], [5], bound=1e-9)[0], round(share, 10)
+    post, at = posterior_with([[0.95, 0.05]], [5], bound=1e-9)[0], round(share, 10)
     baseline = pd.Series({"s0": share, "s1": 1 - share})
     assert [exposed(post, at + step, baseline=baseline).people for step in (0, 1e-6)] == [0, 5]
 
@@ -71,7 +71,7 @@ def test_the_rule(case):
     People whose value is certain without being exposed are counted. A guess is right as often as likeliest values are.
     """
     p, people, before, some, threshold = case
-    post, frame = made(p, people, bound=1e-9)
+    post, frame = posterior_with(p, people, bound=1e-9)
     values = [f"s{j}" for j in range(len(p[0]))]
     baseline = None if before is None else pd.Series(before, values)
     found = exposed(post, threshold, frame, sensitive=some, baseline=baseline)
@@ -107,13 +107,13 @@ def test_the_rule(case):
 
 def test_the_bound_decides_for_exposure():
     """P is taken as high as the certificate allows, and the baseline of a posterior as low."""
-    close = made([[0.795, 0.205]], [5], bound=0.01)[0]
+    close = posterior_with([[0.795, 0.205]], [5], bound=0.01)[0]
     found = exposed(close, 0.8, baseline=pd.Series({"s0": 0.5, "s1": 0.5}))
     assert found.people == 5
     assert len(found.warnings) == 1
-    sure = made([[0.9, 0.1]], [5], bound=1e-9)[0]
-    assert exposed(sure, 0.8, baseline=made([[0.805, 0.195]], [5], bound=0.01)[0]).people == 5
-    assert exposed(sure, 0.8, baseline=made([[0.805, 0.195]], [5], bound=1e-3)[0]).people == 0
+    sure = posterior_with([[0.9, 0.1]], [5], bound=1e-9)[0]
+    assert exposed(sure, 0.8, baseline=posterior_with([[0.805, 0.195]], [5], bound=0.01)[0]).people == 5
+    assert exposed(sure, 0.8, baseline=posterior_with([[0.805, 0.195]], [5], bound=1e-3)[0]).people == 0
     assert not exposed(sure, 0.8, baseline="overall").warnings
 
 
@@ -163,7 +163,7 @@ def test_a_baseline_by_group(hospital, release):
 
 def test_values_that_are_not_in_the_release():
     """A baseline may have more values, and needs only those that are judged; a value may be named several times."""
-    post = made([[0.9, 0.1]], [5], ["no", "yes"])[0]
+    post = posterior_with([[0.9, 0.1]], [5], ["no", "yes"])[0]
     assert exposed(post, 0.8, baseline=pd.Series({"no": 0.3, "yes": 0.3, "unknown": 0.4})).people == 5
     assert exposed(post, 0.8, sensitive="no", baseline=pd.Series({"no": 0.3})).people == 5
     assert exposed(post, sensitive={"S": "no"}).people == exposed(post, sensitive=["no", "no"]).people == 5
@@ -190,7 +190,7 @@ def test_values_that_are_not_in_the_release():
 )
 def test_wrong_arguments(error, options):
     with pytest.raises(error):
-        exposed(made([[0.9, 0.1]], [5])[0], **options)
+        exposed(posterior_with([[0.9, 0.1]], [5])[0], **options)
 
 
 @pytest.mark.parametrize("within", [-1, True, pd.Timedelta(1)])
@@ -440,7 +440,7 @@ def test_the_rule_of_exposure_numbers(case, is_compared):
     values, p, threshold, people = np.array(case["values"]), np.array(case["p"]), case["threshold"], [9, 11, 14]
     people = people[: len(p)]
     p0 = np.array(case["p0"]) * is_compared
-    post = made(case["p"], people, case["values"], bound=1e-10)[0]
+    post = posterior_with(case["p"], people, case["values"], bound=1e-10)[0]
     baseline = pd.Series(p0, values) if is_compared else None
     options = {"sensitive": case["some"], "within": case["within"]}
     found = exposed(post, threshold, baseline=baseline, **options)
@@ -617,7 +617,7 @@ def test_many_rows_are_judged_in_parts(monkeypatch):
 
 def test_a_limit_of_the_baseline():
     """With rho1, only values whose baseline is at most rho1 count."""
-    post = made([[0.81, 0.19], [0.1, 0.9]], [50, 50], bound=1e-9)[0]
+    post = posterior_with([[0.81, 0.19], [0.1, 0.9]], [50, 50], bound=1e-9)[0]
     baseline = pd.Series({"s0": 0.79, "s1": 0.21})
     found = exposed(post, 0.8, baseline=baseline)
     assert (found.people, found.lift.round(3).to_dict()) == (100, {"q1": 4.286, "q0": 1.025})

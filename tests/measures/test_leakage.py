@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName
 from maxent_cvx.measures.leakage import leakage
-from support.posteriors import chosen, made
+from support.posteriors import chosen, posterior_with
 from support.series import patients
 
 #: Far below every probability of the tests.
@@ -33,7 +33,7 @@ def before_and_after(draw: st.DrawFn) -> tuple[list[list[float]], list[list[floa
 
 
 def table(p: list[list[float]]) -> pd.DataFrame:
-    """P(s | q) with the labels of `made`."""
+    """P(s | q) with the labels of `posterior_with`."""
     index = pd.Index([f"q{i}" for i in range(len(p))], name="Q")
     return pd.DataFrame(p, index=index, columns=[f"s{j}" for j in range(len(p[0]))])
 
@@ -51,7 +51,7 @@ def quotient(a: float, b: float) -> float:
 def test_of_single_values(drawn, threshold):
     """beta, delta, rho2 and gamma of single values are the worst of all people, by their definitions."""
     before, after, people = drawn
-    found = leakage(table(before), made(after, people, bound=TINY)[0], rho1=threshold, d=threshold)["value"]
+    found = leakage(table(before), posterior_with(after, people, bound=TINY)[0], rho1=threshold, d=threshold)["value"]
     both = pairs(before, after)
     ratios = [r for a, b in both if not math.isnan(r := quotient(b, a))]
     assert found["beta"] == pytest.approx(max(ratios) - 1)
@@ -76,7 +76,7 @@ def test_of_single_values(drawn, threshold):
 def test_of_sets_of_values(drawn, rho1):
     """No set of values with P0 <= rho1 has a larger P1 than rho2 of sets, and a set nearly reaches it."""
     before, after, people = drawn
-    found = leakage(table(before), made(after, people, bound=TINY)[0], rho1=rho1)["value"]
+    found = leakage(table(before), posterior_with(after, people, bound=TINY)[0], rho1=rho1)["value"]
     sets = [s for n in range(1, len(before[0]) + 1) for s in itertools.combinations(range(len(before[0])), n)]
     best = [
         sum(after[q][j] for j in s)
@@ -101,7 +101,7 @@ def test_of_guesses(drawn, data):
     gain = data.draw(st.lists(rows, min_size=1, max_size=4).filter(lambda g: min(map(sum, zip(*g, strict=True))) > 0))
     columns = [f"s{j}" for j in range(n_s)]
     turned = pd.DataFrame(gain, columns=columns)[columns[::-1]]  # aligned by label
-    post, _ = made(after, people, bound=TINY)
+    post, _ = posterior_with(after, people, bound=TINY)
 
     def of(p: list[list[float]], g: list[list[float]]) -> float:
         best = [max(sum(x * y for x, y in zip(row, w, strict=True)) for w in g) for row in p]
@@ -134,8 +134,10 @@ def test_bounds_by_the_certificates(drawn, bound, seed):
 
     gain = pd.DataFrame(rng.integers(-2, 3, (3, len(before[0]))), columns=table(before).columns)
     options = {"rho1": 0.25, "d": 0.25, "gain": gain}
-    inferred = leakage(made(before, people, bound=bound)[0], made(after, people, bound=bound)[0], **options)
-    exact = leakage(table(near(before)), made(near(after), people, bound=0.0)[0], **options)["value"]
+    inferred = leakage(
+        posterior_with(before, people, bound=bound)[0], posterior_with(after, people, bound=bound)[0], **options
+    )
+    exact = leakage(table(near(before)), posterior_with(near(after), people, bound=0.0)[0], **options)["value"]
     for value in (exact.dropna(), inferred["value"].dropna()):
         low, high = inferred["low"][value.index].fillna(-np.inf), inferred["high"][value.index].fillna(np.inf)
         assert (value >= low - 1e-9).all()
@@ -144,7 +146,10 @@ def test_bounds_by_the_certificates(drawn, bound, seed):
 
 def test_zeros():
     """A probability within the bound of 0 counts as 0; one that stays 0 has not changed; without a term it is 0."""
-    some, none = made([[0.5, 0.5, 0.0]], [6], bound=1e-6)[0], made([[0.5, 0.5 - 1e-7, 1e-7]], [6], bound=1e-6)[0]
+    some, none = (
+        posterior_with([[0.5, 0.5, 0.0]], [6], bound=1e-6)[0],
+        posterior_with([[0.5, 0.5 - 1e-7, 1e-7]], [6], bound=1e-6)[0],
+    )
     assert leakage(table([[0.5, 0.5, 0.0]]), some)["value"][["beta", "delta"]].tolist() == [0, 0]
     found = leakage(table([[0.25, 0.5, 0.25]]), some).loc["delta"]
     assert found["value"] == math.inf

@@ -19,8 +19,8 @@ from maxent_cvx.model.partitioned_system import own_space
 from maxent_cvx.releases.partitioned import divided
 from maxent_cvx.terms import partitioned as terms
 from support.helpers import refused
+from support.knowledge import KNOWLEDGE, KNOWLEDGE_ABOUT_PEOPLE
 from support.parts import QI, in_memory, in_parts, published, random_records, some_people, whole_of
-from support.said import OF_PEOPLE, SAID
 
 RECORDS = random_records(np.random.default_rng(3))
 
@@ -67,13 +67,15 @@ def check_rows(records: pd.DataFrame, knowledge: list[Any], n: int, people: Any 
     assert sorted(terms) == list(range(form.shape[1]))
 
 
-@pytest.mark.parametrize("kind", [*SAID, *OF_PEOPLE])
+@pytest.mark.parametrize("kind", [*KNOWLEDGE, *KNOWLEDGE_ABOUT_PEOPLE])
 def test_rows_of_every_kind_are_those_of_the_whole(kind: str) -> None:
     """The columns of partitions side by side are those of the model in memory, to the last digit."""
     for seed, n in ((0, 1), (2, 7)):
         records = random_records(np.random.default_rng(seed))
-        people = some_people(records) if seed or kind in OF_PEOPLE else None
-        check_rows(records, [SAID[kind](records) if kind in SAID else OF_PEOPLE[kind]], n, people)
+        people = some_people(records) if seed or kind in KNOWLEDGE_ABOUT_PEOPLE else None
+        check_rows(
+            records, [KNOWLEDGE[kind](records) if kind in KNOWLEDGE else KNOWLEDGE_ABOUT_PEOPLE[kind]], n, people
+        )
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -81,8 +83,8 @@ def test_many_sources_are_in_the_order_of_the_model_in_memory(seed: int) -> None
     """Facts come first, then hard rows by source, then soft ones."""
     rng = np.random.default_rng(seed)
     records = random_records(rng)
-    said = [SAID[kind](records) for kind in rng.permutation(list(SAID))[:8]]
-    check_rows(records, said, 1 + seed, some_people(records) if seed else None)
+    knowledge = [KNOWLEDGE[kind](records) for kind in rng.permutation(list(KNOWLEDGE))[:8]]
+    check_rows(records, knowledge, 1 + seed, some_people(records) if seed else None)
 
 
 def solved(view: Any, people: Any, kinds: list[str], records: pd.DataFrame) -> Any:
@@ -90,7 +92,7 @@ def solved(view: Any, people: Any, kinds: list[str], records: pd.DataFrame) -> A
     try:
         model = mx.MaxEnt(view, people)
         for kind in kinds:
-            model.add(SAID[kind](records), label=kind)
+            model.add(KNOWLEDGE[kind](records), label=kind)
         return model.solve()
     except mx.MaxEntError as error:
         return error
@@ -101,7 +103,7 @@ def check_answer(seed: int) -> None:
     rng = np.random.default_rng(seed)
     records = random_records(rng)
     people = some_people(records) if seed % 3 == 0 else None
-    release, kinds = published(records), rng.permutation(list(SAID))[: int(rng.integers(1, 4))].tolist()
+    release, kinds = published(records), rng.permutation(list(KNOWLEDGE))[: int(rng.integers(1, 4))].tolist()
     memory, partitions = (solved(view, people, kinds, records) for view in (release, divided(release, 1 + seed % 7)))
     if isinstance(memory, Exception):
         assert type(partitions) is type(memory)
@@ -224,21 +226,21 @@ def test_tuples_in_several_forms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("qi", "sa", "said"),
+    ("qi", "sa", "knowledge"),
     [
         ("g", "s", P("flu", given={"g": "m"}) <= 0.4),
         (["g", "age"], ["ill", "s2"], P({"ill": "flu"}, given={"age": [20, 30]}) <= 0.4),
         (["iv", "age"], "ill", lambda space: space.conditional("ill", given="age")["flu"].diff("age") >= -0.1),
     ],
 )
-def test_columns_of_every_kind(qi: Any, sa: Any, said: Any) -> None:
+def test_columns_of_every_kind(qi: Any, sa: Any, knowledge: Any) -> None:
     """One attribute or several, sensitive or not, ordered categories and intervals."""
     records = RECORDS.assign(
         ill=RECORDS.s, s2=np.where(RECORDS.index % 3, "x", "y"), iv=pd.cut(RECORDS.g.map({"m": 1, "f": 5}), [0, 3, 9])
     )
     records["age"] = pd.Categorical(records["age"], [50, 40, 30, 20], ordered=True)
     release = mx.Release.from_buckets(records.drop(columns="s" if sa != "s" else "ill"), qi=qi, sa=sa, bucket="b")
-    one, other = (mx.MaxEnt(view).add(said).solve() for view in (release, divided(release, 4)))
+    one, other = (mx.MaxEnt(view).add(knowledge).solve() for view in (release, divided(release, 4)))
     found = other.conditional(release.quasi_identifiers)
     pd.testing.assert_frame_equal(found, one.conditional(), atol=1e-8, rtol=0)
     assert other.top(1)["P"].item() == pytest.approx(one.inferences()[0].to_numpy().max(), abs=1e-8)

@@ -10,7 +10,7 @@ from hypothesis import given
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from support.posteriors import made
+from support.posteriors import posterior_with
 from support.strategies import microdata, publish, quasi, tally
 
 MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
@@ -56,7 +56,7 @@ def test_conditional(frame):
 
 def test_nothing_is_renormalised():
     """Probability that a solver's answer lacks in a row is missing in the table."""
-    assert made([[0.5, 0.4]], [10])[0].conditional().iloc[0].tolist() == pytest.approx([0.5, 0.4])
+    assert posterior_with([[0.5, 0.4]], [10])[0].conditional().iloc[0].tolist() == pytest.approx([0.5, 0.4])
 
 
 def test_entropy(release):

@@ -17,7 +17,7 @@ from matplotlib.text import Text
 import maxent_cvx as mx
 from maxent_cvx import plots
 from maxent_cvx.plots._style import COLOURS
-from support.posteriors import made
+from support.posteriors import posterior_with
 
 mpl.use("Agg")
 
@@ -36,7 +36,7 @@ def _names(kind: str, n: int) -> list[str]:
 def _posterior(rows: int, values: int) -> mx.Posterior:
     """A posterior of so many QI tuples and sensitive values."""
     p = np.random.default_rng(1).dirichlet(np.ones(values), rows)
-    return made(p.tolist(), [max(4, values)] * rows)[0]
+    return posterior_with(p.tolist(), [max(4, values)] * rows)[0]
 
 
 def _posterior_with_long_names(rows: int = 3, values: int = 2) -> mx.Posterior:
@@ -48,7 +48,7 @@ def _posterior_with_long_names(rows: int = 3, values: int = 2) -> mx.Posterior:
 
 def _two_posteriors(values: int) -> tuple[mx.Posterior, ...]:
     rng = np.random.default_rng(7)
-    return tuple(made(rng.dirichlet(np.ones(values), 2).tolist(), [values] * 2)[0] for _ in range(2))
+    return tuple(posterior_with(rng.dirichlet(np.ones(values), 2).tolist(), [values] * 2)[0] for _ in range(2))
 
 
 def _prices(kind: str, n: int) -> pd.DataFrame:

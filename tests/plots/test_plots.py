@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError, UnknownName, plots
 from maxent_cvx.plots.risk import _efficient, _steps
-from support.posteriors import chosen, made
+from support.posteriors import chosen, posterior_with
 
 mpl.use("Agg")
 
@@ -56,7 +56,7 @@ def test_posterior(post):
 
 def test_most_exposed_rows():
     """Of too many tuples the most exposed are drawn, the surest first, and the title says how many of how many."""
-    post, _ = made([[0.5, 0.5], [0.9, 0.1], [0.3, 0.7], [0, 1]], [4, 4, 4, 4])
+    post, _ = posterior_with([[0.5, 0.5], [0.9, 0.1], [0.3, 0.7], [0, 1]], [4, 4, 4, 4])
     ax = plots.posterior(post, max_rows=3)
     assert labels(ax.yaxis) == ["q3", "q1", "q2"]
     assert np.allclose(ax.images[0].get_array(), [[0, 1], [0.9, 0.1], [0.3, 0.7]])
@@ -116,7 +116,7 @@ def height(line, x: float) -> float:
 @given(chosen(), st.sampled_from([None, "overall"]), st.booleans())
 def test_exposure(drawn, baseline, some) -> None:
     """The height of the curve at each threshold is the number of exposed people, with and without a baseline."""
-    post, _ = made(*drawn)
+    post, _ = posterior_with(*drawn)
     sensitive = ["s1"] if some else None
     ax = plots.exposure(post, Figure().subplots(), sensitive=sensitive, baseline=baseline)
     overall = post.space.view.n_s / post.space.view.n_records
@@ -159,8 +159,8 @@ def test_before_and_after_are_the_two_posteriors(release) -> None:
 
 def test_a_value_that_one_release_lacks_has_no_probability_there() -> None:
     """The values of both releases are drawn."""
-    first, _ = made([[0.25, 0.75]], [4], ["a", "b"])
-    second, _ = made([[0.5, 0.5]], [4], ["b", "c"])
+    first, _ = posterior_with([[0.25, 0.75]], [4], ["a", "b"])
+    second, _ = posterior_with([[0.5, 0.5]], [4], ["b", "c"])
     ax = plots.before_and_after(first, second, {"Q": "q0"}, Figure().subplots())
     pairs = dict(zip(labels(ax.yaxis), zip(*points(ax), strict=True), strict=True))
     assert pairs == {"a": (0.25, 0.0), "b": (0.75, 0.5), "c": (0.0, 0.5)}
@@ -295,7 +295,7 @@ RISKS = pd.DataFrame({"risk": [0.1, 0.2], "utility": [1.0, np.nan]}, index=["a",
         *((StatementError, lambda post, given=given: plots.worst_case(given)) for given in ({}, None, [LINE])),
         (StatementError, lambda post: plots.prices(post.prices())),
         (StatementError, lambda post: plots.uncertain_knowledge(LINE)),
-        (StatementError, lambda post: plots.before_and_after(made([[0.5, 0.5]], [4])[0], post, MEN)),
+        (StatementError, lambda post: plots.before_and_after(posterior_with([[0.5, 0.5]], [4])[0], post, MEN)),
         (UnknownName, lambda post: plots.before_and_after(post, post, {"Gendr": "male"})),
         (StatementError, lambda post: plots.before_and_after(post, post, MEN, labels=("one",))),
         (TableError, lambda post: plots.intervals(BOUNDS, pd.Series([0.5], index=["P(a)"]))),

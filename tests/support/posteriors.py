@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 
 
-def made(
+def posterior_with(
     p: Sequence[Sequence[float]],
     people: Sequence[int],
     values: Sequence[object] | None = None,
@@ -21,7 +21,7 @@ def made(
     """A posterior with P(s | q) = p[q][s] for people[q] people with the QI value "q0", "q1", ..., and its records.
 
     There is one bucket. The sensitive values (sorted; "s0", "s1", ... by default) take turns in the
-    records, so their overall shares are known as well. `bound` is what the certificate is made to say.
+    records, so their overall shares are known as well. `bound` replaces the bound of the certificate.
     """
     values = [f"s{j}" for j in range(len(p[0]))] if values is None else values
     assert sum(people) >= len(values)

@@ -14,8 +14,8 @@ import maxent_cvx as mx
 from maxent_cvx import E, P
 
 SCORES = {"flu": 1, "hiv": 3, "lung": 0.1, "cold": 2}
-#: What an adversary may say of the records of `support.parts`, by kind.
-SAID: dict[str, Callable[[pd.DataFrame], Any]] = {
+#: Knowledge about the records of `support.parts`, by kind.
+KNOWLEDGE: dict[str, Callable[[pd.DataFrame], Any]] = {
     "statement": lambda t: P("flu", given={"g": "m"}) == 0.3,
     "of several groups": lambda t: P(["flu", "hiv"], given={"g": "m", "d": ["a", "b"]}) <= 0.3,
     "vague": lambda t: P("hiv", given={"age": pd.Interval(15, 35)}).about(0.2, eps=0.1),
@@ -70,7 +70,7 @@ SAID: dict[str, Callable[[pd.DataFrame], Any]] = {
     "largest": lambda t: mx.AnsweredQueries([{"g": "m"}], [2.6], of="max", values=SCORES, eps=0.5),
 }  # fmt: skip
 #: And of named people, p0, p1, ...
-OF_PEOPLE: dict[str, Any] = {
+KNOWLEDGE_ABOUT_PEOPLE: dict[str, Any] = {
     "person": P("flu", who="p0") <= 0.4,
     "number": mx.Count("flu", who=["p0", "p1", "p2"]) >= 0.5,
     "alike": mx.SameValue("p0", "p1", at_least=0.3),
