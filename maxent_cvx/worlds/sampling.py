@@ -230,8 +230,8 @@ def _draw(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw n worlds; return the value of each tuple, in order, shape (tuples, n), and log P(w) / q(w).
 
-    `scaled` has the shape (proposals, tuples, values). Worlds are drawn from each proposal in turn, and q is their
-    mixture, so that a weight is at most 1 / DEFENSIVE times that by the other proposal (Owen and Zhou, 2000).
+    `scaled` has the shape (proposals, tuples, values). The last DEFENSIVE n worlds are drawn from the second proposal, and
+    q is the mixture, so that no weight exceeds 1 / DEFENSIVE times the weight by either proposal (Owen and Zhou, 2000).
     """
     later = np.cumsum(scaled[:, :0:-1], axis=1)[:, ::-1]
     later = np.concatenate([later, np.ones_like(scaled[:, :1])], axis=1)
