@@ -32,7 +32,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -498,10 +498,10 @@ def _correction(
     magnitude, violation, unexplained = np.maximum(np.abs(side), 1.0), np.zeros(k), np.zeros(k, dtype=bool)
     dependent: list[tuple[int, np.ndarray]] = []
     for rows, gram in _components(sums.gram, component):
-        step = _corrected_step(
+        step = _Component(
             gram, sums.size[rows], sums.length, rho[rows], error[rows], inward[rows],
             magnitude[rows], np.maximum(magnitude, sums.reach)[rows], _columns(sums.wide, rows),
-        )  # fmt: skip
+        ).corrected()  # fmt: skip
         length[rows], distance[rows], moved[rows] = step.length, step.distance, step.moved / magnitude[rows]
         violation[rows], unexplained[rows] = step.violation / magnitude[rows], step.unexplained
         dependent += [(int(rows[j]), rows[support]) for j, support in step.dependent]
@@ -611,72 +611,108 @@ INVERSE_ITERATIONS = 20
 SHARES_OF_EIGENVALUE = (0.5, 0.1, 0.01)
 
 
-def _corrected_step(
-    gram: np.ndarray | sp.csr_array,
-    size: np.ndarray,
-    terms: float,
-    rho: np.ndarray,
-    error: np.ndarray,
-    inward: np.ndarray,
-    magnitude: np.ndarray,
-    typed: np.ndarray,
-    wide: np.ndarray,
-) -> _Corrected:
-    """Correct the rows of one component."""
-    diagonal = gram.diagonal()
-    # Rows whose remainder after elimination of the published rows is roundoff, or close to it, are excluded.
-    distinct = np.flatnonzero(diagonal > LEAST_SHARE * terms * EPS * size)
-    root = np.sqrt(diagonal[distinct])
-    definite = _definite(_scaled(gram, distinct, distinct, root, root), size[distinct] / diagonal[distinct], terms)
-    rows, least, trust = distinct[definite.rows], definite.least, definite.trust
-    scale, dependent_rows = np.sqrt(diagonal[rows]), np.setdiff1d(np.arange(len(rho)), rows)
-    values, uncertain, fixed = rho[rows] / scale, error[rows] / scale, wide[rows] / scale[:, None]
-    # Omitted rows as combinations of the others, both scaled; in batches of rows.
-    root_size = np.sqrt(size[dependent_rows])
-    root_size[root_size == 0] = 1.0
-    combined, doubt, of_inward, roundoff = np.zeros((4, len(dependent_rows)))
-    dependent: list[tuple[int, np.ndarray]] = []
-    for start in range(0, len(dependent_rows), step := max(BATCH_OF_FACTORS // max(len(rows), 1), 1)):
-        batch = slice(start, start + step)
-        across = _scaled(gram, rows, dependent_rows[batch], scale, root_size[batch])
-        across = across.toarray() if sp.issparse(across) else np.asarray(across)
-        factors = definite.solve(across)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            blur = np.linalg.norm(across - definite.matrix @ factors, axis=0)
-            blur = (blur + (1 - trust) * least * (1 + np.linalg.norm(factors, axis=0))) / (least * trust)
-            doubt[batch] = np.abs(factors).T @ uncertain + blur * np.linalg.norm(values)
-            doubt[batch] += np.abs(wide[dependent_rows[batch]] / root_size[batch, None] - factors.T @ fixed).sum(axis=1)
-        combined[batch] = factors.T @ values
-        of_inward[batch] = factors.T @ (inward[rows] / scale)
-        sizes = np.abs(factors)
-        roundoff[batch] = sizes.T @ (typed[rows] / scale)
-        support = sizes > NO_COEFFICIENT * sizes.max(axis=0, initial=0.0)
-        dependent += [(int(j), rows[support[:, i]]) for i, j in enumerate(dependent_rows[batch].tolist())]
-    beyond, doubt = root_size * (rho[dependent_rows] / root_size - combined), error[dependent_rows] + root_size * doubt
-    roundoff = ROUNDED * (typed[dependent_rows] + root_size * roundoff)
-    distance = np.zeros(len(rho))
-    distance[dependent_rows] = np.abs(beyond) + doubt
-    violation = np.where(inward[dependent_rows] == 0, np.abs(beyond), np.maximum(-inward[dependent_rows] * beyond, 0.0))
-    # A value that the published rows determine may be typed rounded; other contradictions must be within roundoff.
-    determined = diagonal[dependent_rows] <= (terms * EPS) ** 2 * size[dependent_rows]
-    allowed = np.where(determined, MOST_BACKWARD * magnitude[dependent_rows], roundoff)
-    moved = np.where(violation <= doubt + allowed, np.maximum(violation - doubt, 0.0), 0.0)
-    doubt = np.where(moved > 0, np.maximum(doubt + moved, violation), doubt)
-    missing, margin = ~(violation <= doubt), 0.0
-    if missing.any():  # implied inequalities hold strictly if the others hold
-        gain = inward[dependent_rows] * root_size * of_inward
-        strict = missing & (gain > 0)
-        margin = float(((violation + doubt)[strict] / gain[strict]).max(initial=0.0))
-        inside = inward[dependent_rows] * beyond + margin * gain
-        missing = ~(np.where(inward[dependent_rows] == 0, violation, -inside) <= doubt)
-        missing |= (inward[dependent_rows] == 0) & (np.abs(root_size * of_inward) * margin > doubt)
-        distance[rows] = margin * np.abs(inward[rows])
-        distance[dependent_rows] += margin * np.abs(gain)
-        values = values - margin * inward[rows] / scale
-    length = definite.longest(values, uncertain, fixed) if len(rows) else 0.0
-    of_row, missed, unexplained = np.zeros(len(rho)), np.zeros(len(rho)), np.zeros(len(rho), dtype=bool)
-    of_row[dependent_rows], missed[dependent_rows], unexplained[dependent_rows] = moved, violation, missing
-    return _Corrected(length, distance, of_row, missed, unexplained, dependent)
+@dataclass(frozen=True, eq=False)
+class _Component:
+    """The rows of one connected component; arrays have one number per row."""
+
+    gram: np.ndarray | sp.csr_array  # S
+    size: np.ndarray  # the diagonal of S for absolute values
+    terms: float  # the number of summands of the longest sum
+    rho: np.ndarray  # residuals, records
+    error: np.ndarray  # bounds on the errors of the residuals
+    inward: np.ndarray  # 0 for equations; otherwise the sign of the direction in which the row holds strictly
+    magnitude: np.ndarray  # absolute values of the sides, at least 1
+    typed: np.ndarray  # the numbers, in records, relative to which the sides were rounded when typed
+    wide: np.ndarray  # shape (rows, fixed terms): the largest changes by fixed terms whose true values are not known
+
+    def corrected(self) -> _Corrected:
+        """Bound the shortest correction by independent rows, and judge the other rows, which are omitted."""
+        definite, n = self._independent_rows(), len(self.rho)
+        rows = definite.rows
+        omitted = np.setdiff1d(np.arange(n), rows)
+        combined = self._combinations(definite, omitted)
+        scale, sign = np.sqrt(self.gram.diagonal()[rows]), self.inward[omitted]
+        beyond, doubt = self.rho[omitted] - combined.rho, self.error[omitted] + combined.doubt
+        distance, moved, violation = np.zeros((3, n))
+        unexplained, margin = np.zeros(n, dtype=bool), 0.0
+        distance[omitted] = np.abs(beyond) + doubt
+        violation[omitted] = missed = np.where(sign == 0, np.abs(beyond), np.maximum(-sign * beyond, 0.0))
+        allowed = self._allowed_violation(omitted, combined)
+        moved[omitted] = permitted = np.where(missed <= doubt + allowed, np.maximum(missed - doubt, 0.0), 0.0)
+        doubt = np.where(permitted > 0, np.maximum(doubt + permitted, missed), doubt)
+        is_missed = ~(missed <= doubt)
+        if is_missed.any():  # implied inequalities hold if the others hold by a margin
+            gain = sign * combined.inward
+            is_implied = is_missed & (gain > 0)
+            margin = float(((missed + doubt)[is_implied] / gain[is_implied]).max(initial=0.0))
+            inside = sign * beyond + margin * gain
+            is_missed = ~(np.where(sign == 0, missed, -inside) <= doubt)
+            is_missed |= (sign == 0) & (np.abs(combined.inward) * margin > doubt)
+            distance[rows] = margin * np.abs(self.inward[rows])
+            distance[omitted] += margin * np.abs(gain)
+        unexplained[omitted] = is_missed
+        values = (self.rho[rows] - margin * self.inward[rows]) / scale
+        length = definite.longest(values, self.error[rows] / scale, self.wide[rows] / scale[:, None])
+        return _Corrected(length, distance, moved, violation, unexplained, combined.supports)
+
+    def _independent_rows(self) -> _Definite:
+        """Choose rows that are not combinations of published rows or of each other, as far as roundoff can tell."""
+        diagonal = self.gram.diagonal()
+        # Rows whose remainder after elimination of the published rows is roundoff, or close to it, are excluded.
+        distinct = np.flatnonzero(diagonal > LEAST_SHARE * self.terms * EPS * self.size)
+        root = np.sqrt(diagonal[distinct])
+        scaled = _scaled(self.gram, distinct, distinct, root, root)
+        definite = _definite(scaled, self.size[distinct] / diagonal[distinct], self.terms)
+        return replace(definite, rows=distinct[definite.rows])
+
+    def _combinations(self, definite: _Definite, omitted: np.ndarray) -> _Combinations:
+        """Write the omitted rows as combinations of the chosen ones, in batches."""
+        rows, least, trust = definite.rows, definite.least, definite.trust
+        # All rows are scaled: S to a unit diagonal for the chosen ones, and nearly so for the omitted ones.
+        scale, root_size = np.sqrt(self.gram.diagonal()[rows]), np.sqrt(self.size[omitted])
+        root_size[root_size == 0] = 1.0
+        values, uncertain, fixed = self.rho[rows] / scale, self.error[rows] / scale, self.wide[rows] / scale[:, None]
+        rho, doubt, inward, typed = np.zeros((4, len(omitted)))
+        supports: list[tuple[int, np.ndarray]] = []
+        for start in range(0, len(omitted), step := max(BATCH_OF_FACTORS // max(len(rows), 1), 1)):
+            batch = slice(start, start + step)
+            across = _scaled(self.gram, rows, omitted[batch], scale, root_size[batch])
+            across = across.toarray() if sp.issparse(across) else np.asarray(across)
+            factors = definite.solve(across)
+            sizes = np.abs(factors)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                # A bound on the errors of the factors: of the solution, and of S itself.
+                blur = np.linalg.norm(across - definite.matrix @ factors, axis=0)
+                blur = (blur + (1 - trust) * least * (1 + np.linalg.norm(factors, axis=0))) / (least * trust)
+                doubt[batch] = sizes.T @ uncertain + blur * np.linalg.norm(values)
+                doubt[batch] += np.abs(self.wide[omitted[batch]] / root_size[batch, None] - factors.T @ fixed).sum(
+                    axis=1
+                )
+            rho[batch] = factors.T @ values
+            inward[batch] = factors.T @ (self.inward[rows] / scale)
+            typed[batch] = sizes.T @ (self.typed[rows] / scale)
+            is_used = sizes > NO_COEFFICIENT * sizes.max(axis=0, initial=0.0)
+            supports += [(int(j), rows[is_used[:, i]]) for i, j in enumerate(omitted[batch].tolist())]
+        return _Combinations(root_size * rho, root_size * doubt, root_size * inward, root_size * typed, supports)
+
+    def _allowed_violation(self, omitted: np.ndarray, combined: _Combinations) -> np.ndarray:
+        """Return the violation of each omitted row that the rounding of the rows as typed explains.
+
+        A value that the published rows determine may be typed rounded; other contradictions must be within roundoff.
+        """
+        determined = self.gram.diagonal()[omitted] <= (self.terms * EPS) ** 2 * self.size[omitted]
+        roundoff = ROUNDED * (self.typed[omitted] + combined.typed)
+        return np.where(determined, MOST_BACKWARD * self.magnitude[omitted], roundoff)
+
+
+class _Combinations(NamedTuple):
+    """Omitted rows as combinations of the chosen rows; one number per omitted row."""
+
+    rho: np.ndarray  # the combination of the residuals, records
+    doubt: np.ndarray  # bound on the error of that number
+    inward: np.ndarray  # the combination of the inward directions
+    typed: np.ndarray  # the same of `typed`, with the absolute values of the factors
+    supports: list[tuple[int, np.ndarray]]  # each omitted row, and the chosen rows with factors that are not roundoff
 
 
 def _scaled(
