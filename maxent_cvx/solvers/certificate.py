@@ -559,6 +559,7 @@ def found_near(
     roundoff = sums["roundoff"] + EPS * (len(blocks) - 1) * sums["size"]
     side_error = rounding + sums["widths"]
     at_low, at_high = active_sides(form, value, m, side_error, also_active)
+    # Correct the active rows: from x' to x''.
     side, corrected = np.where(at_low, form.low, form.high), involved & (at_low | at_high)
     inward = np.where(form.is_equation, 0.0, np.where(at_low, 1.0, -1.0))
     local = over.map(LocalRows, blocks, common=(corrected, side, rounding, 1 / max(len(blocks), 1)))
@@ -567,13 +568,10 @@ def found_near(
     distance[correction.rows] = correction.distance
     is_proved = np.isfinite(correction.length)
     moved = over.map(LocalRows.moved, used, common=(np.where(is_proved, correction.length, 0.0),))
-    above, below = value - form.low, form.high - value
     change = over.total(change_of_rows, blocks, moved) * (1 + EPS * (sums["entries"] + 4)) + side_error + roundoff
+    # Check the inactive rows at x''.
+    above, below = value - form.low, form.high - value
     with np.errstate(invalid="ignore"):
-        slack = np.where((m > 0) & ~at_low, m * (np.maximum(above, 0) + change), 0.0)
-        slack -= np.where((m < 0) & ~at_high, m * (np.maximum(below, 0) + change), 0.0)
-        # At x'', rows that are implied by others are off by at most the contradiction between them.
-        slack += np.where(corrected, np.abs(m) * distance, 0.0)
         # Inactive inequalities that x'' may violate: nothing is proved unless they are treated as active.
         unproved = involved & ~(at_low | at_high) & ~((above >= change) & (below >= change))
         if also_active is None and unproved.any():
@@ -584,11 +582,16 @@ def found_near(
         violation = np.where(involved, 0.0, np.maximum(-above, -below) - rounding - roundoff)
         magnitude = np.maximum(np.abs(np.where(np.isfinite(side), side, 0.0)), 1.0)
         backward = max(correction.backward, float((violation / magnitude).max(initial=0.0)))
+        # Bound the gap: multipliers times distances from the sides, costs of soft rows, and divergences of terms.
+        slack = np.where((m > 0) & ~at_low, m * (np.maximum(above, 0) + change), 0.0)
+        slack -= np.where((m < 0) & ~at_high, m * (np.maximum(below, 0) + change), 0.0)
+        # At x'', rows that are implied by others are off by at most the contradiction between them.
+        slack += np.where(corrected, np.abs(m) * distance, 0.0)
     slack[np.isnan(slack) | unproved] = np.inf
     slack[form.is_equation] = 0.0
     of_soft, doubt = fenchel_gaps(restriction, multipliers, value, change, involved)
     shares = over.gather(over.map(share_of, blocks, used, moved, common=(multipliers, doubt, restriction.n_components)))
-    total = added([sums for sums, _ in shares])
+    total = added([of_block for of_block, _ in shares])
     length = np.zeros(len(total["gap"]))
     length[restriction.of_row[correction.rows]] = correction.length
     # A bound on the square root of sum d^2 / x over the terms of a component, where d are the changes of counts.
