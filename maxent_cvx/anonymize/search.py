@@ -523,82 +523,27 @@ class Best:
 
     def full_domain(self) -> None:
         """Search the lattice of levels in the order of a lower bound on the loss."""
-        heights = [len(attribute.codes) for attribute in self.attributes]
-        exact, top = (0,) * len(heights), tuple(height - 1 for height in heights)
-        ncp = [
-            [float(a.ncp(level).mean()) for level in range(h)] for a, h in zip(self.attributes, heights, strict=True)
-        ]
-        is_monotone = self.judge.rule is not None and self.suppression == 0
-        judged: dict[tuple[int, ...], tuple[bool, float]] = {}
-        unsafe = safe = np.empty((0, len(heights)), dtype=np.int64)
-
-        def bound(node: tuple[int, ...]) -> float:
-            return sum(of_level[level] for of_level, level in zip(ncp, node, strict=True)) / len(node)
-
-        def known(node: tuple[int, ...]) -> bool | None:
-            """Decide by an unsafe coarser node, or by a safe finer one that loses no more; None if neither exists."""
-            if (unsafe >= node).all(axis=1).any():
-                return False
-            return True if self.loss_name != "queries" and (safe <= node).all(axis=1).any() else None
-
-        def is_safe(node: tuple[int, ...]) -> bool:
-            nonlocal unsafe, safe
-            if is_monotone and (answer := known(node)) is not None:
-                return answer
-            if node not in judged:
-                judged[node] = self._judge_node(np.array(node), bound(node))
-                if is_monotone and judged[node][0]:
-                    safe = np.vstack([safe, node])
-                elif is_monotone:
-                    unsafe = np.vstack([unsafe, node])
-            return judged[node][0]
-
-        def moved(node: tuple[int, ...], at: int, by: int) -> tuple[int, ...]:
-            return (*node[:at], node[at] + by, *node[at + 1 :])
-
-        def up_from(node: tuple[int, ...]) -> list[tuple[int, ...]]:
-            """Return a path to the most general node, by the steps of least NCP."""
-            path = [node]
-            while path[-1] != top:
-                steps = [moved(path[-1], at, 1) for at in range(len(top)) if path[-1][at] < top[at]]
-                path.append(min(steps, key=bound))
-            return path
-
-        if is_monotone:
-            if self.is_over or not is_safe(top):
+        lattice = _Lattice(self)
+        if lattice.is_monotone:
+            if self.is_over or not lattice.is_safe(lattice.top):
                 return  # no other node can be safe
-        elif math.prod(heights) > MOST_NODES:  # the search may end early, so find a safe release from the top first
-            node, open_to = top, set(range(len(top))) if not self.is_over and is_safe(top) else set()
-            while open_to:
-                for at in sorted(open_to):
-                    if node[at] and not self.is_over and is_safe(finer := moved(node, at, -1)):
-                        node = finer
-                    else:
-                        open_to.discard(at)
+        elif math.prod(lattice.heights) > MOST_NODES:  # the search may end early, so find a safe release first
+            lattice.descend()
         # Every node is queued once: by the node one level below it in its last attribute that is not exact.
-        queue = [(0.0, 0.0, exact)]
+        queue: list[tuple[float, float, Node]] = [(0.0, 0.0, (0,) * len(lattice.top))]
         while queue:
             least, least_ncp, node = heapq.heappop(queue)
             if (least, least_ncp) >= (self.loss, self.ncp) or self.is_over:
                 return
-            # Along a path to the top, nodes are unsafe up to a point and safe from there on, so bisection finds it.
-            path = up_from(node) if is_monotone and known(node) is None else [node]
-            first, last = 0, len(path) - 1
-            while first < last and not self.is_over:
-                middle = (first + last) // 2
-                first, last = (first, middle) if is_safe(path[middle]) else (middle + 1, last)
-            if not self.is_over:
-                is_safe(path[first])
-            if node in judged:
-                least = max(least, judged[node][1])
+            lattice.decide(node)
+            if node in lattice.judged:
+                least = max(least, lattice.judged[node][1])
             start = max((at for at, level in enumerate(node) if level), default=0)
-            for at in range(start, len(node)):
-                if node[at] < top[at]:
-                    coarser = moved(node, at, 1)
-                    more = bound(coarser)
-                    heapq.heappush(queue, (more if self.loss_name == "ncp" else least, more, coarser))
+            for coarser in lattice.coarser(node, start):
+                ncp = lattice.ncp(coarser)
+                heapq.heappush(queue, (ncp if self.loss_name == "ncp" else least, ncp, coarser))
 
-    def _judge_node(self, node: np.ndarray, ncp: float) -> tuple[bool, float]:
+    def judge_node(self, node: np.ndarray, ncp: float) -> tuple[bool, float]:
         """Judge a node: return whether it is safe, and a lower bound on its loss and that of all coarser nodes."""
         attributes, judge = self.attributes, self.judge
         columns = [a.codes[level] for a, level in zip(attributes, node, strict=True)]
@@ -703,6 +648,82 @@ class Best:
             self.release(), self.loss, len(candidates), self.is_complete or self.loss == 0, method, levels, suppressed,
             candidates, self.judge.threshold,
         )  # fmt: skip
+
+
+Node = tuple[int, ...]  # the level of every attribute
+
+
+class _Lattice:
+    """The nodes of the generalization lattice: those that were judged, and those of which others decide."""
+
+    def __init__(self, best: Best) -> None:
+        self.best, self.heights = best, [len(attribute.codes) for attribute in best.attributes]
+        self.top = tuple(height - 1 for height in self.heights)
+        self._ncp = [[float(a.ncp(level).mean()) for level in range(len(a.codes))] for a in best.attributes]
+        #: Whether all nodes coarser than a safe node are safe.
+        self.is_monotone = best.judge.rule is not None and best.suppression == 0
+        #: Whether a node is safe, and a lower bound on the loss of the node and of all coarser ones.
+        self.judged: dict[Node, tuple[bool, float]] = {}
+        self._unsafe = self._safe = np.empty((0, len(self.heights)), dtype=np.int64)
+
+    def ncp(self, node: Node) -> float:
+        """Return the normalized certainty penalty of a node; suppression only adds to it."""
+        return sum(of_level[level] for of_level, level in zip(self._ncp, node, strict=True)) / len(node)
+
+    def coarser(self, node: Node, start: int = 0) -> list[Node]:
+        """Return the nodes that are one level coarser in one attribute, from a given one on."""
+        places = (at for at in range(start, len(node)) if node[at] < self.top[at])
+        return [(*node[:at], node[at] + 1, *node[at + 1 :]) for at in places]
+
+    def decided(self, node: Node) -> bool | None:
+        """Decide by an unsafe coarser node, or by a safe finer one that loses no more; None if neither exists."""
+        if not self.is_monotone:
+            return None
+        if (self._unsafe >= node).all(axis=1).any():
+            return False
+        return True if self.best.loss_name != "queries" and (self._safe <= node).all(axis=1).any() else None
+
+    def is_safe(self, node: Node) -> bool:
+        """Judge a node, unless others decide."""
+        answer = self.decided(node)
+        if answer is not None:
+            return answer
+        if node not in self.judged:
+            self.judged[node] = self.best.judge_node(np.array(node), self.ncp(node))
+            if self.is_monotone and self.judged[node][0]:
+                self._safe = np.vstack([self._safe, node])
+            elif self.is_monotone:
+                self._unsafe = np.vstack([self._unsafe, node])
+        return self.judged[node][0]
+
+    def decide(self, node: Node) -> None:
+        """Judge a node or, by bisection, nodes on a path to the top: they are unsafe up to one, and safe from there on."""
+        path = self._path_to_top(node) if self.is_monotone and self.decided(node) is None else [node]
+        first, last = 0, len(path) - 1
+        while first < last and not self.best.is_over:
+            middle = (first + last) // 2
+            first, last = (first, middle) if self.is_safe(path[middle]) else (middle + 1, last)
+        if not self.best.is_over:
+            self.is_safe(path[first])
+
+    def _path_to_top(self, node: Node) -> list[Node]:
+        """Return a path to the most general node, by the steps of least NCP."""
+        path = [node]
+        while path[-1] != self.top:
+            path.append(min(self.coarser(path[-1]), key=self.ncp))
+        return path
+
+    def descend(self) -> None:
+        """Go from the top to safe finer nodes, one attribute after the other, as long as there are any."""
+        node, best = self.top, self.best
+        remaining = set(range(len(node))) if not best.is_over and self.is_safe(node) else set()
+        while remaining:
+            for at in sorted(remaining):
+                finer = (*node[:at], node[at] - 1, *node[at + 1 :])
+                if node[at] and not best.is_over and self.is_safe(finer):
+                    node = finer
+                else:
+                    remaining.discard(at)
 
 
 def _generalized(cells: pd.DataFrame, data: Microdata) -> Release:
