@@ -23,7 +23,7 @@ from tests.benchmarks.honesty import ANSWERED, FAILURES, WELL_POSED, judged
 
 #: Models of each kind that every run of the tests draws.
 EVERY_TIME = {
-    "wide": 50, "tame": 30, "vague": 10, "views": 30, "convex": 10, "cancelling": 30, "soft": 15,
+    "wide": 50, "tame": 30, "vague": 10, "views": 30, "convex": 6, "cancelling": 15, "soft": 8,
     "dense": 6, "sparse": 4, "degenerate": 6, "boundary": 15, "infeasible": 15,
 }  # fmt: skip
 
