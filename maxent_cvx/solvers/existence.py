@@ -292,6 +292,8 @@ class LocalRows(Sized):
 
     def vanish(self, rows: np.ndarray, factors: Sequence[np.ndarray], least: float) -> bool:
         """Return whether the combination of rows with these factors, modulo each prime, is one of published rows."""
+        if len(self.sample) == len(self.space.outside):
+            return True  # the residues that gave the factors are combinations of all cycles
         for factor, prime in zip(factors, PRIMES, strict=True):
             by_class, by_term = self._typed_columns(rows, prime)
             of_term = product(by_class, factor, prime)[self.form.known.of_term] + product(by_term, factor, prime)
@@ -901,7 +903,7 @@ def _not_implied(
         for i, (prime, factors) in enumerate(zip(PRIMES, combinations, strict=True)):
             total[i, row] = (total[i, row] + weight) % prime
             total[i, others] = (total[i, others] - weight * factors) % prime
-    # The combinations were found on some cycles: test them on all others by a random combination.
+    # The combinations may have been found on some cycles: test them on all others by a random combination.
     if different or over.reduce(all, over.map(LocalRows.vanish, local, common=(rows, list(total), least))):
         return different, False
     return {j for j, _ in dependent}, True
