@@ -34,7 +34,15 @@ from .._utils.errors import NotDecided, SolverError, StatementError, TableError,
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, group_codes, names
-from .._utils.validation import check_float, check_in, check_list, check_mapping, check_optional_bool, check_seconds
+from .._utils.validation import (
+    check_float,
+    check_in,
+    check_list,
+    check_mapping,
+    check_optional_bool,
+    check_seconds,
+    is_several,
+)
 from ..measures.events import read_events
 from ..measures.exposure import WITHOUT_HER, Baseline, ExposureRule, exposed
 from ..measures.utility import query_error
@@ -147,7 +155,7 @@ def search(
     hierarchies: Mapping[str, object] | None = None,
     threshold: float = 0.8,
     baseline: Any = None,
-    knowledge: str | Iterable[Any] = (),
+    knowledge: object = (),
     loss: str = "ncp",
     time_limit: float | None = None,
     *,
@@ -170,7 +178,7 @@ def search(
     threshold, baseline
         As in :func:`maxent_cvx.measures.exposed`. The default counts every value; ``maxent-cvx publish --method search``
         has the baseline "overall", by which a value does not count that the threshold's share of all people have.
-    knowledge : list, or str for one statement
+    knowledge : list, or one statement
         What the adversary is assumed to know, as :meth:`maxent_cvx.MaxEnt.add` takes it.
     loss : {"ncp", "discernibility", "classification", "queries"}
         "ncp": for a cell the share of the hierarchy's leaves below it, 0 for one leaf; the mean over records and
@@ -238,7 +246,8 @@ def search(
         raise StatementError(
             f'baseline={baseline!r} cannot be searched with; give "overall", None, or P(s) as a Series'
         )
-    judge = Judge.of(data, threshold, baseline, [knowledge] if isinstance(knowledge, str) else list(knowledge))
+    pieces = list(knowledge) if is_several(knowledge) and not isinstance(knowledge, str) else [knowledge]
+    judge = Judge.of(data, threshold, baseline, pieces)
     if suppression > 0 and judge.rule is None:
         raise StatementError(
             "suppression leaves out groups by their shares, which knowledge and the baseline change; omit suppression, or "

@@ -47,6 +47,7 @@ from .._utils.validation import (
     check_float,
     check_instance,
     check_int,
+    check_label,
     check_list,
     check_mapping,
     check_optional_bool,
@@ -1125,8 +1126,8 @@ def downcoding(
         raise StatementError(
             f"the release has several attributes; pass the one to infer (of), {join_names(release.qi)}"
         )
-    if of is not None and of not in release.qi:
-        raise unknown_name("quasi-identifier", of, release.qi)
+    if of is not None:
+        check_label(of, "quasi-identifier (given in of)", release.qi)
     cells = Cells.of(release, domain, nodes)
     a = 0 if of is None else release.qi.index(of)
     group, s, count = cells.classes

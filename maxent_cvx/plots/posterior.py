@@ -274,6 +274,8 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         values: list[Any] = (
             list(sensitive) if is_several(sensitive) and not isinstance(sensitive, str | tuple) else [sensitive]
         )
+        if not values:
+            raise StatementError("sensitive must contain at least one value; omit it to show all values")
         if unknown := [value for value in values if value not in every.columns]:
             raise unknown_name("sensitive value", unknown[0], every.columns)
         wanted: Any = (

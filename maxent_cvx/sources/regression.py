@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from .._utils.errors import BadProbability, StatementError, TableError, UnknownName, join_names
 from .._utils.tables import Microdata
-from .._utils.validation import check_float, check_in, check_int, check_number, check_str
+from .._utils.validation import check_float, check_in, check_instance, check_int, check_number, check_str
 from ..releases.base import View
 from ..terms.axes import tuples_described
 from ..terms.rows import Penalty, Rows
@@ -404,6 +404,7 @@ class PublishedRegression(Source):
         >>> {name: round(b, 3) for name, b in line.refitted(people[1:], view).coefficients.items()}
         {'intercept': -0.833, 'age': 0.025}
         """
+        check_instance(view, View, "view")
         if self.sampled:
             raise StatementError(f"{self.label} is not exact, and cannot be computed again for other records")
         y, X = self._read(view)

@@ -93,7 +93,7 @@ def test_the_best_of_all_nodes_with_knowledge():
                 best = min(best, float(ncp.mean()))
         settings = {"hierarchies": LEVELS, "threshold": 0.7, "baseline": "overall", "methods": ["full-domain"]}
         try:
-            found = mx.anonymize.search(table, ["age", "sex"], "S", knowledge=[know], **settings, progress=False)
+            found = mx.anonymize.search(table, ["age", "sex"], "S", knowledge=know, **settings, progress=False)
         except mx.TableError:
             assert best == np.inf
         else:
