@@ -2,6 +2,7 @@
 
 The format of a CSV file is detected, unless given by options, and printed in a line unless it is commas, points and UTF-8:
 
+* a file compressed by gzip is decompressed; files that are not text are refused;
 * the encoding is that of a byte order mark, UTF-16 if many bytes are zero, UTF-8 if all bytes are valid, and otherwise the
   likeliest (:mod:`.encodings`);
 * lines above the header that fill at most half of its cells, such as a title, are left out;
@@ -18,9 +19,11 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import io
 import re
 import unicodedata
+import zlib
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -46,6 +49,14 @@ MARKS = (
 )  # fmt: skip
 #: The first bytes of a file are UTF-16 without a mark if more than one in this number of them is zero.
 FIRST_BYTES, MANY_ZEROS = 10_000, 6
+#: First bytes of files that are not text, with what such a file is, and what to do.
+NOT_TEXT = {
+    b"PK\x03\x04": ("an Excel workbook or a zip archive", "give a workbook the ending .xlsx, or extract the archive"),
+    b"\xd0\xcf\x11\xe0": ("an Excel workbook of before 2007", "save it as .xlsx"),
+    b"PAR1": ("a Parquet file", "give it the ending .parquet"),
+    b"ARROW1": ("a Feather file", "save it as CSV or Parquet"),
+}
+GZIP = b"\x1f\x8b"
 #: Number of lines from which the separator and the decimal sign are detected.
 FIRST_LINES = 200
 #: Blanks and apostrophes, which separate thousands, and units, which are removed from numbers.
@@ -122,7 +133,7 @@ class CsvText:
     @classmethod
     def read(cls, path: str, form: Format) -> CsvText:
         """Read a file, or standard input, and detect its format."""
-        text, encoding = _decoded(path, read_bytes(path), form)
+        text, encoding = _decoded(path, _bytes_of_text(path), form)
         if "\n" not in text:  # line ends of Excel for Mac
             text = text.replace("\r", "\n")
         if form.is_further and form.separator and form.separator not in "".join(islice(io.StringIO(text), FIRST_LINES)):
@@ -133,6 +144,8 @@ class CsvText:
         first, n_above = _first_rows(text, separator)
         if not first:
             raise TableError(f"{source_name(path)} is not a CSV file with a header: it is empty")
+        if re.match(r"\s*\[?\s*{", text) or re.search(r"[\x00-\x08]", "".join(first[0])):  # JSON, or not text
+            raise TableError(f"{source_name(path)} is not a CSV file; save the table as CSV, Excel (.xlsx) or Parquet")
         _say_left_out(path, n_above)
         _check_header(path, first[0])
         decimal = form.decimal or _decimal_sign(first, separator)
@@ -272,6 +285,20 @@ def _say_format(source: CsvText, form: Format, has_points: bool, changes: list[s
 def _say_changes(path: str, changes: list[str]) -> None:
     if changes:
         say(f"{source_name(path)} is read with {'; '.join(changes)}")
+
+
+def _bytes_of_text(path: str) -> bytes:
+    """Read a text file, or standard input, that may be compressed by gzip."""
+    data = read_bytes(path)
+    if data.startswith(GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise TableError(f"{source_name(path)} cannot be decompressed: {error}") from None
+    for start, (kind, advice) in NOT_TEXT.items():
+        if data.startswith(start):
+            raise TableError(f"{source_name(path)} is not a CSV file but {kind}; {advice}")
+    return data
 
 
 def _decoded(path: str, data: bytes, form: Format) -> tuple[str, str]:

@@ -80,6 +80,9 @@ IN_MEMORY = {
     "missing_codes": "leave these rows out of the files", "no_count": "leave the column out of the files",
 }  # fmt: skip
 
+#: Rows of a Parquet file up to which it is read into memory, as other files are.
+MOST_IN_MEMORY = 1_000_000
+
 AnyPosterior = Posterior | PartitionedPosterior
 
 
@@ -528,12 +531,21 @@ def _is_in_partitions(options: QuantifyOptions) -> bool:
     tables = [*map(Path, options.tables)]
     if any(table.is_dir() and table.suffix != ".csv" for table in tables):
         return True
-    is_one_table = len(tables) == 1 and options.bucket is None and options.cluster is None and options.workers is None
-    if any(table.suffix == ".parquet" for table in tables) and not is_one_table:
-        return True
+    if any(table.suffix == ".parquet" for table in tables):
+        is_one_table = len(tables) == 1 and options.cluster is None and options.workers is None
+        return not is_one_table or (options.bucket is not None and _n_rows(tables[0]) > MOST_IN_MEMORY)
     if options.cluster is not None or options.workers is not None:
         raise TableError(f"--cluster and --workers are for Parquet files, not for {options.table!r}")
     return False
+
+
+def _n_rows(path: Path) -> int:
+    """Return the number of rows of a Parquet file; 0 if it is not one, as reading it will say."""
+    from pyarrow.parquet import read_metadata
+
+    with suppress(OSError, ValueError):
+        return int(read_metadata(path).num_rows)
+    return 0
 
 
 def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | RatioStatement]) -> int:

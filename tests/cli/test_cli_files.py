@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,6 +27,7 @@ WRITTEN = {
     "tabs": {"sep": "\t", "decimal": ","}, "bars": {"sep": "|"}, "UTF-8 with a mark": {"encoding": "utf-8-sig"},
     "UTF-16": {"sep": "\t", "encoding": "utf-16"}, "quotes": {"quoting": 1, "sep": ";", "decimal": ","},
     "ends of lines of Windows": {"lineterminator": "\r\n"}, "ends of lines of Excel for Mac": {"lineterminator": "\r"},
+    "gzip": {"sep": ";", "compression": "gzip"},
 }  # fmt: skip
 
 
@@ -66,6 +70,18 @@ def test_lines_above_the_header_are_left_out(ending, sep, capsys):
     expected = pd.DataFrame(rows[1:], columns=rows[0])
     pd.testing.assert_frame_equal(read_table(f"people.{ending}"), expected, check_dtype=False)
     assert "the first 2 lines" in capsys.readouterr().out
+
+
+def test_files_that_are_not_text(people, refuse):
+    """The message names the kind of file, or the kinds that are read."""
+    for kind in ("xlsx", "parquet"):
+        Path(write_table(people, f"people.{kind}")).rename(f"{kind}.csv")
+        assert f".{kind}" in refuse("quantify", f"{kind}.csv")
+    people.to_feather("people.feather")
+    people.to_json("people.json", orient="records")
+    Path("cut.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n")[:-9])
+    for name, says in (("people.feather", "Parquet"), ("people.json", "Parquet"), ("cut.csv.gz", "decompressed")):
+        assert says in refuse("quantify", name)
 
 
 def test_layouts_of_files():

@@ -440,6 +440,13 @@ def test_partitions_are_judged_as_the_table_in_memory(run, document, partitions)
     assert [row["group"] for row in parts["exposure"]["who"]] == [row["group"] for row in whole["exposure"]["who"]]
 
 
+def test_one_parquet_file_is_read_into_memory(document, hospital, folder):
+    """The document is that of a CSV file; files with more rows than memory is meant for are read in partitions."""
+    paths = [write_table(hospital, f"people.{ending}") for ending in ("csv", "parquet")]
+    csv, parquet = (document("quantify", path, *BUCKET, *KNOWN) for path in paths)
+    assert {key for key in csv if csv[key] != parquet[key]} == {"tables"}
+
+
 def test_a_folder_is_written_whole_under_a_new_name(run, refuse, partitions):
     """The probabilities of partitions are in a new folder, and obey the knowledge."""
     command = ["quantify", *partitions, *BUCKET, *KNOWN, "--out", "answer"]
