@@ -26,7 +26,7 @@ class SameValue(Source):
     Parameters
     ----------
     first, second : str or int
-        Names of people, see :class:`maxent_cvx.MaxEnt`.
+        Names of people, see :class:`maxent_cvx.MaxEnt`, or pseudonyms of a series.
     at_least : float
         The least probability c that both have the same value; 0.5 means "more often than not".
 
@@ -99,7 +99,7 @@ class SameValue(Source):
     @staticmethod
     def _by_value(space: Space, name: str | int) -> sp.csr_array:
         """Return the coefficients of P(s | i), shape (sensitive values, terms)."""
-        is_person = np.append(space.people.find(name), False)[space.codes["who"]]
-        at = np.flatnonzero(is_person)
+        axis, is_person = space.named(name)
+        at = np.flatnonzero(is_person[space.codes[axis]])
         entries = (np.full(len(at), float(space.n_records)), (space.codes["s"][at], at))
         return sp.csr_array(entries, shape=(len(space.view.sensitive_values), len(space)))

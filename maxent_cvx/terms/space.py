@@ -472,6 +472,27 @@ class Space(ReprMixin):
         picked = members.indices.astype(np.int64) * n_values + np.repeat(s, np.diff(members.indptr))
         return sp.csr_array(sp.csr_array((members.data, picked, members.indptr), shape=(len(s), shape[0])) @ of_pair)
 
+    def named(self, who: object) -> tuple[str, np.ndarray]:
+        """Mark people by name.
+
+        Parameters
+        ----------
+        who : str, int, or a list of them
+            Names of people, or pseudonyms of a series, each of which is a QI tuple.
+
+        Returns
+        -------
+        str, ndarray of bool
+            The role of the people, "who" or "q", and a mask of its codes.
+
+        Raises
+        ------
+        UnknownName, StatementError
+            As in :meth:`prob`.
+        """
+        pseudonyms = self.view.named(who)
+        return ("who", np.append(self.people.find(who), False)) if pseudonyms is None else ("q", pseudonyms)
+
     def row(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> sp.csr_array:
         """Return the coefficients of P(value | given) or P(value | who) on p; the divisor is a constant.
 
@@ -508,10 +529,8 @@ class Space(ReprMixin):
         if who is None:
             axis, (matches, people) = "q", self._described(given)
             share = people / self.n_records
-        elif given is None and (pseudonyms := self.view.named(who)) is not None:
-            axis, matches, share = "q", pseudonyms, 1 / self.n_records
         elif given is None:
-            axis, matches, share = "who", np.append(self.people.find(who), False), 1 / self.n_records
+            (axis, matches), share = self.named(who), 1 / self.n_records
         else:
             raise StatementError("pass either `given` or `who`, not both, as the QI of named people are known")
         entries = self._terms_of_values(np.flatnonzero(is_value))  # few terms, so that few people are looked up

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +33,14 @@ def test_same_value_is_total_variation(seed: int):
         if 0 <= c <= 1:
             (rows,) = SameValue(first, second, at_least=float(c)).rows(model.space)
             assert (rows.residual(p).max(initial=0) <= 1e-9) == holds
+
+
+def test_people_of_a_series():
+    """Pseudonyms are names: if v's value is a, so is u's, who are never in the same bucket."""
+    table = pd.DataFrame({"Id": list("uvwx"), "S": list("aabb"), "Bucket": [1, 2, 1, 2]})
+    release = mx.Release.from_buckets(table, qi=[], sa="S", bucket="Bucket", id="Id")
+    model = mx.MaxEnt(mx.ReleaseSeries([release])).add(SameValue("u", "v", at_least=0.9), mx.P("a", who="v") == 1)
+    assert model.bounds(mx.P("a", who="u")) == pytest.approx((0.9, 1))
 
 
 def test_refusals(release):
