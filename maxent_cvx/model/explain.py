@@ -21,6 +21,7 @@ from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
 from .._utils.tables import choose
 from .._utils.validation import check_bool, check_label, check_optional_bool, check_seconds
+from ..releases.series import ReleaseSeries
 from ..solvers.aggregate import aggregate
 from ..solvers.attempts import presolved
 from ..solvers.blocks import single_thread
@@ -100,6 +101,7 @@ def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> p
     known = np.arange(form.n_facts, form.shape[0])
     # Most inferences are forced by a single statement, as bounds prove; linear programs decide the others.
     reasons = _forced_by_one(candidates, known[-MOST_CERTAIN_ROWS:], form, space.n_records)
+    reasons |= {i: known[:0] for i, inference in enumerate(candidates) if not len(inference.terms)}
     sets = ForcingSets(form)
     settled = {candidates[i].group for i in reasons if candidates[i].probability == 1}  # groups with a certain value
     keys = {candidates[i].key for i in reasons}
@@ -156,13 +158,20 @@ def subjects(space: Space) -> Iterator[Subjects]:
         yield Subjects("others", np.where((who == len(space.people)) & (unnamed < n_q)[q], q, len(n_q)), unnamed)
 
 
+def _n_choices(space: Space, group: np.ndarray, size: int) -> np.ndarray:
+    """Return the number of values of each subject, given the subject of each pair; in a series, in one release alone."""
+    if isinstance(space.view, ReleaseSeries):
+        return space.view.fewest_values
+    return np.bincount(group, minlength=size)
+
+
 def follows_for_others(key: Key, decided: Container[Key]) -> bool:
     """Return whether an inference about the unnamed people of a QI tuple follows from the one about the whole tuple."""
     return key[0] == "others" and ("q", *key[1:]) in decided
 
 
 def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
-    """Yield each inference that may be 0 or 1, except for groups with a single possible value."""
+    """Yield each inference that may be 0 or 1, except for groups with a single value in the release."""
     s, n_s = space.codes["s"], len(space.view.sensitive_values)
     for kind, code, people in subjects(space):
         size = len(people)
@@ -173,7 +182,7 @@ def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
         pairs, start = np.unique(code[order] * n_s + s[order], return_index=True)
         group = pairs // n_s
         is_empty = np.minimum.reduceat(empty[order], start)
-        several = (np.bincount(group) > 1)[group]
+        several = (_n_choices(space, group, size) > 1)[group]
         one = several & ~is_empty & (np.bincount(group, ~is_empty, size)[group] == 1)
         first, last = np.searchsorted(group, group), np.searchsorted(group, group, side="right")
         end = np.append(start, len(order))
@@ -251,7 +260,7 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
     n, owner = len(pairs), pairs // n_values
     filled = np.bincount(of, ~empty[terms] & ~undecided[terms], n) > 0
     maybe = np.bincount(of, undecided[terms], n) > 0
-    choices = np.bincount(owner, minlength=len(whom.people))
+    choices = _n_choices(space, owner, len(whom.people))
     may_be = np.bincount(owner, filled | maybe, len(whom.people))
     one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
     zero = ~filled & ~maybe & (np.bincount(owner, one, len(whom.people))[owner] == 0)

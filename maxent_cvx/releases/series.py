@@ -311,6 +311,12 @@ class ReleaseSeries(View):
         order = np.lexsort((s[is_possible], q[is_possible]))
         return {"q": q[is_possible][order], "s": s[is_possible][order]}
 
+    @cached_property
+    def fewest_values(self) -> np.ndarray:
+        """The number of values in the bucket of each person, in the release where it is the smallest."""
+        sizes = [np.bincount(self.values_in(u)[0])[bucket] for u, bucket in enumerate(self.buckets)]
+        return np.where(self.buckets >= 0, sizes, len(self.sensitive_values)).min(axis=0)
+
     def _tables(self) -> Iterable[TablePreview]:
         is_present = self.buckets >= 0
         before = np.vstack([np.zeros_like(is_present[:1]), is_present[:-1]])

@@ -185,6 +185,16 @@ def test_certainties_and_their_reasons():
         assert not any("P(" in row for row in more.loc[name, "because"])
 
 
+def test_certain_values_that_two_buckets_have_in_common():
+    """The value of u and w is certain, as no other is in both buckets; the others have a bucket with one value only."""
+    first = pd.DataFrame({"Pseudonym": list("uvwxyz"), "Disease": list("ababcc"), "Bucket": [1, 1, 2, 2, 3, 3]})
+    second = first.assign(Bucket=[1, 3, 2, 3, 1, 2])
+    post = MaxEnt(ReleaseSeries([published(first), published(second)])).solve()
+    for certain in (post.certain(progress=False), post.certain(integer=True)):
+        assert certain["probability"].to_dict() == {"P(a | Pseudonym=u)": 1, "P(a | Pseudonym=w)": 1}
+    assert post.certain(progress=False).loc["P(a | Pseudonym=u)", "because"] == []
+
+
 def test_channels_of_fig_1():
     """Inferences from all releases that none allows alone (Definition 2.2): the paper's channels, with their causes."""
     found = mx.inference_channels(patients())
