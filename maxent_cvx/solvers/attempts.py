@@ -26,7 +26,7 @@ from .monitor import Monitor
 from .newton import newton
 from .parameters import EPS
 from .presolve import Reduced, reduce
-from .proofs import local_proofs
+from .proofs import local_proofs, support_proof
 
 #: The largest number of terms for which an interior-point method takes seconds; it helps if coefficients vary in size.
 LARGEST_CONIC = 20_000
@@ -67,6 +67,22 @@ def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
     if not np.isfinite(upper).any():
         return smaller
     return reduce(problem, np.minimum(upper, smaller.upper_bounds_of_zeros))
+
+
+def zeros_after_solve(problem: Problem, reduced: Reduced) -> Reduced | None:
+    """Fix terms that rows force to zero and that the solve did not prove to be zero; None if there are none.
+
+    Newton's method proves the zeros that it approaches slowly. It does not see those that are zero up to rounding from
+    the start, as after a warm start, or in a few steps, and the certificate cannot move such counts to exactly 0.
+    """
+    if reduced.form.shape[1] > LARGEST_CONIC:
+        return None
+    upper = reduced.proved_zeros(problem.form, [reduced.form.extend_to_soft(support_proof(reduced.form.hard))])
+    if not np.isfinite(upper).any():
+        return None
+    with suppress(Infeasible):  # up to rounding
+        return reduce(problem, np.minimum(upper, reduced.upper_bounds_of_zeros))
+    return None
 
 
 # Presolve for a backend: the reductions, and the implied zeros that the backend would not find.
@@ -498,7 +514,8 @@ def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attem
     """Make one more attempt with the default solver if it can help, else return None.
 
     It starts from an interior-point answer if Newton's method reached its iteration limit. Otherwise it has full
-    precision, and a stricter tolerance for zeros if some terms are zero up to a tolerance only.
+    precision, without the zeros that a linear program proves if the first answer is not certified, or with a stricter
+    tolerance for zeros if some terms are zero up to a tolerance only.
     """
     reduced = first.reduced
     if first.solved.status is Status.LIMIT:
@@ -517,6 +534,9 @@ def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attem
     if first.holds and problem.form.shape[0] - problem.form.n_facts >= MUCH_KNOWLEDGE:
         return None  # another certificate would take as long as the first attempt
     request = request.at_full_precision()
+    if not first.holds and request.presolve and (smaller := zeros_after_solve(problem, reduced)) is not None:
+        request.monitor.say("trying again, without the terms that a linear program proves to be zero")
+        return attempt(problem, request, smaller)
     tolerates_zeros = request.presolve and (reduced.width.any() or len(first.solved.proofs) > 0)
     if tolerates_zeros and problem.form.shape[1] <= LARGEST_AGAIN:
         request.monitor.say("trying again, with a stricter tolerance for zeros")

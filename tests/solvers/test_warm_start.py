@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx import MaxEnt, Posterior, StatementError, load_posterior
+from maxent_cvx import MaxEnt, Posterior, Release, StatementError, load_posterior
 from support.helpers import refused
 from support.problems import FIGURE_1C, SOLVABLE, p, publish
 from support.random_models import random_model
@@ -32,6 +33,21 @@ def test_nothing_has_changed(presolve: bool):
         again = model.solve(presolve=presolve, warm_start=first)
         agree(first, again)
         assert again.iterations <= min(2, first.iterations), case
+
+
+def test_zeros_from_the_start():
+    """No woman has c, so that the men of bucket 1 have it: the zeros of both are proved, although the start has them."""
+    records = pd.DataFrame(
+        {
+            "Age": [50, 40, 20, 40, 40, 40, 40, 50], "Sex": list("mffmfmfm"), "S": list("cabcbabb"),
+            "Ward": [1, 1, 2, 1, 3, 3, 1, 3],
+        }
+    )  # fmt: skip
+    release = Release.from_buckets(records, qi=["Age", "Sex"], sa="S", bucket="Ward")
+    people = {"Bob": {"Age": 40, "Sex": "m"}, "Ann": {"Age": 40, "Sex": "f"}}
+    model = MaxEnt(release, people=people).add("P(c | Sex=f) = 0")
+    first = model.solve()
+    agree(model.solve(warm_start=first), first)
 
 
 @pytest.mark.parametrize("solver", [name for name in INSTALLED if name != DEFAULT])
