@@ -556,7 +556,9 @@ class Probability(ReprMixin):
         value = -difference.constant
         remainder = Probability({event: c for event, c in difference.terms.items() if c != 0})
         if not remainder.terms:
-            raise StatementError(f"{self} {relation} {other}: both sides are equal, so the statement has no effect")
+            raise StatementError(
+                f"{self} {relation} {other}: the probabilities cancel, so no statement about them is left"
+            )
         remainder._attainable(value)
         low = -math.inf if relation == "<=" else value
         high = math.inf if relation == ">=" else value
