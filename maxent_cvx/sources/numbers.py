@@ -66,8 +66,8 @@ def known_members(view: View, what: str) -> None:
     """Check that the members of the release are known, unlike in a release of a population."""
     if not view.inside.all():
         raise StatementError(
-            f"{what} refers to the people in the release, but which people of the population are in it is unknown, so "
-            "it is not linear; make a view of the people in the release"
+            f"{what} refers to the people in the release, but which people of the population are in it is unknown; "
+            "make a view of the people in the release"
         )
 
 

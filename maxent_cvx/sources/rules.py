@@ -31,6 +31,7 @@ from ..rules import (
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
+from .numbers import known_members
 
 # Published rule lists: classifiers that try one rule after the other, each with its confidence.
 
@@ -52,7 +53,8 @@ class PublishedRuleList(Source):
     Raises
     ------
     StatementError
-        If a rule is invalid, or, when added to a model, applies to nobody or to no integer number of people.
+        If a rule is invalid, or, when added to a model, applies to nobody or to no integer number of people, or if
+        the members of the release are unknown.
     BadProbability
         If a confidence is not a probability.
     UnknownName
@@ -108,6 +110,7 @@ class PublishedRuleList(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Yield one row per rule with a published confidence."""
         view = space.view
+        known_members(view, "a rule list")
         undecided, members, names = np.ones(len(view.n_q), dtype=bool), [], []
         for i, (condition, value, _) in enumerate(self.rules, 1):
             decided = space.described(condition) & undecided
@@ -158,7 +161,8 @@ class PublishedRules(Source):
     Raises
     ------
     StatementError
-        If an argument is invalid, or `non_rules` is True and the set is not complete.
+        If an argument is invalid, or `non_rules` is True and the set is not complete; when added to a model, if the
+        members of the release are unknown.
     Infeasible
         When added to a model, if the rules cannot be those of its people: their scores are below the thresholds, or
         missing patterns would be rules.
@@ -244,6 +248,7 @@ class PublishedRules(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Yield one row per rule (AR-constraints), and one row per other pattern that can bind (NAR-constraints)."""
         view = space.view
+        known_members(view, "a set of rules")
         patterns = rule_patterns(self.rules, view)
         low, high = self._rule_bounds(patterns, space.n_records)
         yield self._emit(space, patterns, low, np.where(high < patterns.n_q, high, np.inf), "published rule")

@@ -16,6 +16,7 @@ from ..rules import find_values
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
+from .numbers import known_members
 
 # The fitted tree in pipelines and searches of scikit-learn, and the steps before it.
 
@@ -211,6 +212,7 @@ class PublishedTree(Source):
     def rows(self, space: Space) -> Iterator[Rows]:
         """Yield one row per leaf and value, or, if only classes are known, per leaf and value except its class."""
         view = space.view
+        known_members(view, "a tree")
         leaf, of_leaf = np.unique(self._apply(view), return_inverse=True)
         members = sp.csr_array((np.ones(len(of_leaf)), (of_leaf, np.arange(len(of_leaf)))))
         counts, most = self._counts(leaf, np.asarray(members @ view.n_q), view)

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx import BadProbability, MaxEnt, PublishedRuleList, PublishedTree, StatementError, UnknownName
+from maxent_cvx import (
+    BadProbability,
+    MaxEnt,
+    PublishedRuleList,
+    PublishedRules,
+    PublishedTree,
+    Release,
+    StatementError,
+    UnknownName,
+)
+from maxent_cvx.anonymize import mine_rules
 from support.helpers import refused
 from support.rules import EXAMPLE_1, QI, people_of, random_table
 
@@ -144,3 +154,15 @@ def test_rule_lists_that_are_refused(rules, error):
     """Lists that cannot be read, or that leave people without a rule, are refused."""
     with refused(error):
         MaxEnt(people_of(EXAMPLE_1)).add(PublishedRuleList(rules))
+
+
+def test_members_of_a_release_of_a_population():
+    """Classifiers count the people in a release, which are not known: one of the two women in it has x, not two of four."""
+    records = pd.DataFrame({"Gender": ["Female", "Female", "Male"], "Disease": list("xyx")})
+    population = pd.DataFrame({"Gender": ["Female"] * 4 + ["Male"] * 2})
+    release = Release.from_generalized(records.assign(Gender="*"), qi="Gender", sa="Disease", population=population)
+    rules = mine_rules(records, qi=["Gender"], sa="Disease", support=0.3, confidence=0.5)
+    tree = fitted(records, ["Gender"], sa="Disease")
+    for source in (PublishedRuleList([({"Gender": "Female"}, "x", 0.5)]), PublishedRules(rules), PublishedTree(tree)):
+        with refused(StatementError):
+            MaxEnt(release).add(source)
