@@ -17,6 +17,7 @@ from ..terms.axes import ordered_values
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
+from .numbers import known_members
 from .statements import Event, ExpectedNumber, Probability, given_text, read_given
 
 #: The maximum number of values of a given order in a label.
@@ -45,7 +46,7 @@ class Monotone(Source):
     ------
     StatementError, UnknownName
         If an argument is invalid; when added to a model, if the values have no order, or fewer than two of them have
-        people.
+        people, or if a mean refers to a release of a population, whose members are unknown.
 
     Notes
     -----
@@ -120,6 +121,8 @@ class Monotone(Source):
         of_term = place[codes]  # the position of every term in the order; -1 if it is not compared
         matrix, present = sp.csr_array((len(steps), len(space))), np.zeros(len(steps), dtype=np.int64)
         for event, coefficient in self.of.terms.items():
+            if isinstance(event, ExpectedNumber):
+                known_members(view, str(event))
             condition = dict(event.given) | self.given
             n = np.bincount(place[place >= 0], space.records_by(self.along, condition)[place >= 0], len(steps))
             present += n > 0

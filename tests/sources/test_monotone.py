@@ -68,3 +68,15 @@ def test_wrong_arguments(release, wrong, error):
     """A wrong argument is refused, at the latest when a model gets it."""
     with refused(error):
         mx.MaxEnt(release).add(wrong())
+
+
+def test_means_of_a_release_of_a_population():
+    """Means are over the people in the release, whose number at each value is unknown; probabilities are of all people."""
+    records = pd.DataFrame({"Age": ["20-30"] * 3, "Pay": [10, 20, 30]})
+    population = pd.DataFrame({"Age": [20, 20, 20, 30, 30]})
+    release = mx.Release.from_generalized(records, qi="Age", sa="Pay", population=population)
+    with refused(StatementError):
+        mx.MaxEnt(release).add(Monotone(mx.E("Pay"), along="Age"))
+    assert mx.MaxEnt(release).add(Monotone(P(10), along="Age")).bounds(P(10, given={"Age": 20}))[1] == pytest.approx(
+        1 / 5
+    )
