@@ -409,6 +409,7 @@ class PublishedCorrelation(Source):
     Notes
     -----
     E x and sd(x) are known from the quasi-identifiers. The mean of y is not needed: E[(x - E x) y] is the covariance.
+    If x and y are integers, n^2 times it is an integer, to which the interval is rounded inwards.
     If y is 0 or 1 with a published mean m, sd is sqrt(m (1 - m)) with ddof=0.
 
     Examples
@@ -530,6 +531,7 @@ class PublishedMoments(Source):
     A standard deviation is linear because the mean is published: E[(x - m)^2] is the variance plus the square of the
     rounding error of m, which is at most half a unit of its last decimal. If the size of the group is unknown, such as
     for a class without a published count, rows are multiplied by it, E[(x - m) 1] = 0, which remains exact.
+    Bounds on sums of integers, or of numbers with few decimals, are rounded inwards to such numbers.
 
     Examples
     --------
