@@ -195,6 +195,10 @@ def tightened(propagation: Propagation, bounds: Bounds, to_high: np.ndarray, to_
 
 # Presolve of one partition: fixed terms and buckets without knowledge are removed; fixed values are included in sums.
 
+#: Relative to the size of a row: if it changes by less between two random points, the published rows imply it; and the
+#: number of corrections of these points.
+IMPLIED, REFINEMENTS = 1e-12, 3
+
 
 @dataclass(frozen=True, eq=False)
 class ReducedPart(Sized):
@@ -318,7 +322,14 @@ def presolved(
     feasible = (n_open > 0) | (np.maximum(shared.low - known, known - shared.high) <= tolerance)
     feasible[shared.n_hard :] = True
     require_feasible(shared, feasible, known, known)
-    return reduced_parts, replace(shared, low=shared.low - known, high=shared.high - known)
+    low, high = shared.low - known, shared.high - known
+    if shared.n_hard:  # rows that the published rows imply are left out: any multiplier of theirs changes no count
+        found = over.total(value_and_range, reduced_parts)
+        value = found["value"]
+        is_implied = (found["largest_range"] <= IMPLIED) & (np.maximum(low - value, value - high) <= tolerance)
+        is_implied[shared.n_hard :] = False
+        low, high = np.where(is_implied, -np.inf, low), np.where(is_implied, np.inf, high)
+    return reduced_parts, replace(shared, low=low, high=high)
 
 
 def determined(part: Part, reduced_part: ReducedPart) -> np.ndarray:
@@ -327,6 +338,18 @@ def determined(part: Part, reduced_part: ReducedPart) -> np.ndarray:
     terms = np.zeros(part.form.shape[1])
     terms[reduced_part.terms] = 1.0
     return np.stack([known.matvec(reduced_part.counts), known.pattern @ known.collect(terms)])
+
+
+def value_and_range(part: ReducedPart) -> dict[str, np.ndarray]:
+    """Return the rows of knowledge at some x with P x = b, and their relative change to another such x."""
+    blocks, known = part.systems.bucket_blocks, part.form.known
+    move = np.random.default_rng(0).uniform(1, 2, len(part.terms))
+    x, inverse = move, BucketInverse(blocks, np.ones(len(move)), BUCKET_RIDGE)
+    for _ in range(REFINEMENTS):
+        x = x + blocks.by_term @ inverse.apply(_sides(part) - blocks.rows @ x)
+        move = move - blocks.by_term @ inverse.apply(blocks.rows @ move)
+    size = np.maximum(abs(known.distinct) @ known.collect(np.ones(len(move))), np.finfo(float).tiny)
+    return {"value": known.matvec(x), "largest_range": np.abs(known.matvec(move)) / size}
 
 
 # The multipliers of published rows, given those of the knowledge: every bucket is a separate small problem.
@@ -630,6 +653,11 @@ class Direction(NamedTuple):
     counts: np.ndarray  # the counts, in records; 0 for terms that tend to zero
 
 
+#: Records: the least weight of a term in the first direction. A large step leaves some counts of 0 and some of 1e-90,
+#: which must all fall along it.
+LEAST_WEIGHT = 1e-9
+
+
 def recession_direction(
     dual: PartialDual, point: PartialPoint, step: np.ndarray, systems: PartitionedSystems, active: np.ndarray
 ) -> RecessionProof | None:
@@ -639,7 +667,7 @@ def recession_direction(
     active, of_known = active[active < n_hard], np.where(np.arange(len(step)) < n_hard, step, 0.0)
     if not len(active):
         return None
-    factor = systems.at(dual.weights(point, 0.0), RIDGES[0])
+    factor = systems.at(dual.weights(point, LEAST_WEIGHT), RIDGES[0])
     common = of_known[active], active
     directions: Sequence[Any] = over.map(first_direction, dual.parts, factor.factors, point.states, common=common)
     largest = over.total(largest_change, directions)

@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import P, measures
+from maxent_cvx import E, P, measures
 from maxent_cvx._utils import parallel
 from maxent_cvx.model.partitioned_system import own_space
 from maxent_cvx.releases.partitioned import divided
 from maxent_cvx.terms import partitioned as terms
 from support.helpers import refused
-from support.knowledge import KNOWLEDGE, KNOWLEDGE_ABOUT_PEOPLE
+from support.knowledge import KNOWLEDGE, KNOWLEDGE_ABOUT_PEOPLE, SCORES
 from support.parts import QI, in_memory, in_parts, published, random_records, some_people, whole_of
 
 RECORDS = random_records(np.random.default_rng(3))
@@ -130,6 +130,14 @@ def test_answer_is_that_in_memory(seeds: Sequence[int]) -> None:
     """A model for each number of partitions, and three contradictions that only the solver finds."""
     for seed in seeds:
         check_answer(seed)
+
+
+def test_an_implied_statement_beside_a_soft_one() -> None:
+    """The release contains the overall mean and P(hiv): no statement about them changes the answer."""
+    mean = E("s", values=SCORES) == RECORDS.s.map(SCORES).mean()
+    soft = P("hiv").softly(0.3, weight=20)
+    told, untold = (m.solve().conditional({"g": "m"}) for m in (model().add(mean, soft), model()))
+    assert np.abs(told.to_numpy() - untold.to_numpy()).max() < 1e-8
 
 
 def test_knowledge_is_stored_by_label() -> None:
@@ -355,9 +363,10 @@ def test_zeros_that_no_single_statement_implies() -> None:
     view = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
     known = [P("c", given={"q": 0}) + 2 * P("c") <= 8 / 7, P("c") == 4 / 7, P(["c", "f"], given={"q": 0}) == 1]
     known += [P("f", given={"q": 0}) >= 0.9, P("f", given={"q": 1}) <= 0.1, P("c", given={"q": 1}) >= 0.98]
-    post = mx.MaxEnt(divided(view, 3)).add(*known).solve()
-    assert post.certificate.holds
-    assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=1e-12)
+    for statements in (known, [known[0], *known[3:]]):  # the two left out are implied by the release
+        post = mx.MaxEnt(divided(view, 3)).add(*statements).solve()
+        assert post.certificate.holds
+        assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=1e-12)
 
 
 @pytest.mark.parametrize(
