@@ -212,6 +212,8 @@ class DualNewton(ConicSolver):
 def cone_program(data: Mapping[str, Any]) -> ConeProgram:
     """Return the cone program to which CVXPY has compiled a problem."""
     dims, compiled, curved = data[DualNewton.DIMS], data[s.PARAM_PROB], data.get(s.P)
+    if dims.zero + dims.nonneg + 3 * dims.exp < len(data[s.B]):  # CVXPY does not announce the cones of xexp
+        raise SolverError(f"the problem has cones that DUAL_NEWTON does not support, such as those of xexp. {TAKES}")
     matrix = sp.csr_array(data[s.A])
     if not matrix.data.all():
         matrix.eliminate_zeros()

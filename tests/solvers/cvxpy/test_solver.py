@@ -420,6 +420,11 @@ def test_refused_problems():
     for y, rows in ((x, [cp.norm(x) <= 1]), (x, [cp.diag(x) >> 0.1 * np.eye(4)]), (integer, [])):
         with pytest.raises((SolverError, cp.error.SolverError), match=r"DUAL_NEWTON|no conic solvers"):
             cp.Problem(cp.Maximize(cp.sum(cp.entr(y))), [cp.sum(y) == 1, *rows]).solve(solver=DualNewton())
+    y = cp.Variable(4, nonneg=True)  # CVXPY compiles xexp to second-order cones without announcing them
+    for objective in (cp.sum(cp.entr(y) - cp.xexp(y)), -cp.sum(cp.xexp(y))):
+        with pytest.raises(SolverError, match="xexp") as caught:
+            cp.Problem(cp.Maximize(objective), [cp.sum(y) == 1]).solve(solver=DualNewton())
+        assert isinstance(caught.value, cp.error.SolverError)
     with pytest.raises(UnknownName, match="max_iterations") as unknown:
         cp.Problem(cp.Maximize(cp.sum(cp.entr(x)))).solve(solver=DualNewton(), max_iter=3)
     assert isinstance(unknown.value, cp.error.SolverError)
