@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import lsqr, splu
 from scipy.special import logsumexp, xlogy
 
 from ..certificate import ACCURACY
+from ..parameters import EPS
 from ..sparse import entry_rows, least_by_row, most_by_row
 from .mixed import MixedProgram
 
@@ -120,6 +121,25 @@ class ConeProgram:
     def value(self, z: np.ndarray) -> float:
         """Return the objective at z."""
         return float(self.c @ z) + (0.0 if self.P is None else float(z @ (self.P @ z)) / 2)
+
+    def with_values(self, z: np.ndarray) -> np.ndarray:
+        """Move z so that no argument of an entropy is negative, such as -1e-16, where the entropy has no value.
+
+        Plain variables become 0. Other arguments become larger than the rounding errors of their evaluation.
+        """
+        of_u, sides = self.triple(1)
+        length, u = np.diff(of_u.indptr), sides - of_u @ z
+        rounding = 2 * EPS * (length + 1) * (abs(of_u) @ np.abs(z) + np.abs(sides))
+        is_plain = (length == 1) & (sides == 0)
+        if (~is_plain & (u < rounding)).any() and np.isfinite(z).all():
+            low = np.flatnonzero(u < rounding)
+            change = np.where(is_plain, np.minimum(u, 0.0), u - 2 * rounding)[low]
+            unit = np.abs(change).max()  # lsqr stops at absolute tolerances
+            z = z + unit * lsqr(of_u[low], change / unit)[0]
+        plain = of_u.indptr[:-1][is_plain]
+        column = of_u.indices[plain]
+        z[column[-of_u.data[plain] * z[column] < 0]] = 0.0
+        return z
 
     @cached_property
     def _sizes(self) -> sp.csr_array:

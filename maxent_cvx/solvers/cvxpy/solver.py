@@ -343,6 +343,7 @@ def _solve_entropies(
         iterations = answer.iterations
     m = entropy.multipliers(bounded, answer.y, answer.multipliers)
     z, dual = entropy.restore(answer.y, m, answer.others)
+    z = entropy.program.with_values(z)
     has_cost = len(entropy.rows.cost) > 0
     distance = entropy.program.distance(z, dual, of_entropies=not has_cost)
     holds = distance.is_optimal if has_cost else distance.holds
@@ -390,11 +391,8 @@ def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[
     if "Infeasible" not in word:
         if program.P is None and not b.any():  # every multiple of a feasible point is feasible: the optimum is at 0
             z[:] = 0.0
-        else:  # entropies have no value at negative arguments, such as -1e-12
-            of_u, sides = program.triple(1)
-            plain = of_u.indptr[np.flatnonzero((np.diff(of_u.indptr) == 1) & (sides == 0))]
-            column = of_u.indices[plain]
-            z[column[-of_u.data[plain] * z[column] < 0]] = 0.0
+        else:
+            z = program.with_values(z)
     distance = program.distance(z, dual)
     is_near = max(distance.largest, distance.relative_gap) <= NEARLY
     if "PrimalInfeasible" in word:

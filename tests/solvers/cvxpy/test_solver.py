@@ -406,6 +406,24 @@ def test_large_prices_of_slack_variables():
         np.testing.assert_allclose(p.value, hard, atol=max(1e-9, 1e-15 * price) * hard.max())
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sides", "cost"),
+    [
+        ([[0, 1, 1], [0, 1, 0], [1, 0, 0]], [0.3, 0.3, 0], [30, -60, -90]),
+        ([[2, 2, 0], [0, 1, 2], [0, 2, 1]], [0.3, 0, 0.3], [30, -90, -90]),
+        ([[1, 1, 1], [2, 1, 0], [1, 1, 1], [2, 1, 2]], [0, 0.3, 0.3, 0], [-30, 90, 0]),
+    ],
+)
+def test_arguments_of_entropies_are_not_negative(arguments: list[list[int]], sides: list[float], cost: list[float]):
+    """Large costs decide: the optimum is at a vertex, where an argument of -1e-16 would have no entropy."""
+    x, A, b = cp.Variable(3), np.array(arguments), np.array(sides)
+    rows = [cp.sum(x) <= 10, x >= -10]
+    value = solve(cp.Problem(cp.Maximize(1e-3 * cp.sum(cp.entr(A @ x + b)) + cost @ x), rows))
+    cp.Problem(cp.Maximize(cost @ x), [*rows, A @ x + b >= 0]).solve(solver=cp.HIGHS)
+    vertex = np.maximum(A @ x.value + b, 0)
+    assert value == pytest.approx(cost @ x.value + 1e-3 * cp.sum(cp.entr(vertex)).value, abs=1e-6)
+
+
 # -- refusals and registration ------------------------------------------------------------------------------------------
 
 
