@@ -70,11 +70,11 @@ class Sensitivity:
     def _active_inequalities(self) -> np.ndarray:
         """Return the positions of the inequalities that hold with equality."""
         program, n, m = self.program, self.program.n_zero, self.program.linear.stop
-        finite = np.isfinite(program.b[n:m])
         matrix = program.A[n:m]
-        slack = np.where(finite, program.b[n:m], np.inf) - matrix @ self.z
-        summands = abs(matrix) @ np.abs(self.z) + np.abs(np.where(finite, program.b[n:m], 1.0))
-        size = max(float(np.abs(summands).max(initial=0.0)), np.finfo(float).tiny)
+        slack = program.b[n:m] - matrix @ self.z
+        # The unit is that of all rows: the summands of the inequalities alone, as of |s| <= t, may all be nearly 0.
+        summands = abs(program.A) @ np.abs(self.z) + np.abs(np.where(np.isfinite(program.b), program.b, 0.0))
+        size = max(float(summands.max(initial=0.0)), np.finfo(float).tiny)
         largest = max(float(np.abs(self.dual).max(initial=0.0)), np.finfo(float).tiny)
         slack, multiplier = slack / size, self.dual[n:m] / largest
         doubtful = np.flatnonzero(np.maximum(slack, multiplier) <= STRICT)

@@ -31,6 +31,7 @@ def problems(seed: int) -> dict[str, tuple[cp.Variable, cp.Problem]]:
         "factors": cp.Problem(cp.Maximize(k * entropy + c @ x), [one]),
         "norm1": cp.Problem(cp.Maximize(entropy + c @ x - 2 * cp.norm1(G @ x - b)), [one]),
         "sum_squares": cp.Problem(cp.Maximize(entropy + c @ x - cp.sum_squares(G @ x - b)), [one]),
+        "huber": cp.Problem(cp.Maximize(entropy + c @ x - cp.sum(cp.huber(x))), [one]),
         "logarithms": cp.Problem(cp.Maximize(at @ cp.log(x) + k * cp.sum(x) - cp.sum_squares(x)), []),
         "a constraint": cp.Problem(cp.Maximize(c @ x), [one, cp.sum(cp.kl_div(x, at)) <= 0.1 * k]),
         "log_sum_exp": cp.Problem(cp.Minimize(cp.log_sum_exp(G @ x - b) + cp.sum_squares(x - c)), []),
@@ -43,7 +44,7 @@ def test_differences(name: str):
     """In a random direction the Jacobian is that of central differences, whose own error is 1e-6, and 1e-3 with cones."""
     x, problem = problems(0)[name]
     moves = mx.solvers.derivatives(problem, tolerance=1e-10)
-    is_precise = name in ("equations", "inequalities", "factors", "norm1", "sum_squares")
+    is_precise = name in ("equations", "inequalities", "factors", "norm1", "sum_squares", "huber")
     h = 1e-3 if is_precise else 1e-2
     for parameter in problem.parameters():
         value, ends = np.array(parameter.value, dtype=float), []
