@@ -512,10 +512,14 @@ def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
 
     ordered = {pa.types.is_dictionary(each) and each.ordered for each in types}
     plain = list(dict.fromkeys(each.value_type if pa.types.is_dictionary(each) else each for each in types))
-    if any(pa.types.is_dictionary(each) and isinstance(each.value_type, pa.BaseExtensionType) for each in types):
+    lists = [each for each in types if pa.types.is_dictionary(each) and _sort_of(each.value_type) != "text"]
+    if any(
+        each.ordered or isinstance(each.value_type, pa.BaseExtensionType) for each in lists
+    ):  # Parquet files keep the order of texts only
         raise TableError(
-            f"column {name!r} contains categories of {plain[0]}, which Arrow cannot read; convert it to str first, "
-            ".astype(str)"
+            f"column {name!r} contains {'ordered ' if True in ordered else ''}categories of {plain[0]}, which Parquet "
+            "files, through which records are shuffled by bucket, cannot store; convert them to str first, "
+            ".cat.rename_categories(str)"
         )
     try:
         if len(ordered) > 1 or len({_sort_of(each) for each in plain} - {"null"}) > 1:

@@ -326,6 +326,13 @@ def test_types_of_dask():
     assert mx.Release.from_dask(of_pieces(*tables), **ROLES).n_buckets == 1
     with refused(mx.TableError):
         mx.Release.from_dask(of_pieces(tables[0], tables[1].assign(Bucket="1")), **ROLES)
+    ages = pd.Categorical([40, 20], [40, 20], ordered=True)  # one ward in two pieces is shuffled through files
+    ward = pd.DataFrame({"Age": ages, "Ward": 1, "Disease": "Flu"})
+    roles = {"qi": "Age", "sa": "Disease", "bucket": "Ward"}
+    with refused(mx.TableError):
+        mx.Release.from_dask(of_pieces(ward, ward), **roles)
+    ward["Age"] = ward["Age"].cat.rename_categories(str)
+    assert mx.Release.from_dask(of_pieces(ward, ward), **roles).quasi_identifiers.to_list() == [("40",), ("20",)]
 
 
 @pytest.fixture(scope="module")
