@@ -938,10 +938,16 @@ class PartitionedMaxEnt(ReprMixin):
                 posed.parts, posed.shared, self.release.n_records, whole.executor, monitor=monitor, **options
             )
         if not solution.certificate.holds and not allow_inaccurate:
+            remedy = (
+                "If the knowledge contradicts the release or itself, no answer exists: remove statements, add tolerances "
+                "(+- eps), or solve with allow_inaccurate=True to see the violation"
+            )
+            if solution.status is Status.LIMIT:
+                remedy = f"Allow more {'time' if monitor.stopped else 'iterations'}, or pass allow_inaccurate=True"
+            stopped = monitor.stopped and f", stopped {monitor.stopped}"
             raise Inaccurate(
                 f"the answer is not certified: {solution.certificate}; {solution.status} in {solution.iterations} "
-                "iterations. If the knowledge contradicts the release or itself, no answer exists: remove statements, "
-                "add tolerances (+- eps), or solve with allow_inaccurate=True to see the violation"
+                f"iterations{stopped}. {remedy}"
             )
         return PartitionedPosterior(whole, solution, posed.shared, time.perf_counter() - begun, pose)
 

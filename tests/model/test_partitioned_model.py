@@ -191,6 +191,13 @@ def test_what_cannot_be_divided() -> None:
         mx.MaxEnt(divided(published(RECORDS), 2), prior=mx.QIDistribution.estimate(RECORDS, qi=["g"], sa="s"))
 
 
+def test_a_stopped_solve_says_what_stopped_it() -> None:
+    limited = model().add(P("flu", given={"g": "m"}) == 0.3)
+    for options, reason in (({"time_limit": 0}, "time limit"), ({"callback": lambda _: True}, "callback")):
+        with pytest.raises(mx.Inaccurate, match=f"{reason}.*Allow more time"):
+            limited.solve(**options)
+
+
 def test_sources_that_depend_on_the_partition_are_errors() -> None:
     """Sides that differ between partitions, and coefficients that differ on half of one, give no wrong answer."""
 
