@@ -277,7 +277,7 @@ class Attribute:
     codes: list[np.ndarray]  # one per level: the number of the node of every record
     nodes: list[np.ndarray]  # one per level: the published label of every record
     below: list[np.ndarray]  # one per level: the number of leaves below every node
-    hierarchy: pd.DataFrame | None  # the given levels, if any
+    hierarchy: pd.DataFrame  # the levels, given or made
 
     @classmethod
     def of(cls, column: pd.Series, hierarchy: object) -> Attribute:
@@ -304,7 +304,7 @@ class Attribute:
                 raise TableError(f"the levels of the hierarchy of {column.name!r} do not nest: a node has two parents")
         nodes = [pd.Series(leaves, dtype=object).to_numpy(), *(node for _, node in factors[1:])]
         codes, below = [code[place] for code, _ in factors], [np.bincount(code) for code, _ in factors]
-        return cls(str(column.name), leaves, codes, nodes, below, None if hierarchy is None else levels)
+        return cls(str(column.name), leaves, codes, nodes, below, levels)
 
     def ncp(self, level: int) -> np.ndarray:
         """Return the NCP of the cell of every record at a level."""
@@ -608,8 +608,9 @@ class Best:
             return float(n - most_frequent.sum()) / n
         assert published is not None
         table = self.data.frame if kept is None else self.data.frame[kept]
-        given = {a.name: a.hierarchy for a in self.attributes if a.hierarchy is not None}
-        return float(query_error(published(), table, hierarchies=given)["error"].mean()) * (n - lost) / n + lost / n
+        hierarchies = {a.name: a.hierarchy for a in self.attributes}
+        error = query_error(published(), table, hierarchies=hierarchies)["error"].mean()
+        return float(error * (n - lost) / n + lost / n)
 
     def _add(
         self,

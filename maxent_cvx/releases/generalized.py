@@ -40,8 +40,8 @@ from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of
 #: The text of a suppressed value, which may be any value.
 SUPPRESSED = "*"
 
-#: A date, or a date and time.
-DATE = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?"
+#: A date, or a date and time; without an offset, in UTC.
+DATE = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?"
 END = rf"(?:{DATE}|[-+]?(?:{NUMBER_PATTERN}|[iI]nf))"
 #: An interval in brackets, possibly with R's "Inf".
 INTERVAL = re.compile(rf"\s*([\[(\]])\s*({END})\s*[,;]\s*({END})\s*([\])\[])\s*")
@@ -110,8 +110,8 @@ def _span(text: str) -> Span | None:
 def _seconds(texts: Sequence[str]) -> np.ndarray:
     """Return the seconds from 1970 to each date, or NaN for other texts, such as 2024-02-30."""
     dates = [text if re.fullmatch(DATE, text) else "" for text in texts]
-    times = pd.to_datetime(dates, format="ISO8601", errors="coerce")
-    return np.asarray((times - pd.Timestamp(0)) / pd.Timedelta(seconds=1), dtype=float)
+    times = pd.to_datetime(dates, format="ISO8601", errors="coerce", utc=True)
+    return np.asarray((times - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1), dtype=float)
 
 
 def _items(text: str) -> frozenset[str]:
@@ -134,7 +134,7 @@ def label_of(cell: object) -> str:
     if not isinstance(cell, str) and is_suppressed(cell):
         return SUPPRESSED
     if isinstance(cell, pd.Interval) and isinstance(cell.left, pd.Timestamp):
-        are_days = cell.left == cell.left.normalize() and cell.right == cell.right.normalize()
+        are_days = cell.left.tz is None and all(end == end.normalize() for end in (cell.left, cell.right))
         return str(cell).replace(" 00:00:00", "") if are_days else str(cell)
     return str(cell)
 

@@ -234,6 +234,18 @@ def test_queries_are_answered_from_nodes_of_a_hierarchy(method):
     assert given.loss == pytest.approx(made.loss)
 
 
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("method", ["full-domain", "mondrian"])
+def test_queries_about_dates_without_a_hierarchy(method, zone):
+    """Dates become years or intervals, of which each covers the dates of its group, with or without a time zone."""
+    days = ["2020-01-30", "2020-02-16", "2020-03-04", "2021-01-30", "2021-03-04", "2021-05-16"]
+    table = pd.DataFrame({"when": pd.to_datetime(days).tz_localize(zone), "S": [*"xyzxyz"]})
+    found = mx.anonymize.search(table, "when", "S", None, 0.6, loss="queries", methods=[method], progress=False)
+    years = pd.DataFrame({0: table["when"], 1: table["when"].dt.strftime("%Y")})
+    errors = mx.measures.query_error(mx.MaxEnt(found.release).solve(), table, hierarchies={"when": years})["error"]
+    assert errors.mean() == pytest.approx(found.loss)
+
+
 def test_wrong_arguments():
     table = random_table(np.random.default_rng(4))
     crossed = {value: [f"a{value % 2}", f"b{value // 4}"] for value in range(8)}
