@@ -179,6 +179,8 @@ class Exposure(ReprMixin):
     def published_alone(self) -> int:
         """Number of the exposed people who are exposed by the release (and the prior) alone, without any statement.
 
+        A person counts if the same value exposes this person in both cases; of intervals, any does.
+
         Raises
         ------
         StatementError
@@ -196,7 +198,7 @@ class Exposure(ReprMixin):
 
         * `people`: number of exposed people who are not exposed without this statement: it is necessary;
         * `alone`: number of exposed people who are exposed by the release and this statement only, but not by the
-          release: it is sufficient;
+          release: it is sufficient; in both columns by the same value, as in `published_alone`;
         * `without`: number of people exposed without it, who may be different people;
         * `raises`: its increase of P(s | q) of the exposing value, mean over the exposed people;
         * `message`: the reason for a missing answer, or "".
@@ -808,6 +810,10 @@ class ExposureRule:
         slack = self.slack if self.windows is None else self.slack + SUM_ROUNDING
         return np.asarray((p >= self.threshold - slack) & (p >= 0))
 
+    def reached(self, p: np.ndarray) -> np.ndarray:
+        """Mark the events that count and reach the threshold, shape (rows, events)."""
+        return np.concatenate([rule.reaches(rule._counted(p[rows])) for rows, rule in self.chunks(len(p))])
+
     def _certain(self, p: np.ndarray) -> np.ndarray:
         """Mark probabilities that are 1 up to the certified error."""
         return np.asarray(p >= 1 - max(min(self.slack, ACCURACY), NEGLIGIBLE))
@@ -922,12 +928,14 @@ class Attribution:
         return is_exposed & self._judge(alone)[2]
 
     def _judge(self, post: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for another posterior, P of the same event, and masks of rows exposed by any and by this event."""
+        """Return, for another posterior, P of the surest event, and masks of rows exposed by any and by a same event."""
         table = of_those_inside(post)[0].reindex(self.rows.index).fillna(0.0).to_numpy()
         rule = replace(self.rule, slack=certified_error(post))
-        p, is_exposed = rule.counted_at(table, self._exposed[1]), rule.reaches(rule.surest(table)[0])
-        # Intervals overlap, so any of them counts as the same event.
-        return p, is_exposed, self.rule.reaches(p) if self.rule.windows is None else is_exposed
+        p, reached = rule.counted_at(table, self._exposed[1]), rule.reached(table)
+        same = reached  # intervals overlap, so any of them counts as the same event
+        if rule.windows is None:
+            same = reached & self.rule.reached(self.rows.to_numpy())
+        return p, np.asarray(reached.any(axis=1)), np.asarray(same.any(axis=1))
 
     def _without(self, post: Posterior) -> dict[str, Any]:
         """Return the changes caused by removing a statement."""

@@ -391,6 +391,15 @@ def test_another_value_is_not_the_same_exposure():
     assert exposed(post, 0.6, baseline=base).statements.loc["P(H | q=a) = 1", "people"] >= 2
 
 
+def test_exposed_by_the_release_with_one_of_two_likely_values():
+    """P(z | q) is 0.5 for everybody with and without the statement, although y is as likely for q=a with it."""
+    table = pd.DataFrame({"q": list("aabb"), "S": list("zzxy"), "b": [0] * 4})
+    release = mx.Release.from_buckets(table, qi="q", sa="S", bucket="b")
+    found = exposed(mx.MaxEnt(release).add("P(y | q=a) = 0.5", "P(x | q=a) = 0").solve(), 0.5)
+    assert found.people == found.published_alone == 4
+    assert found.statements["people"].to_list() == [0, 0]
+
+
 @pytest.mark.parametrize("name", ["P", "people", "baseline"])
 def test_attributes_that_are_called_as_a_column(name):
     """An attribute with the name of a column of the table of exposed people is refused."""
