@@ -230,10 +230,10 @@ def search(
     >>> mx.measures.exposed(mx.MaxEnt(best.release).solve(), 0.6).people
     0
     """
-    check_float(threshold, "threshold", 0.0, 1.0)
+    threshold = check_float(threshold, "threshold", 0.0, 1.0)
     check_in(loss, "loss", LOSSES)
     chosen = [check_in(method, "a method", METHODS) for method in check_list(methods, "methods", "names")]
-    check_float(suppression, "suppression", 0.0, 1.0)
+    suppression = check_float(suppression, "suppression", 0.0, 1.0)
     check_optional_bool(progress, "progress")
     seconds = np.inf if time_limit is None else check_seconds(time_limit, "time_limit")
     data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))

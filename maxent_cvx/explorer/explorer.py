@@ -388,7 +388,7 @@ def explore(
     0.35
     """
     check_instance(model, MaxEnt, "model")
-    check_float(threshold, "threshold", 0.0, 1.0)
+    threshold = check_float(threshold, "threshold", 0.0, 1.0)
     check_int(min_support, "min_support", 1)
     check_int(max_rows, "max_rows", 1)
     limit = check_seconds(time_limit, "time_limit")

@@ -28,7 +28,7 @@ from scipy.sparse.linalg import splu
 from .._utils.errors import MaxEntError, StatementError, TableError, join_names, one_line, short_repr
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, group_codes, ranges
-from .._utils.validation import check_dataframe, check_instance, check_int
+from .._utils.validation import check_dataframe, check_instance, check_int, check_optional_bool
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
@@ -230,6 +230,7 @@ def without_each(
     check_instance(post, Posterior, "post")
     check_dataframe(original, "the original records")
     check_int(solves, "solves", 0)
+    check_optional_bool(progress, "progress")
     if publish is not None and not callable(publish):
         raise StatementError("publish must be a function from a table to a view")
     model = model_of(post)

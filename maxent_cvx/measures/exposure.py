@@ -380,9 +380,8 @@ def exposed(
     The best guess is off by 16.7 on average; without the release, by 19,998.33.
     All of them are exposed by the release alone.
     """
-    check_float(threshold, "threshold", 0.0, 1.0)
-    if rho1 is not None:
-        check_float(rho1, "rho1", 0.0, 1.0)
+    threshold = check_float(threshold, "threshold", 0.0, 1.0)
+    rho1 = None if rho1 is None else check_float(rho1, "rho1", 0.0, 1.0)
     check_instance(post, (Posterior, PartitionedPosterior), "post")
     names: list[Any]
     rows: pd.DataFrame | None

@@ -495,18 +495,25 @@ def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
     parsed: dict[str, Mapping[object, frozenset[object]]] = {}
     hierarchy_of = {} if given is None else check_mapping(given, "hierarchies", "{attribute: its hierarchy}")
     for attribute, hierarchy in hierarchy_of.items():
-        if isinstance(hierarchy, str | PathLike | pd.DataFrame):
-            parsed[attribute] = _of_table(hierarchy_table(hierarchy, attribute))
-        elif isinstance(hierarchy, Mapping) and _has_levels(hierarchy):
-            levels = [np.asarray(hierarchy[level], dtype=object) for level in range(len(hierarchy))]
-            parsed[attribute] = _of_table(pd.DataFrame(dict(enumerate(levels))))
-        elif isinstance(hierarchy, Mapping):
-            parsed[attribute] = {node: _leaves(node, hierarchy, (), attribute) for node in hierarchy}
-        else:
+        if not isinstance(hierarchy, str | PathLike | pd.DataFrame | Mapping):
             raise StatementError(
                 f"the hierarchy of {attribute!r} must be a dict, a DataFrame or a file, got {short_repr(hierarchy)}"
             )
+        try:
+            parsed[attribute] = _nodes(hierarchy, attribute)
+        except TypeError as error:  # unhashable nodes
+            raise TableError(f"the nodes of the hierarchy of {attribute!r} must be labels: {error}") from None
     return parsed
+
+
+def _nodes(hierarchy: Any, attribute: str) -> Mapping[object, frozenset[object]]:
+    """Return the exact values below every node of a hierarchy in any of the accepted formats."""
+    if not isinstance(hierarchy, Mapping):
+        return _of_table(hierarchy_table(hierarchy, attribute))
+    if _has_levels(hierarchy):
+        levels = {level: pd.Series(list(hierarchy[level]), dtype=object) for level in range(len(hierarchy))}
+        return _of_table(pd.DataFrame(levels))
+    return {node: _leaves(node, hierarchy, (), attribute) for node in hierarchy}
 
 
 def hierarchy_table(hierarchy: pd.DataFrame | str | PathLike[str], attribute: str) -> pd.DataFrame:

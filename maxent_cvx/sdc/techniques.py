@@ -697,7 +697,7 @@ class Sampling(DomainTechnique):
         check_confidential(table, confidential)
         size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as a decimal: the double 0.575 is less
         if not size:
-            raise TableError(f"factor={self.factor:g} of {len(table)} records is an empty sample; increase the factor")
+            raise TableError(f"factor={self.factor} of {len(table)} records is an empty sample; increase the factor")
         drawn = draws("Sampling", self.seed).permutation(len(table))[:size]
         return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
 

@@ -288,6 +288,8 @@ def test_wrong_arguments(people):
     ]:
         with pytest.raises(error):
             mx.measures.counterfactual(model.solve(), original, publish=publish)
+    with pytest.raises(mx.StatementError):
+        mx.measures.counterfactual(mx.MaxEnt(view).solve(), people, progress="no")
 
 
 #: Two groups whose values of a and c are exchanged: matched by position, the one is taken for the other.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -191,6 +192,13 @@ def test_values_that_are_not_in_the_release():
 def test_wrong_arguments(error, options):
     with pytest.raises(error):
         exposed(posterior_with([[0.9, 0.1]], [5])[0], **options)
+
+
+def test_fractions_are_probabilities():
+    """A threshold of one half is written as 0.5."""
+    post = posterior_with([[0.9, 0.1]], [5])[0]
+    found = exposed(post, Fraction(1, 2), baseline="overall", rho1=Fraction(1, 4))
+    assert str(found) == str(exposed(post, 0.5, baseline="overall", rho1=0.25))
 
 
 @pytest.mark.parametrize("within", [-1, True, pd.Timedelta(1)])

@@ -108,6 +108,8 @@ def test_mixed_series(tmp_path):
         ({"population": VOTERS.assign(Age=[20, 25, 29, 20, 35], Sex=list("fmmfm"))}, TableError),
         ({"records": RECORDS.assign(Age=20, Sex="m")}, TableError),
         ({"hierarchies": {"Sex": ["f", "m"]}}, StatementError),
+        ({"hierarchies": {"Sex": {"person": [["f", "m"]]}}}, TableError),
+        ({"hierarchies": {"Sex": {0: ["f", "m"], 1: [["f"], ["m"]]}}}, TableError),
         ({"hierarchies": {"Sex": {"a": ["b"], "b": ["a"]}}}, StatementError),
         ({"id": "Disease"}, StatementError),
         ({"count": "people"}, UnknownName),
