@@ -419,6 +419,8 @@ class Choice:
             return np.asarray(known.isin(chosen))
         if self.interval in known:  # the values of a generalised attribute are intervals
             return np.asarray(known == self.interval)
+        if isinstance(known, pd.CategoricalIndex):  # whose categories may have another order, or none
+            known = pd.Index(known.astype(known.categories.dtype))
         low, high = self.interval.left, self.interval.right
         try:
             above = known >= low if self.interval.closed_left else known > low

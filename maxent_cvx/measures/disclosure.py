@@ -19,6 +19,7 @@ from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..releases.base import OUTSIDE, View
 from ..releases.partitioned import PartitionedRelease
+from .events import scale_of
 
 #: Probabilities below this count as zero, because of the solver's precision, and are ignored by l-diversity.
 NEGLIGIBLE = 1e-9
@@ -39,7 +40,7 @@ def disclosure(
         The l of recursive (c, l)-diversity.
     distance : {"auto", "equal", "ordered"}
         Ground distance of t-closeness: "equal" (all values equally far apart) or "ordered" (difference of ranks; Li et
-        al., 2007). "auto" is "ordered" for numbers and ordered categories, else "equal".
+        al., 2007). "auto" is "ordered" for numbers of any type and ordered categories, else "equal".
     worst : bool
         Return one row, the worst of each measure over all tuples, instead of one row per tuple. Must be True for a
         release in partitions.
@@ -204,8 +205,11 @@ def of_those_inside(post: Posterior) -> tuple[pd.DataFrame, np.ndarray]:
 
 def distances(p: np.ndarray, prior: np.ndarray, values: pd.Index, distance: str) -> np.ndarray:
     """Compute the earth mover's distance (0 to 1) of every row of p from the prior, one row for all or one per row."""
-    ordered = pd.api.types.is_numeric_dtype(values) or (isinstance(values, pd.CategoricalIndex) and values.ordered)
+    scale = scale_of(values)
     difference = p - prior
-    if {"auto": ordered, "equal": False, "ordered": True}[distance]:
+    is_ordered = getattr(values, "ordered", False) or (scale is not None and scale.kind != "time")
+    if {"auto": is_ordered, "equal": False, "ordered": True}[distance]:
+        if scale is not None:  # numbers in a Categorical may be in any order
+            difference = difference[:, np.argsort(scale.position, kind="stable")]
         return np.abs(np.cumsum(difference, axis=1)).sum(axis=1) / max(len(values) - 1, 1)
     return np.abs(difference).sum(axis=1) / 2

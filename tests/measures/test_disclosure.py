@@ -78,11 +78,13 @@ def test_salaries_of_li_et_al():
     [
         ([1, 2, 3], True),
         ([0.5, 1.5, 10.0], True),
+        (pd.Series([1, 2, 3], dtype=object), True),
+        (pd.Categorical([1, 2, 3], categories=[3, 1, 2]), True),
         (["a", "b", "c"], False),
         (pd.Categorical(["low", "mid", "high"], categories=["low", "mid", "high"], ordered=True), True),
         (pd.Categorical(["low", "mid", "high"], categories=["low", "mid", "high"], ordered=False), False),
     ],
-    ids=["whole", "real", "text", "ordered", "unordered"],
+    ids=["whole", "real", "objects", "categories of numbers", "text", "ordered", "unordered"],
 )
 def test_which_values_are_ranked(values, ordered):
     """By default, numbers and ordered categories are compared by rank, and other values by equality."""

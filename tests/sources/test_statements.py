@@ -211,8 +211,9 @@ def test_an_interval_of_dates_contains_its_dates(zone):
         table = pd.DataFrame({"Born": values, "Disease": ["Flu", "HIV", "Flu"], "Ward": 1})
         return MaxEnt(mx.Release.from_buckets(table, qi="Born", sa="Disease", bucket="Ward"))
 
-    post = model(born).add(P("Flu", given={"Born": within}) == 1).solve()
-    assert post.conditional()["Flu"].tolist() == pytest.approx([0.5, 1, 0.5])
+    for values in (born, pd.Categorical(born, categories=born)):  # categories without an order, too
+        post = model(values).add(P("Flu", given={"Born": within}) == 1).solve()
+        assert post.conditional()["Flu"].tolist() == pytest.approx([0.5, 1, 0.5])
     for values in ([1, 2, 3], list("abc")):
         with pytest.raises(StatementError):
             model(values).add(P("Flu", given={"Born": within}) == 0.5)
