@@ -56,6 +56,8 @@ NOT_TEXT = {
     b"PAR1": ("a Parquet file", "give it the ending .parquet"),
     b"ARROW1": ("a Feather file", "save it as CSV or Parquet"),
 }
+#: The first line of a file with the line ends of Excel for Mac.
+FIRST_LINE_OF_MAC = re.compile(r'(?:"[^"]*"|[^"\r\n])*\r(?!\n)')
 GZIP = b"\x1f\x8b"
 #: Number of lines from which the separator and the decimal sign are detected.
 FIRST_LINES = 200
@@ -134,7 +136,7 @@ class CsvText:
     def read(cls, path: str, form: Format) -> CsvText:
         """Read a file, or standard input, and detect its format."""
         text, encoding = _decoded(path, _bytes_of_text(path), form)
-        if "\n" not in text:  # line ends of Excel for Mac
+        if FIRST_LINE_OF_MAC.match(text):  # cells may contain line breaks of another kind
             text = text.replace("\r", "\n")
         if form.is_further and form.separator and form.separator not in "".join(islice(io.StringIO(text), FIRST_LINES)):
             form = replace(form, separator=None, decimal=None)
@@ -200,7 +202,7 @@ def read_texts(path: str) -> tuple[pd.DataFrame, str]:
     """Read all cells of a CSV file with a header as texts; also return its decimal sign."""
     source = CsvText.read(path, Format())
     _say_format(source, Format(), False, [])
-    return source.table(dtype=str, keep_default_na=False), source.decimal
+    return _with_plain_names(source.table(dtype=str, keep_default_na=False)), source.decimal
 
 
 def _are_points_between_thousands(cells: pd.DataFrame) -> bool:
@@ -217,14 +219,22 @@ def _are_points_between_thousands(cells: pd.DataFrame) -> bool:
     return has_points
 
 
+def _with_plain_names(table: pd.DataFrame) -> pd.DataFrame:
+    """Strip blanks from the names of columns, and number columns without a name."""
+    names = [str(name).strip() for name in table.columns]
+    for i, name in enumerate(names):
+        if re.fullmatch(r"(?:Unnamed: [0-9]+)?", name) and (new := f"column {i + 1}") not in names:
+            names[i] = new
+    return table.set_axis(names, axis=1)
+
+
 def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
     """Strip blanks from texts, and convert texts that are numbers; also return descriptions of the changes.
 
     A text such as "1.234", whose value depends on the decimal sign, is converted only if other columns show the decimal
     sign.
     """
-    unnamed = {name: f"column {i}" for i, name in enumerate(table, 1) if re.fullmatch(r"Unnamed: [0-9]+", str(name))}
-    table = table.rename(columns={name: new for name, new in unnamed.items() if new not in table.columns})
+    table = _with_plain_names(table)
     changed, readings, in_blanks = dict[str, pd.Series](), dict[str, dict[str, pd.Series]](), []
     for name, column in table.items():
         kind = pd.api.types.infer_dtype(column, skipna=True)
@@ -378,7 +388,8 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> str:
 
 def _check_header(path: str, header: Iterable[object]) -> None:
     """Refuse two columns of one name, which pandas would rename: Gender and Gender.1."""
-    twins = [name for name, n in Counter(str(name) for name in header if str(name) not in ("", "nan")).items() if n > 1]
+    counts = Counter(str(name).strip() for name in header)
+    twins = [name for name, n in counts.items() if n > 1 and name not in ("", "nan")]
     if twins:
         raise TableError(f"{source_name(path)} has more than one column named {join_names(twins)}; rename all but one")
 
@@ -425,7 +436,7 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
 def _from_cells(path: str, table: pd.DataFrame, form: Format) -> pd.DataFrame:
     """Return the table of a file with typed cells, in which only texts need to be interpreted."""
     decimals = [*THOUSANDS] if form.decimal is None else [form.decimal]
-    table, changes = _with_plain_values(table.rename(columns=str), decimals)
+    table, changes = _with_plain_values(table, decimals)
     _say_changes(path, changes)
     return table
 

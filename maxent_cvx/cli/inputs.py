@@ -56,6 +56,8 @@ LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*(?:-|\u2013|to
 DATE_RANGE = r"\[\d{4}-\d{2}-\d{2}[, ]"
 #: An integer, and a range of integers; both may be negative: "-5--1".
 NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
+#: Rows in which the names of columns are looked for.
+FIRST_ROWS = 1000
 #: Columns of a table of statistics that are not attributes.
 STATISTICS = ("n", "mean", "median")
 #: Numbers that often denote a missing cell; codes of nines exceed the others by at least one in FAR of their range.
@@ -77,6 +79,7 @@ class Records:
 def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
     """Read the table of a command: its first --rows, with --missing rows dropped."""
     table = _load(options.table, options.rows, _format(options, is_further))
+    _warn_of_header(table, options.table)
     _check_names(table, options)
     qi: Sequence[str] | None = options.qi
     sa: Sequence[str] | None = options.sa
@@ -99,6 +102,18 @@ def _without_counts(table: pd.DataFrame, roles: Collection[str | None], options:
     """With --no-count, drop columns that look like counts and have no role."""
     looks = [name for name in table.columns if looks_like_count(name) and name not in roles]
     return table.drop(columns=looks) if options.no_count else table
+
+
+def _warn_of_header(table: pd.DataFrame, path: str) -> None:
+    """Warn if most columns have the name of one of their values, since the first line is a person then."""
+    first = table.head(FIRST_ROWS).astype(str)
+    names = [name for name in table.columns if first[name].eq(name).any()]
+    if len(names) > len(table.columns) / 2:
+        warnings.warn(
+            f"the first line of {_name(path)} is read as a header, but {join_names(names)} also occur as values below it; "
+            "if it is a record, add a header",
+            stacklevel=2,
+        )
 
 
 def _warn_of_values(table: pd.DataFrame) -> None:

@@ -94,6 +94,7 @@ def test_layouts_of_files():
         "index.parquet",
     ):
         pd.testing.assert_frame_equal(read_table(path), expected, check_dtype=False)
+    assert read_table(write_text("mac.csv", 'a,d\r1,"x\ny"\r2,z\r'))["d"].to_list() == ["x\ny", "z"]
     expected.to_csv("index.csv")
     unnamed, *named = proposed_roles(read_table("index.csv"))
     assert named == [QI, SA]
@@ -234,8 +235,8 @@ def test_integers_beside_missing_cells_stay_integers(run):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_blanks_at_the_ends_of_cells(ending, document):
-    """'HIV ' is HIV: whoever is in the group has it with certainty."""
-    table = pd.DataFrame({"sex": ["f", " f", "f", "m", "m"], "disease": ["HIV", "HIV ", " HIV", "flu", "cold"]})
+    """'HIV ' is HIV, also in names: whoever is in the group has it with certainty."""
+    table = pd.DataFrame({" sex": ["f", " f", "f", "m", "m"], "disease ": ["HIV", "HIV ", " HIV", "flu", "cold"]})
     result = document("quantify", write_table(table, f"people.{ending}"), "--qi", "sex", "--sa", "disease")
     assert result["exposure"]["people"] == 3
     assert result["release"]["buckets"] == 2

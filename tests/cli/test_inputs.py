@@ -96,6 +96,14 @@ def test_values_that_differ_by_case_are_named(capsys):
     ]  # fmt: skip
 
 
+def test_a_file_without_a_header_is_suspected(capsys):
+    """The first person would be lost; a table whose columns are called like values elsewhere is not suspected."""
+    for text, n in (("23,f,flu\n24,f,flu\n23,m,HIV\n", 1), ("age,flu,HIV\n23,0,1\n23,1,0\n", 0)):
+        write_text("people.csv", text)
+        assert main(["quantify", "people.csv"]) == 2
+        assert capsys.readouterr().err.count("read as a header") == n
+
+
 # -- original records --------------------------------------------------------------------------------
 
 
