@@ -868,9 +868,9 @@ def _log_orders(release: Release) -> np.ndarray:
 class Minimal:
     """An arbitrary algorithm that generalises along hierarchies as little as possible with k records per group.
 
-    The records of a group cannot be generalised less, by one level of one attribute, such that all resulting groups have
-    k records: every child of the group's node has fewer than k records or, if the group has fewer than 2 k records, not
-    all of them. If groups do not overlap, minimality reveals nothing else.
+    No records of a group, all or some, can be generalised less, by one level of one attribute, such that they have a group
+    of k records, and those that remain, if any, too: every child of the group's node has fewer than k records or, if the
+    group has fewer than 2 k records, not all of them. If groups do not overlap, minimality reveals nothing else.
 
     Attributes
     ----------
