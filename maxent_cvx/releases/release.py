@@ -176,8 +176,9 @@ class Release(BucketView):
         table : DataFrame
             One row per person, or per group of people with their number in `count`. A generalised value is an exact
             value, a pandas Interval, a set, a node of a hierarchy, or a text as written by other tools: "[20, 30)",
-            "20-29", "<30", "{20, 21}", "20,21", "1305*", and for any value "*" or a missing value (as in sdcMicro). If
-            an attribute "Age" has no column, columns `Age_min` and `Age_max`, or boolean `Age_17` etc., are read.
+            "20-29", "<30", "{20, 21}", "20,21", "1305*", and for any value "*" or a missing value (as in sdcMicro). Times
+            without an offset are in UTC. If an attribute "Age" has no column, columns `Age_min` and `Age_max`, or boolean
+            `Age_17` etc., are read.
         qi, sa : str or several
             Column names.
         population : DataFrame, optional
