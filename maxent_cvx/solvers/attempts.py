@@ -41,8 +41,10 @@ OPPOSED = 1e6
 #: Relative to the largest singular value: smaller ones indicate linear dependence of rows.
 DEPENDENT = 1e-10
 #: Records: the tolerance for zeros in the second attempt, so that P = 1 - 1e-9 is not treated as 1; and the largest
-#: number of terms for which presolve is repeated with it.
+#: number of terms for which zeros are searched for after a solve, by presolve with it or by a linear program.
 STRICT_ZERO, LARGEST_AGAIN = 1e-12, 100_000
+#: Records: a term whose count is smaller than this after a solve may be zero.
+VANISHED = 1e-9
 #: Steps of Newton's method from multipliers fitted to an answer; a nearly exact answer needs a few.
 NEARBY_STEPS = 20
 #: How often the tangents of convex constraints are recomputed.
@@ -69,19 +71,22 @@ def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
     return reduce(problem, np.minimum(upper, smaller.upper_bounds_of_zeros))
 
 
-def zeros_after_solve(problem: Problem, reduced: Reduced) -> Reduced | None:
+def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts: np.ndarray) -> Reduced | None:
     """Fix terms that rows force to zero and that the solve did not prove to be zero; None if there are none.
 
     Newton's method proves the zeros that it approaches slowly. It does not see those that are zero up to rounding from
     the start, as after a warm start, or in a few steps, and the certificate cannot move such counts to exactly 0.
     """
-    if reduced.form.shape[1] > LARGEST_CONIC:
+    vanished = ~reduced.fixed & (counts < VANISHED * np.minimum(problem.form.weights, 1.0))
+    if not vanished.any() or reduced.form.shape[1] > LARGEST_AGAIN:
         return None
-    upper = reduced.proved_zeros(problem.form, [reduced.form.extend_to_soft(support_proof(reduced.form.hard))])
-    if not np.isfinite(upper).any():
+    if np.isfinite(reduced.proved_zeros(problem.form, solved.proofs)[vanished]).all():
         return None
-    with suppress(Infeasible):  # up to rounding
-        return reduce(problem, np.minimum(upper, reduced.upper_bounds_of_zeros))
+    with suppress(NotDecided, Infeasible):  # at the time limit; up to rounding
+        directions = [reduced.form.extend_to_soft(support_proof(reduced.form.hard))]
+        upper = reduced.proved_zeros(problem.form, directions)
+        if np.isfinite(upper).any():
+            return reduce(problem, np.minimum(upper, reduced.upper_bounds_of_zeros))
     return None
 
 
@@ -153,10 +158,14 @@ class Attempt:
 def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None) -> Attempt:
     """Solve the reduced problem, restore the solution of the original problem, and certify it."""
     solved, answer, name = answered(problem, request, reduced, start)
-    if reduced.form is not problem.form:
-        reduced.form.forget()  # frees memory for the certificate of the problem as posed
     begun, counts = time.perf_counter(), answer.counts
     assert counts is not None
+    if request.backend is NEWTON and request.presolve and solved.status is Status.OPTIMAL and not problem.convex:
+        if (smaller := zeros_after_solve(problem, reduced, solved, counts)) is not None:
+            request.monitor.say("solving again, without the terms that a linear program proves to be zero")
+            return attempt(problem, request.at_full_precision(), smaller)
+    if reduced.form is not problem.form:
+        reduced.form.forget()  # frees memory for the certificate of the problem as posed
     if problem.convex:
         answer = replace(answer, convex=multipliers_at(problem.convex, counts))
     try:
@@ -514,8 +523,7 @@ def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attem
     """Make one more attempt with the default solver if it can help, else return None.
 
     It starts from an interior-point answer if Newton's method reached its iteration limit. Otherwise it has full
-    precision, without the zeros that a linear program proves if the first answer is not certified, or with a stricter
-    tolerance for zeros if some terms are zero up to a tolerance only.
+    precision, and a stricter tolerance for zeros if some terms are zero up to a tolerance only.
     """
     reduced = first.reduced
     if first.solved.status is Status.LIMIT:
@@ -534,9 +542,6 @@ def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attem
     if first.holds and problem.form.shape[0] - problem.form.n_facts >= MUCH_KNOWLEDGE:
         return None  # another certificate would take as long as the first attempt
     request = request.at_full_precision()
-    if not first.holds and request.presolve and (smaller := zeros_after_solve(problem, reduced)) is not None:
-        request.monitor.say("trying again, without the terms that a linear program proves to be zero")
-        return attempt(problem, request, smaller)
     tolerates_zeros = request.presolve and (reduced.width.any() or len(first.solved.proofs) > 0)
     if tolerates_zeros and problem.form.shape[1] <= LARGEST_AGAIN:
         request.monitor.say("trying again, with a stricter tolerance for zeros")

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx import MaxEnt, Posterior, Release, StatementError, load_posterior
+from maxent_cvx import MaxEnt, Posterior, Release, ReleaseSeries, StatementError, load_posterior
+from maxent_cvx.anonymize import anatomy_buckets, republish
+from maxent_cvx.datasets import load_adult
 from support.helpers import refused
 from support.problems import FIGURE_1C, SOLVABLE, p, publish
 from support.random_models import random_model
@@ -48,6 +50,19 @@ def test_zeros_from_the_start():
     model = MaxEnt(release, people=people).add("P(c | Sex=f) = 0")
     first = model.solve()
     agree(model.solve(warm_start=first), first)
+
+
+def test_zeros_that_no_step_shows():
+    """Two releases of Adult force 200 terms to zero; Newton's method converges before its steps show them."""
+    adult = load_adult(complete=True).sample(frac=1, random_state=0).reset_index(drop=True)
+    adult["id"] = np.arange(len(adult))
+    before, after = adult.iloc[310:2170], adult.iloc[:1860]  # 1,550 people are in both
+    buckets = anatomy_buckets(before, qi="id", sa="occupation", l=5, seed=0)
+    first = Release.from_buckets(before.assign(Bucket=buckets), qi=[], sa="occupation", bucket="Bucket", id="id")
+    second = republish(first, after, method="independent", l=5, seed=1)
+    post = MaxEnt(ReleaseSeries([first, second])).solve()
+    assert post.certificate.bound < 1e-7
+    assert (post.people() == 0).to_numpy().any()
 
 
 @pytest.mark.parametrize("solver", [name for name in INSTALLED if name != DEFAULT])
