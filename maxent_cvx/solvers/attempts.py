@@ -160,10 +160,11 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     solved, answer, name = answered(problem, request, reduced, start)
     begun, counts = time.perf_counter(), answer.counts
     assert counts is not None
-    if request.backend is NEWTON and request.presolve and solved.status is Status.OPTIMAL and not problem.convex:
-        if (smaller := zeros_after_solve(problem, reduced, solved, counts)) is not None:
-            request.monitor.say("solving again, without the terms that a linear program proves to be zero")
-            return attempt(problem, request.at_full_precision(), smaller)
+    may_omit = request.backend is NEWTON and request.presolve and not problem.convex
+    is_optimal = solved.status is Status.OPTIMAL
+    if may_omit and is_optimal and (smaller := zeros_after_solve(problem, reduced, solved, counts)) is not None:
+        request.monitor.say("solving again, without the terms that a linear program proves to be zero")
+        return attempt(problem, request.at_full_precision(), smaller)
     if reduced.form is not problem.form:
         reduced.form.forget()  # frees memory for the certificate of the problem as posed
     if problem.convex:
