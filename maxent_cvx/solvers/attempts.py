@@ -534,10 +534,6 @@ def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attem
         with suppress(SolverError):
             return attempt(problem, replace(request, backend=INTERIOR_POINT, polish=True, options={}), reduced)
         return None
-    if not first.holds:
-        failed = failure(problem, request.backend.name, first.solved, first.solution.certificate)
-        if isinstance(failed, Infeasible):
-            raise failed
     if first.solved.status is not Status.OPTIMAL or not reduced.terms.any():
         return None
     if first.holds and problem.form.shape[0] - problem.form.n_facts >= MUCH_KNOWLEDGE:
