@@ -23,6 +23,7 @@ import gzip
 import io
 import re
 import unicodedata
+import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterable
@@ -94,8 +95,10 @@ MONTHS = {
     for name in names.split()
 }  # fmt: skip
 DAY_OF_MONTH = re.compile(r"([0-9]{1,2})(?:\.|er)? ?([^\W\d_]+)\.? ([0-9]{4})")
-#: Texts of missing cells among numbers, as in pandas.
-MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
+#: Texts of missing cells, as in pandas.
+MISSING = (
+    "", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None", "#N/A", "#N/A N/A", "#NA", "<NA>",
+)  # fmt: skip
 #: Pattern of the names given to columns without a name.
 UNNAMED_COLUMN = "column [0-9]+"
 #: Endings of Excel files; one sheet is read.
@@ -104,13 +107,17 @@ EXCEL = (".xlsx", ".xlsm")
 
 @dataclass(frozen=True)
 class Format:
-    """The format of a file; None is detected, and in further tables of a command also settings that do not fit."""
+    """The format of a file; None is detected, and in further tables of a command also settings that do not fit.
+
+    The columns `texts` of a CSV file are read as texts.
+    """
 
     separator: str | None = None
     encoding: str | None = None
     decimal: str | None = None
     sheet: str | None = None
     is_further: bool = False
+    texts: frozenset[str] = frozenset()
 
 
 def read_table(path: str, form: Format = Format()) -> pd.DataFrame:
@@ -185,16 +192,25 @@ class CsvText:
 def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
     """Read a CSV file with a header, or standard input."""
     source = CsvText.read(path, form)
-    cells = source.table(dtype=str)
+    cells = source.table(dtype=str, keep_default_na=False)
+    words = _missing_words(cells)
+    cells = cells.assign(**{name: cells[name].mask(cells[name].isin(found)) for name, found in words.items()})
     has_points = False
     if form.decimal is None and source.decimal == "." and source.separator in ";\t":
         has_points = _are_points_between_thousands(cells)
         source = replace(source, decimal="," if has_points else ".")
     # A column with leading zeros contains codes: 01234 is not 1234.
-    codes = [name for name in cells if cells[name].str.fullmatch(r"\s*0[0-9]+\s*").any()]
-    table = source.table(dtype=dict.fromkeys(codes, str), decimal=source.decimal)
+    codes = [
+        name for name in cells if str(name).strip() in form.texts or cells[name].str.fullmatch(r"\s*0[0-9]+\s*").any()
+    ]
+    missing: Any = {name: [*found] for name, found in words.items()}
+    table = source.table(
+        dtype=dict.fromkeys(codes, str), decimal=source.decimal, keep_default_na=False, na_values=missing,
+        low_memory=False,  # otherwise, the type of a cell depends on the cells near it
+    )  # fmt: skip
     table, changes = _with_plain_values(table, [source.decimal])
     _say_format(source, form, has_points, changes)
+    _say_missing(path, table, words)
     return table
 
 
@@ -203,6 +219,35 @@ def read_texts(path: str) -> tuple[pd.DataFrame, str]:
     source = CsvText.read(path, Format())
     _say_format(source, Format(), False, [])
     return _with_plain_names(source.table(dtype=str, keep_default_na=False)), source.decimal
+
+
+def _missing_words(table: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Return the texts that denote missing cells, by column, with their numbers of cells."""
+    words = {}
+    for name, column in table.items():
+        texts = pd.Series([text for text in column.unique() if isinstance(text, str)], dtype=object)
+        found = texts[texts.str.strip().isin(MISSING)]
+        words[str(name)] = {text: int(column.eq(text).sum()) for text in found}
+    return {name: found for name, found in words.items() if found}
+
+
+def _say_missing(path: str, table: pd.DataFrame, words: dict[str, dict[str, int]]) -> None:
+    """Print which words of columns of numbers are read as missing; warn of those that can be values."""
+    in_numbers = []
+    for name, found in words.items():
+        column, shown = table.get(name.strip()), [text for text in found if text.strip()]
+        if not shown or column is None:
+            continue
+        what = f"{join_names(shown)} in {name.strip()!r} ({pluralize(sum(found[text] for text in shown), 'cell')})"
+        if pd.api.types.infer_dtype(column, skipna=True) not in ("string", "mixed", "mixed-integer", "empty"):
+            in_numbers.append(what)
+            continue
+        warnings.warn(
+            f"{what} of {source_name(path)} is read as missing; if it is a value, replace it in the file by another word",
+            stacklevel=2,
+        )
+    if in_numbers:
+        say(f"{source_name(path)} has missing cells for {'; '.join(in_numbers)}")
 
 
 def _are_points_between_thousands(cells: pd.DataFrame) -> bool:
@@ -421,7 +466,9 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
             filled = first.notna().sum(axis=1).to_list()
             n_above = _header_row(filled, filled)
             # With another dtype, texts of digits would become numbers.
-            table = pd.read_excel(book, sheet_name=sheet, dtype=object, skiprows=n_above).infer_objects()
+            table = pd.read_excel(
+                book, sheet_name=sheet, dtype=object, skiprows=n_above, keep_default_na=False, na_values=[""]
+            )
     except MaxEntError:
         raise
     except (OSError, ValueError, KeyError) as error:
@@ -430,7 +477,11 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
         raise TableError(f"sheet {sheet!r} of {path!r} is empty; a header is expected. Give another sheet with --sheet")
     _say_left_out(path, n_above)
     _check_header(path, first.iloc[n_above])
-    return _from_cells(path, table, form)
+    words = _missing_words(table)
+    masked = {name: table[name].mask(table[name].isin(found)) for name, found in words.items()}
+    table = _from_cells(path, table.assign(**masked).infer_objects(), form)
+    _say_missing(path, table, words)
+    return table
 
 
 def _from_cells(path: str, table: pd.DataFrame, form: Format) -> pd.DataFrame:

@@ -275,3 +275,30 @@ def test_ambiguous_dates(texts, capsys):
     pd.DataFrame({"born": texts, "disease": "flu"}).to_csv("people.csv", index=False)
     assert main(["quantify", "people.csv", "--qi", "born", "--sa", "disease"]) == 0
     assert sum("'born'" in line for line in capsys.readouterr().err.splitlines()) == 1
+
+
+# -- missing cells -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_words_that_are_read_as_missing(ending, capsys):
+    """The words are named with their columns: a warning among texts, which may be values, a message among numbers."""
+    table = pd.DataFrame({"age": [30, "NA", 40], "disease": ["None", "flu", " n/a "], "sex": ["m", "", "f"]})
+    path = write_table(table, f"people.{ending}")
+    with pytest.warns(
+        UserWarning, match=r"'None', ' n/a ' in 'disease' \(2 cells\) of .* is read as missing"
+    ) as caught:
+        read = read_table(path)
+    assert len(caught) == 1  # an empty cell needs no warning
+    assert "missing cells for 'NA' in 'age' (1 cell)" in capsys.readouterr().out
+    assert read.isna().to_numpy().tolist() == [[False, True, False], [True, False, True], [False, True, False]]
+    assert read["age"].dropna().tolist() == [30, 40]
+
+
+def test_long_columns_of_texts_and_numbers():
+    """All cells of a column have one type, however far from each other texts and numbers are."""
+    cells = ["1"] * 20_000 + ["x"]
+    others = ",m" * 63  # pandas reads fewer rows at a time if there are more columns
+    header = ",".join(["code", *(f"c{i}" for i in range(63))])
+    write_text("long.csv", f"{header}\n" + "".join(f"{cell}{others}\n" for cell in cells))
+    assert read_csv("long.csv")["code"].tolist() == cells
