@@ -16,6 +16,7 @@ import pandas as pd
 
 from .. import anonymize, datasets
 from .._utils.errors import Infeasible, MaxEntError, TableError, join_names, pluralize, unknown_name
+from .._utils.formatting import constant
 from .._utils.tables import check_named, count_column, looks_like_count
 from ..attacks.reconstruction import Statistic
 from ..releases.base import View
@@ -28,6 +29,7 @@ from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
 from .files import Format, are_ambiguous_dates, as_dates, read_table, read_texts
+from .matching import with_types_of
 from .options import (
     ExposureOptions,
     PublishOptions,
@@ -207,9 +209,26 @@ def _format(options: TableOptions, is_further: bool) -> Format:
     return Format(options.sep, options.encoding, options.decimal, options.sheet, is_further)
 
 
-def read_further(path: str, options: TableOptions) -> pd.DataFrame:
-    """Read a further table, whose format may differ from the options given for TABLE."""
-    return read_table(path, _format(options, is_further=True))
+def read_further(
+    path: str, options: TableOptions, known: Mapping[str, pd.Series | pd.Index] | None = None
+) -> pd.DataFrame:
+    """Read a further table, whose format may differ from the options given for TABLE.
+
+    Columns with `known` values get the types of these.
+    """
+    known = known or {}
+    texts = frozenset(name for name, values in known.items() if pd.api.types.infer_dtype(values) == "string")
+    return with_types_of(known, read_table(path, replace(_format(options, is_further=True), texts=texts)), path)
+
+
+def known_values(view: Any) -> dict[str, pd.Index]:
+    """Return the values of the columns of a view, except quasi-identifiers that are generalized cells."""
+    indexes = [view.sensitive_values]
+    if not getattr(view, "generalized", False):
+        indexes.append(view.quasi_identifiers)
+    if isinstance(view, Release) and not view.generalized:
+        indexes.append(view.buckets)
+    return {str(name): index.get_level_values(name).unique() for index in indexes for name in index.names}
 
 
 def _load(name: str, rows: int | None, form: Format) -> pd.DataFrame:
@@ -271,9 +290,9 @@ def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
     return table.loc[table.index.repeat(n)].drop(columns=count).reset_index(drop=True)
 
 
-def read_people(path: str, options: TableOptions) -> pd.DataFrame:
+def read_people(path: str, options: TableOptions, view: Any) -> pd.DataFrame:
     """Read a table of people, with their names in the first column."""
-    table = read_further(path, options)
+    table = read_further(path, options, known_values(view))
     return table.set_index(table.columns[0])
 
 
@@ -285,9 +304,31 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def values_as_printed(texts: Sequence[str], values: Iterable[object]) -> list[object]:
-    """Return the values that are printed as the given texts; keep other texts."""
+    """Return the values that are printed as the given texts, or the equal numbers; keep other texts."""
+    values = list(values)
     by_text = {printed(value): value for value in values}
-    return [by_text.get(text, text) for text in texts]
+    by_number = {value: value for value in values if is_number(value)}
+    return [by_text.get(text, by_number.get(constant(text), text)) for text in texts]
+
+
+def typed_values(texts: Sequence[str]) -> list[object]:
+    """Convert texts that are all numbers, or all True or False.
+
+    >>> typed_values(["1000.0", "2e3"]), typed_values(["01", "2"]), typed_values(["True", "False"])
+    ([1000, 2000], ['01', '2'], [True, False])
+    """
+    parsed = [constant(text) for text in texts]
+    if all(isinstance(value, bool) for value in parsed):
+        return parsed
+    numbers = [value for value in parsed if is_number(value)]
+    if len(numbers) < len(texts):
+        return [*texts]
+    return [int(x) for x in numbers] if all(x % 1 == 0 for x in numbers) else parsed  # type: ignore[operator,call-overload]
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a number, which True is not."""
+    return pd.api.types.is_number(value) and not pd.api.types.is_bool(value)
 
 
 def printed(value: object) -> str:
@@ -353,7 +394,7 @@ def read_input(options: ExposureOptions) -> CommandInput:
     source = read(options)
     if options.original is None:
         return source
-    original = read_further(options.original, options)
+    original = read_further(options.original, options, known_values(source.view))
     for name in (*source.qi, *source.sa):
         if name not in original.columns:
             raise unknown_name(f"column of {_name(options.original)} (given as --original)", name, original.columns)
@@ -414,7 +455,8 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
     if sa_table := next(iter(options.sa_table), None):
         if options.bucket is None:
             raise TableError("--sa-table needs --bucket")
-        values = _without_counts(read_further(sa_table, options), {*records.sa, options.bucket, options.count}, options)
+        values = read_further(sa_table, options, {options.bucket: table[options.bucket]})
+        values = _without_counts(values, {*records.sa, options.bucket, options.count}, options)
         values = _with_iso_dates(values, records.sa)
         release = Release.from_tables(
             table,
@@ -533,10 +575,13 @@ def _read_series(options: ExposureOptions) -> CommandInput:
             f"--sa-table is given {len(options.sa_table)} times for {len(tables)} TABLEs; give one per TABLE"
         )
     releases: list[Release] = []
+    known: dict[str, pd.Series] = {}
     for name, sa_table in zip(tables, options.sa_table or [None] * len(tables), strict=True):
         separate = () if sa_table is None else (sa_table,)
         options_of_table = with_dataset_defaults(replace(options, table=name, more=(), sa_table=separate))
         records = read_records(options_of_table, is_further=True)  # formats may differ, for example those of publish
+        records = replace(records, table=with_types_of(known, records.table, name))
+        known = known or {str(name): records.table[name] for name in (options.id, *records.sa) if name in records.table}
         release, _ = read_release(records, options_of_table)
         if not isinstance(release, Release):
             raise TableError("--population can be given for a single release only; give one TABLE")
@@ -595,7 +640,13 @@ def _sensitive_values(
         table = read_further(options.distribution, options)
         return None, numbers_by_value(table, sa, options.distribution, "a column of numbers of people")
     if options.values is not None:
-        return [value if len(sa) == 1 else tuple(value.split("|")) for value in options.values], None
+        parts = [value.split("|") if len(sa) > 1 else [value] for value in options.values]
+        if wrong := [part for part in parts if len(part) != len(sa)]:
+            raise TableError(
+                f"--values: {'|'.join(wrong[0])!r} must be one value of each of {join_names(sa)}, such as a|b"
+            )
+        columns = [typed_values(column) for column in zip(*parts, strict=True)]
+        return columns[0] if len(sa) == 1 else [*zip(*columns, strict=True)], None
     if {*sa} <= {*people.columns}:
         distinct = people[sa].dropna().drop_duplicates().sort_values(sa)
         values = [row[0] if len(sa) == 1 else row for row in distinct.itertuples(index=False, name=None)]

@@ -155,9 +155,14 @@ def _republish(records: Records, options: PublishOptions, files: list[str]) -> N
     assert options.before is not None
     assert options.before_sa is not None
     roles: Any = {"qi": records.qi, "sa": records.sa, "bucket": options.bucket, "id": options.id}
+    names = [*records.qi, str(options.id)]
+    people = read_further(options.before, options, {name: records.table[name] for name in names})
+    known = {name: records.table[name] for name in records.sa}
+    if options.bucket in people.columns:
+        known[str(options.bucket)] = people[options.bucket]
     before = Release.from_tables(
-        read_further(options.before, options),
-        read_further(options.before_sa, options),
+        people,
+        read_further(options.before_sa, options, known),
         **roles,
         count=options.before_count,
         counterfeits=True,
@@ -275,7 +280,7 @@ def _print_command(tables: list[str], more: list[str]) -> None:
 
 def _prior(path: str, records: Records, options: PublishOptions) -> QIDistribution:
     """Read P(s | q): QI columns, and one column per value."""
-    table = read_further(path, options)
+    table = read_further(path, options, {name: records.table[name] for name in records.qi})
     attributes = [name for name in table.columns if name in records.qi]
     if not attributes:
         raise TableError(f"{path!r} must contain at least one of the quasi-identifiers {', '.join(records.qi)}")

@@ -31,6 +31,7 @@ from ..sources.statements import RatioStatement, Statement
 from .inputs import (
     CommandInput,
     check_buckets,
+    known_values,
     located,
     numbers_by_value,
     printed,
@@ -192,8 +193,9 @@ class Question:
     @classmethod
     def read(cls, options: ExposureOptions, statements: list[Statement | RatioStatement]) -> Question:
         """Read the release, and the named people."""
-        people = None if options.people is None else read_people(options.people, options)
-        return cls(options, read_input(options), people, statements)
+        source = read_input(options)
+        people = None if options.people is None else read_people(options.people, options, source.view)
+        return cls(options, source, people, statements)
 
     def model(self, view: View) -> MaxEnt:
         """Return the model of a release of these people, with all knowledge."""
@@ -296,7 +298,7 @@ def _baseline(options: ExposureOptions, view: Any) -> Any:
         return None if source == "none" else source or "overall"
     if source.endswith(".parquet"):
         return load_posterior(source)
-    table = read_further(source, options)
+    table = read_further(source, options, known_values(view))
     if {*view.sensitive} <= {*table.columns}:
         return _baseline_by_value(table, view, source)
     attributes = [name for name in table.columns if name in view.qi]
@@ -564,11 +566,11 @@ def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | 
     if options.out is not None and Path(options.out).exists():
         raise TableError(f"cannot write {options.out!r}: it already exists; give the name of a new folder")
     check_output(options.report, PAGES)
-    people = None if options.people is None else read_people(options.people, options)
     with _client(options) as client:
         release = Release.from_parquet(
             list(options.tables), qi=list(options.qi), sa=list(options.sa), bucket=options.bucket, count=options.count
         )
+        people = None if options.people is None else read_people(options.people, options, release)
         say(f"{release!r}"[1:-1])
         model = PartitionedMaxEnt(release, people).add(*statements)
         for label in model.knowledge:

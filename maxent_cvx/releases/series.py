@@ -83,6 +83,13 @@ class ReleaseSeries(View):
         codes, self.persons = pd.factorize(names[0].append(names[1:]), sort=True)
         self.persons = pd.Index(self.persons, name=self.id)
         texts = pd.Index(self.persons.map(str))
+        kinds = [{isinstance(name, str) for name in index} for index in names]
+        if any(kind.isdisjoint(kinds[0]) for kind in kinds):  # "007" and 7 may be one person
+            different = next(index for index, kind in zip(names, kinds, strict=True) if kind.isdisjoint(kinds[0]))
+            raise TableError(
+                f"{self.id} is a text in some releases and a number in others, such as {join_names([names[0][0]])} and "
+                f"{join_names([different[0]])}; convert them to one type"
+            )
         if texts.has_duplicates:
             twins = list(self.persons[texts == texts[texts.duplicated()][0]])
             raise TableError(

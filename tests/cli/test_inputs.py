@@ -300,6 +300,24 @@ def test_published_scores_of_rules(hospital, document):
     assert entropy < document(*command)["entropy_nats"] - 1e-3
 
 
+@pytest.mark.parametrize("values", ["1000,2000,3000", "1000.0,2e3,3000"])
+def test_values_that_are_numbers(values, document):
+    """The values of a numeric sensitive column are numbers: statements, --sensitive and --within use them as such."""
+    people = pd.DataFrame({"sex": ["m", "f"] * 12, "pay": [1000, 2000, 3000, 1000, 1000, 2000] * 4})
+    rules = mx.anonymize.mine_rules(people, qi="sex", sa="pay", support=0.1, confidence=0.3)
+    rules.to_csv("rules.csv")
+    people[["sex"]].to_csv("people.csv", index=False)
+    view = mx.QITable(people, qi="sex", sa="pay", sa_values=[1000, 2000, 3000])
+    post = mx.MaxEnt(view).add(mx.PublishedRules(rules), "P(1000 | sex=m) <= 0.5").solve()
+    expected = mx.measures.exposed(post, 0.4, sensitive=[1000], within=1000)
+    result = document(
+        "quantify", "rules.csv", "--qi-table", "people.csv", "--values", values, "--know", "P(1000 | sex=m) <= 0.5",
+        "--sensitive", "1000", "--within", "1000", "--threshold", "0.4",
+    )  # fmt: skip
+    assert result["exposure"]["people"] == expected.people > 0
+    assert result["entropy_nats"] == pytest.approx(post.entropy)
+
+
 # -- wrong input -------------------------------------------------------------------------------------
 
 
