@@ -14,6 +14,9 @@ from .errors import shortened, visible
 
 #: A number without a sign. Each text matches in one way only, so that long texts are matched in linear time.
 NUMBER_PATTERN = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+#: A day, and a day that may be followed by a time.
+DAY_PATTERN = r"\d{4}-\d{2}-\d{2}"
+DATE_PATTERN = rf"{DAY_PATTERN}(?:[ T]\d{{2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{1,6}})?)?)?"
 #: A name or value that needs no quotes.
 PLAIN = r"[^\s,|()=:'\"#\\]+"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import numbers
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
@@ -15,7 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .errors import StatementError, TableError, join_names, short_repr, unknown_name
-from .formatting import format_value
+from .formatting import DATE_PATTERN, format_value
 from .validation import is_several, is_text
 
 # Codes: values, rows and combinations, numbered in sorted order and counted.
@@ -393,7 +395,7 @@ class Choice:
 
     def __str__(self) -> str:
         if self.interval is not None:
-            return f"in {self.interval}"
+            return f"in {_interval_text(self.interval)}"
         return " or ".join(sorted(map(format_value, self.values or ())))
 
     @property
@@ -401,7 +403,9 @@ class Choice:
         """Return the text after the attribute's name: ``=30``, `` in [20, 30)``, or `` >= 20``."""
         if self.interval is None:
             return f"={self}"
-        low, high, closed = self.interval.left, self.interval.right, self.interval.closed
+        low, high, closed = *map(_end, (self.interval.left, self.interval.right)), self.interval.closed
+        if any(isinstance(end, str) and " " in end for end in (low, high)):  # a time
+            return f" {self}"
         if high == math.inf and low != -math.inf and closed in ("left", "neither"):
             return f" {'>=' if closed == 'left' else '>'} {format_value(low)}"
         if low == -math.inf and high != math.inf and closed in ("right", "neither"):
@@ -412,30 +416,80 @@ class Choice:
         """Mark the chosen entries of `known`, the published values of the attribute."""
         if self.interval is None:
             chosen = list(self.values or ())
-            for value in chosen:
-                # pandas reads a text as a date ("2020" as the whole year); here a text selects only an equal text.
-                if value not in known or (isinstance(value, str) and isinstance(known, pd.DatetimeIndex)):
-                    raise unknown_name(f"value of {attribute!r}", value, known)
+            are_dates = pd.api.types.infer_dtype(known) in ("datetime64", "date")
+            for i, value in enumerate(chosen):
+                # pandas reads "2020" as the whole year; here a text selects an equal text, or the date that it names.
+                found = _date_of(value, known) if are_dates and isinstance(value, str) else value
+                if found is None or found not in known:
+                    raise unknown_name(f"value of {attribute!r}", value, map(_end, known))
+                chosen[i] = found
             return np.asarray(known.isin(chosen))
         if self.interval in known:  # the values of a generalised attribute are intervals
             return np.asarray(known == self.interval)
         if isinstance(known, pd.CategoricalIndex):  # whose categories may have another order, or none
             known = pd.Index(known.astype(known.categories.dtype))
         low, high = self.interval.left, self.interval.right
+        if isinstance(low, pd.Timestamp) and not isinstance(known, pd.DatetimeIndex):
+            known = _as_dates(known, attribute)
         try:
             above = known >= low if self.interval.closed_left else known > low
             below = known <= high if self.interval.closed_right else known < high
         except TypeError as error:  # texts, or dates among numbers
             raise StatementError(
-                f"the values of {attribute!r} cannot be compared with the ends of {self.interval}; list values: "
+                f"the values of {attribute!r} cannot be compared with the ends of {_interval_text(self.interval)}; list values: "
                 f"{join_names(known)}"
             ) from error
         if not (inside := np.asarray(above & below)).any():
             raise StatementError(
-                f"no published value of {attribute!r} lies in {self.interval}; "
-                f"the values range from {known.min()} to {known.max()}"
+                f"no published value of {attribute!r} lies in {_interval_text(self.interval)}; "
+                f"the values range from {_end(known.min())} to {_end(known.max())}"
             )
         return inside
+
+
+#: The ends of intervals of dates that have one end only.
+FIRST_DATE, LAST_DATE = pd.Timestamp(datetime.datetime.min), pd.Timestamp(datetime.datetime.max)
+
+
+def interval_of(low: Any, high: Any, closed: Any) -> pd.Interval:
+    """Return an interval of numbers or dates; an infinite end of an interval of dates is the first or last date."""
+    if isinstance(high, pd.Timestamp) and low == -math.inf:
+        low = FIRST_DATE
+    if isinstance(low, pd.Timestamp) and high == math.inf:
+        high = LAST_DATE
+    return pd.Interval(low, high, closed)
+
+
+def _end(end: Any) -> Any:
+    """Return an end of an interval for messages: a date as text, such as 2024-01-31, and a number unchanged."""
+    if not isinstance(end, pd.Timestamp):
+        return end
+    return {FIRST_DATE: -math.inf, LAST_DATE: math.inf}.get(end, str(end).removesuffix(" 00:00:00"))
+
+
+def _interval_text(interval: pd.Interval) -> str:
+    left, right = "[" if interval.closed_left else "(", "]" if interval.closed_right else ")"
+    return f"{left}{_end(interval.left)}, {_end(interval.right)}{right}"
+
+
+def _date_of(text: str, known: pd.Index) -> object:
+    """Return the date that a text such as 2024-01-31 denotes, in the type of known dates; None for other texts."""
+    if re.fullmatch(DATE_PATTERN, text):
+        with suppress(ValueError):
+            return pd.Timestamp(text, tz=known.tz) if isinstance(known, pd.DatetimeIndex) else pd.Timestamp(text).date()
+    return None
+
+
+def _as_dates(known: pd.Index, attribute: str) -> pd.Index:
+    """Convert texts such as 2024-01-31, or dates that are Python objects; raise an error for others."""
+    texts = pd.Index(known.map(str))
+    dates = pd.to_datetime(texts, format="ISO8601", errors="coerce")
+    if not isinstance(dates, pd.DatetimeIndex) or dates.isna().any() or not texts.str.match(DATE_PATTERN).all():
+        raise StatementError(
+            f"the values of {attribute!r}, such as {join_names(known[:1])}, are not dates such as 2024-01-31; write them so in "
+            "the table, or list values"
+        )
+    return dates
 
 
 def choose(chosen: object, attribute: str) -> Choice:

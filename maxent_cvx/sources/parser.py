@@ -16,14 +16,16 @@
     mean         =  ("E(" | "mean(" | "average(") name ["|" ( person | condition {"," condition} )] ")"
     count        =  "#(" sensitive ":" person {"," person} ")"
     sensitive    =  value {"or" value} | interval | condition {"," condition}
-    condition    =  name "=" value {"or" value} | name interval | name ( "<" | "<=" | ">" | ">=" ) number
-    interval     =  "in" ("[" | "(") number "," number ("]" | ")")
+    condition    =  name "=" value {"or" value} | name interval | name ( "<" | "<=" | ">" | ">=" ) bound
+    interval     =  "in" ("[" | "(") bound "," bound ("]" | ")")
+    bound        =  number | date
     name, value, person  =  words | "text in quotes" | 'text in quotes'
 
 Words contain anything but ``, | ( ) = : #`` and quotes, including inner spaces; an unquoted value (or person) that
-looks like a number, True or False is one. Texts are parsed, never evaluated, and str(statement) is parsed as the same
-statement (except for values that are neither numbers nor strings, such as dates, and the numbers of
-``E(..., values=...)``). A comment begins with ``#`` and ends with the line, unless "(" follows the ``#``.
+looks like a number, True or False is one. A date is written as 2024-01-31 or 2024-01-31 12:30. Texts are parsed,
+never evaluated, and str(statement) is parsed as the same statement (except for values that are neither numbers nor
+strings, such as dates, and the numbers of ``E(..., values=...)``). A comment begins with ``#`` and ends with the line,
+unless "(" follows the ``#``.
 """
 
 from __future__ import annotations
@@ -39,13 +41,16 @@ from typing import Any
 import pandas as pd
 
 from .._utils.errors import MaxEntError, StatementError
-from .._utils.formatting import NUMBER_PATTERN, PLAIN, constant
+from .._utils.formatting import DATE_PATTERN, DAY_PATTERN, NUMBER_PATTERN, PLAIN, constant
+from .._utils.tables import interval_of
 from .._utils.validation import read_file_text
 from ..terms.rows import Penalty
 from .statements import Count, E, P, Probability, Ratio, RatioStatement, Statement
 
 # The parser of statements: recursive descent over one text; the grammar is in :mod:`.notation`.
 
+#: Dates, and dates in other notations.
+DATE, OTHER_DATE = re.compile(DATE_PATTERN), re.compile(r"\d{1,4}\.\d{1,2}\.\d{1,4}|\d{1,4}/\d{1,2}/\d{1,4}")
 NUMBER, END = re.compile(NUMBER_PATTERN), re.compile(rf"{NUMBER_PATTERN}|inf")
 RELATION = re.compile(r"<=|>=|==|=|<~|>~|~|<|>|≤|≥")
 COST = re.compile(r",\s*(weight|delta)\b")
@@ -67,14 +72,14 @@ CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neit
 SLASH = re.compile("/")
 #: An attribute with the first character of a relation, as before "=", and with a relation and a number.
 BEFORE_EQUALS = re.compile(r"(.*[^\s<>])\s*([<>])")
-RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN})")
+RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN}|{DAY_PATTERN})")
 COMPARISON = re.compile(r"<=|>=|[<>≤≥]")
 ASCII = {"≤": "<=", "≥": ">="}
-ONE_SIDED: dict[str, Callable[[float], pd.Interval]] = {
-    ">=": lambda number: pd.Interval(number, math.inf, "left"),
-    ">": lambda number: pd.Interval(number, math.inf, "neither"),
-    "<=": lambda number: pd.Interval(-math.inf, number, "right"),
-    "<": lambda number: pd.Interval(-math.inf, number, "neither"),
+ONE_SIDED: dict[str, Callable[[Any], pd.Interval]] = {
+    ">=": lambda bound: interval_of(bound, math.inf, "left"),
+    ">": lambda bound: interval_of(bound, math.inf, "neither"),
+    "<=": lambda bound: interval_of(-math.inf, bound, "right"),
+    "<": lambda bound: interval_of(-math.inf, bound, "neither"),
 }
 
 
@@ -86,6 +91,16 @@ def without_comments(text: str) -> str:
 def _number(text: str) -> float:
     """Convert a text to an int if it has only digits, possibly with leading zeros, else to a float."""
     return constant(re.sub(r"^(-?)0+(?=\d)", r"\1", text))  # type: ignore[return-value]
+
+
+def _bound(text: str) -> float | pd.Timestamp:
+    """Convert the text of a number or of a day."""
+    if not DATE.fullmatch(text):
+        return _number(text)
+    try:
+        return pd.Timestamp(text)
+    except ValueError:
+        raise StatementError(f"there is no date {text}") from None
 
 
 class Reader:
@@ -266,11 +281,11 @@ class Reader:
         if self.take(IN if named else IN_INTERVAL):
             return name, self.interval()
         if not is_quoted and (match := BEFORE_EQUALS.fullmatch(name)) and self.take(EQUALS):
-            return match[1], ONE_SIDED[f"{match[2]}="](self.signed("the bound"))
+            return match[1], ONE_SIDED[f"{match[2]}="](self.bound("the bound"))
         if named and not is_quoted and (match := RANGE.fullmatch(name)):
-            return match[1], ONE_SIDED[ASCII.get(match[2], match[2])](_number(match[3]))
+            return match[1], ONE_SIDED[ASCII.get(match[2], match[2])](_bound(match[3]))
         if named and is_quoted and (relation := self.take(COMPARISON)):
-            return name, ONE_SIDED[ASCII.get(relation, relation)](self.signed("the bound"))
+            return name, ONE_SIDED[ASCII.get(relation, relation)](self.bound("the bound"))
         if self.take(EQUALS) is None:
             if named:
                 raise self.error("'=' or 'in' is expected")
@@ -280,13 +295,16 @@ class Reader:
     def interval(self) -> pd.Interval:
         """``("[" | "(") number "," number ("]" | ")")``."""
         left = self.need(re.compile(r"[\[(]"), "'[' or '('")
-        low = self.signed("the lower end")
+        low = self.bound("the lower end")
         self.need(COMMA, "','")
-        begun, high = self.next(), self.signed("the upper end")
+        begun, high = self.next(), self.bound("the upper end")
         right = self.need(re.compile(r"[\])]"), "']' or ')'")
-        if low > high:
-            raise self.error("the lower end comes first", begun)
-        return pd.Interval(low, high, CLOSED[left + right])
+        try:
+            return interval_of(low, high, CLOSED[left + right])
+        except ValueError:
+            raise self.error("the lower end comes first", begun) from None
+        except TypeError:
+            raise self.error("both ends must be numbers, or both dates", begun) from None
 
     # -- tokens ----------------------------------------------------------------------------------
 
@@ -308,6 +326,18 @@ class Reader:
         if quoted := self.take(QUOTED):
             return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
         return self.need(plain, what)
+
+    def bound(self, what: str) -> float | pd.Timestamp:
+        """``number | date``."""
+        if self.sees(OTHER_DATE) and not self.sees(DATE):
+            raise self.error("dates are written as 2024-01-31")
+        begun, text = self.next(), self.take(DATE)
+        if text is None:
+            return self.signed(what)
+        try:
+            return pd.Timestamp(text)
+        except ValueError:
+            raise self.error("there is no such date", begun) from None
 
     def signed(self, what: str) -> float:
         """``number ["/" number]``, an int if it has only digits."""

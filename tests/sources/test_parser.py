@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import Count, E, P, RepeatedStatement, StatementError
 from maxent_cvx.sources.parser import LINES, LOOKS_LIKE, read_knowledge, read_statement, without_comments
+from maxent_cvx.terms.axes import mark_tuples
 from support.helpers import refused
 
 names = st.text(st.sampled_from("ab Pin=or|,():'\"\\#é<1."), min_size=1, max_size=6).filter(str.strip)
@@ -116,6 +117,10 @@ READ = {
     "P(Flu | Age > 37) = 0.3": P("Flu", given={"Age": pd.Interval(37, math.inf, "neither")}) == 0.3,
     "P(Flu | Age<=37) = 0.3": P("Flu", given={"Age": pd.Interval(-math.inf, 37, "right")}) == 0.3,
     "P(Flu | Age < -0.5) = 0.3": P("Flu", given={"Age": pd.Interval(-math.inf, -0.5, "neither")}) == 0.3,
+    "P(Flu | Born in [2024-01-31, 2024-03-01 12:30)) = 0.3": P(
+        "Flu", given={"Born": pd.Interval(pd.Timestamp("2024-01-31"), pd.Timestamp("2024-03-01 12:30"), "left")}
+    )
+    == 0.3,
     "P(Flu | Gender=male) / P(Flu | Gender=female) between 2 and 3": (FLU / OF_WOMEN).between(2, 3),
     "P(Flu | Gender=male) / P(Flu | Gender=female) in [2, 3]": (FLU / OF_WOMEN).between(2, 3),
     "P(Flu | Gender=male) / (1 - P(Flu | Gender=male)) <= 0.5": FLU / (1 - FLU) <= 0.5,
@@ -133,6 +138,22 @@ def test_read():
         statement = read_statement(text)
         assert statement.identity == expected.identity, text
         assert read_statement(str(statement)).identity == statement.identity
+
+
+def test_dates_in_ranges():
+    """A range of dates that has one end only has the notation of numbers, and is read as the same range again."""
+    born = pd.to_datetime(["2023-12-31", "2024-01-31", "2024-02-29", "9999-12-31"])
+    texts = pd.DataFrame({"Born": born.strftime("%Y-%m-%d"), "Disease": list("abac"), "Ward": 1})
+    for table in (texts, texts.assign(Born=born), texts.assign(Born=[day.date() for day in born])):
+        release = mx.Release.from_buckets(table, qi="Born", sa="Disease", bucket="Ward")
+        for text, n in {
+            "Born >= 2024-01-31": 3, "Born > 2024-01-31": 2, "Born<=2024-01-31": 2, "'Born' < 2024-01-31": 1,
+            "Born in (2024-01-01, 2024-02-29]": 2, "Born in [2024-01-31 00:01, inf)": 2, "Born = 2024-02-29": 1,
+        }.items():  # fmt: skip
+            statement = read_statement(f"P(a | {text}) = 0.5")
+            assert read_statement(str(statement)).identity == statement.identity
+            (event, _), *_ = statement.terms
+            assert mark_tuples(release, dict(event.given)).sum() == n, (text, table["Born"].dtype)
 
 
 #: Texts, and the character where reading stops.
@@ -153,6 +174,10 @@ MISTAKES = {
     "P(Flu | Age in 20-30) = 0.3": 16,
     "P(Flu | Age in [30, 20]) = 0.3": 21,
     "P(Flu | a=1, a=2) = 0.3": 14,
+    "P(Flu | Born >= 31.01.2024) = 0.3": 17,
+    "P(Flu | Born >= 2024-02-30) = 0.3": 17,
+    "P(Flu | Born in [1, 2024-02-01]) = 0.3": 21,
+    "P(Flu | Born in [2024-02-02, 2024-02-01]) = 0.3": 30,
     "P(Flu | ) = 0.3": 9,
     "P(Flu)=0.3 # a\nP(HIV)=0.2": 22,
     "P(a=1, a=2) = 0.3": 8,
