@@ -1033,6 +1033,8 @@ def _uncounted_table(rule: ExposureRule, counts: Mapping[str, Any]) -> pd.DataFr
         because += [Message("it does not count by itself, or its baseline reaches the threshold")] * len(single.labels)
     rows = [row for row in zip(labels, n, because, strict=True) if row[1]]
     table = pd.DataFrame(rows, columns=["value", "people", "because"]).set_index("value")
+    # Not of str, which has no Messages.
+    table["because"] = pd.Series([reason for _, _, reason in rows], index=table.index, dtype=object)
     table.attrs["people"] = int(counts["uncounted_people"])  # several values may be certain for one person
     return table
 

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import LONGEST_LABEL, StatementError
 from .._utils.files import path_of, write_beside
-from .._utils.formatting import as_label, escaped, isolated
+from .._utils.formatting import Message, as_label, escaped, isolated
 from .._utils.progress import progress_bar
 from .._utils.validation import (
     check_bool,
@@ -595,7 +595,7 @@ def report(
         records=check_bool(records, "records"),
         attacks=_read_attacks(attacks),
         about={
-            check_str(name, "a name in about"): str(value)
+            check_str(name, "a name in about"): value if isinstance(value, Message) else str(value)
             for name, value in ({} if about is None else check_mapping(about, "about", "{name: text}")).items()
         },
         rows=check_int(rows, "rows", 1),

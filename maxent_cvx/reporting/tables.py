@@ -782,8 +782,8 @@ def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
     within: Any = settings.within
     if isinstance(within, PurePath):
         within = within.name
-    elif not isinstance(within, str | int | float):
-        within = short_repr(within)
+    elif not isinstance(within, int | float):  # a duration, in words
+        within = cases[0].exposure.closeness or (within if isinstance(within, str) else short_repr(within))
     values = list(sensitive) if isinstance(sensitive, list | set | frozenset) else [sensitive]
     facts = {
         text("threshold of exposure"): from_on(settings.threshold),

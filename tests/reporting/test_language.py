@@ -159,3 +159,21 @@ def test_values_are_not_translated(hospital):
     release = mx.Release.from_buckets(table, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     page = mx.report(mx.MaxEnt(release).solve(), language="de", progress=False).html
     assert re.search(r">\s*People\s*<", page)
+
+
+def test_messages_among_other_texts_are_translated():
+    """The command line's notes on the data, the reasons why certain values do not count, and durations."""
+    table = pd.DataFrame(
+        {"ward": list("mmff"), "sex": list("mmff"), "born": ["2024-01-01", "2024-01-02", "2024-06-01", "2024-06-01"]}
+    )
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="sex", sa="born", bucket="ward")).solve()
+    about = {"buckets": Message("made by Anatomy, l = {l}, exempt = {exempt}", l=2, exempt=0)}
+    settings = {"sensitive": ["2024-01-01", "2024-01-02"], "within": "30 days", "progress": False, "language": "de"}
+    page = read(mx.report(post, about=about, **settings).html).text
+    for german in (
+        "von Anatomy gebildet, l = 2",
+        "er ist nicht unter den sensiblen Werten",
+        "Abstand höchstens 30 Tage",
+    ):
+        assert german in page
+    assert re.search("made by|it is not among|30 days", page) is None
