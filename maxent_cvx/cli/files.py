@@ -11,8 +11,8 @@ The format of a CSV file is detected, unless given by options, and printed in a 
   between thousands, 990 and 1.005, and cells are separated by semicolons or tabs.
 
 In all files, texts such as "1.234,5", "51'695.25" or "12 %" are converted to numbers if all cells of the column are numbers
-but not dates. Blanks at the ends of texts are removed. Columns of integers with missing cells remain integers, and digits
-with leading zeros are codes.
+but not dates. Blanks and invisible characters at the ends of texts are removed, and rows without any value. Columns of
+integers with missing cells remain integers, and digits with leading zeros are codes. All cells of a column have one type.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ from importlib.util import find_spec
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 
 from .._utils.errors import MaxEntError, TableError, join_names, pluralize, unknown_name
+from ..releases.generalized import text_of
 from .encodings import likeliest_encoding
 from .streams import read_bytes, say, source_name
 
@@ -56,6 +58,10 @@ NOT_TEXT = {
     b"\xd0\xcf\x11\xe0": ("an Excel workbook of before 2007", "save it as .xlsx"),
     b"PAR1": ("a Parquet file", "give it the ending .parquet"),
     b"ARROW1": ("a Feather file", "save it as CSV or Parquet"),
+    b"BZh": ("a file compressed by bzip2", "decompress it, or compress it by gzip"),
+    b"\xfd7zXZ": ("a file compressed by xz", "decompress it, or compress it by gzip"),
+    b"\x28\xb5\x2f\xfd": ("a file compressed by Zstandard", "decompress it, or compress it by gzip"),
+    b"7z\xbc\xaf": ("a 7z archive", "extract the archive"),
 }
 #: The first line of a file with the line ends of Excel for Mac.
 FIRST_LINE_OF_MAC = re.compile(r'(?:"[^"]*"|[^"\r\n])*\r(?!\n)')
@@ -95,6 +101,12 @@ MONTHS = {
     for name in names.split()
 }  # fmt: skip
 DAY_OF_MONTH = re.compile(r"([0-9]{1,2})(?:\.|er)? ?([^\W\d_]+)\.? ([0-9]{4})")
+#: Numbers without separators and leading zeros.
+PLAIN_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
+#: Integers that floats may not represent.
+LONG_INTEGER = r"(?:^|[^.0-9])[0-9]{16}"
+#: Characters without width, at the ends of texts that were copied from web pages.
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 #: Texts of missing cells, as in pandas.
 MISSING = (
     "", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None", "#N/A", "#N/A N/A", "#NA", "<NA>",
@@ -164,7 +176,7 @@ class CsvText:
     def table(self, **settings: Any) -> pd.DataFrame:
         """Parse the table with pandas, with the given settings."""
         try:
-            table = pd.read_csv(io.StringIO(self.text), sep=self.separator, **settings)
+            table = pd.read_csv(io.StringIO(self.text), sep=self.separator, skipinitialspace=True, **settings)
         except (pd.errors.ParserError, pd.errors.EmptyDataError):
             raise TableError(f"{source_name(self.path)} cannot be read: {self._wrong_line()}") from None
         if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas reads extra cells as an index
@@ -173,16 +185,17 @@ class CsvText:
 
     def _wrong_line(self) -> str:
         """Describe the line that has more cells than the header, or an unclosed quote."""
-        reader = csv.reader(io.StringIO(self.text), delimiter=self.separator)
+        reader = csv.reader(io.StringIO(self.text), delimiter=self.separator, skipinitialspace=True)
         width, line, next_line = 0, 0, self.n_above + 1
         try:
             for row in reader:
                 line, next_line = next_line, self.n_above + reader.line_num + 1
                 width = width or len(row)
                 if len(row) > width:
-                    return (
-                        f"line {line} has {pluralize(len(row), 'cell')}, and the header has {width}; quote cells with "
-                        f"{self.separator!r} in them, or give another separator, --sep"
+                    return f"line {line} has {pluralize(len(row), 'cell')}, and the header has {width}; " + (
+                        f"quote cells with {self.separator!r} in them, or give another separator, --sep"
+                        if any(row[width:])
+                        else f"end the header with {self.separator!r}, too"
                     )
         except csv.Error:  # a cell of more than 131,072 characters
             line = next_line
@@ -199,10 +212,7 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
     if form.decimal is None and source.decimal == "." and source.separator in ";\t":
         has_points = _are_points_between_thousands(cells)
         source = replace(source, decimal="," if has_points else ".")
-    # A column with leading zeros contains codes: 01234 is not 1234.
-    codes = [
-        name for name in cells if str(name).strip() in form.texts or cells[name].str.fullmatch(r"\s*0[0-9]+\s*").any()
-    ]
+    codes = [name for name, column in cells.items() if stripped(str(name)) in form.texts or _are_codes(column)]
     missing: Any = {name: [*found] for name, found in words.items()}
     table = source.table(
         dtype=dict.fromkeys(codes, str), decimal=source.decimal, keep_default_na=False, na_values=missing,
@@ -221,12 +231,20 @@ def read_texts(path: str) -> tuple[pd.DataFrame, str]:
     return _with_plain_names(source.table(dtype=str, keep_default_na=False)), source.decimal
 
 
+def _are_codes(texts: pd.Series) -> bool:
+    """Return whether digits are codes: 01234 is not 1234, and integers beside missing cells that floats do not represent."""
+    if texts.str.fullmatch(r"\s*0[0-9]+\s*").any():
+        return True
+    are_long = texts.str.contains(LONG_INTEGER)
+    return bool(are_long.any()) and not texts.str.fullmatch(r"\s*[+-]?[0-9]+\s*").all()
+
+
 def _missing_words(table: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Return the texts that denote missing cells, by column, with their numbers of cells."""
     words = {}
     for name, column in table.items():
         texts = pd.Series([text for text in column.unique() if isinstance(text, str)], dtype=object)
-        found = texts[texts.str.strip().isin(MISSING)]
+        found = texts[texts.map(stripped).isin(MISSING)]
         words[str(name)] = {text: int(column.eq(text).sum()) for text in found}
     return {name: found for name, found in words.items() if found}
 
@@ -235,10 +253,11 @@ def _say_missing(path: str, table: pd.DataFrame, words: dict[str, dict[str, int]
     """Print which words of columns of numbers are read as missing; warn of those that can be values."""
     in_numbers = []
     for name, found in words.items():
-        column, shown = table.get(name.strip()), [text for text in found if text.strip()]
+        column, shown = table.get(stripped(name)), [text for text in found if stripped(text)]
         if not shown or column is None:
             continue
-        what = f"{join_names(shown)} in {name.strip()!r} ({pluralize(sum(found[text] for text in shown), 'cell')})"
+        cells = pluralize(sum(found[text] for text in shown), "cell")
+        what = f"{join_names(dict.fromkeys(map(stripped, shown)))} in {stripped(name)!r} ({cells})"
         if pd.api.types.infer_dtype(column, skipna=True) not in ("string", "mixed", "mixed-integer", "empty"):
             in_numbers.append(what)
             continue
@@ -266,7 +285,7 @@ def _are_points_between_thousands(cells: pd.DataFrame) -> bool:
 
 def _with_plain_names(table: pd.DataFrame) -> pd.DataFrame:
     """Strip blanks from the names of columns, and number columns without a name."""
-    names = [str(name).strip() for name in table.columns]
+    names = [stripped(str(name)) for name in table.columns]
     for i, name in enumerate(names):
         if re.fullmatch(r"(?:Unnamed: [0-9]+)?", name) and (new := f"column {i + 1}") not in names:
             names[i] = new
@@ -280,22 +299,33 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
     sign.
     """
     table = _with_plain_names(table)
+    changes = []
+    if table.shape[1] > 1 and (are_empty := table.isna().all(axis=1)).any():
+        table = table[~are_empty].reset_index(drop=True).infer_objects()
+        changes.append(f"{pluralize(int(are_empty.sum()), 'row')} without any value left out")
     changed, readings, in_blanks = dict[str, pd.Series](), dict[str, dict[str, pd.Series]](), []
     for name, column in table.items():
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if kind not in ("string", "mixed", "mixed-integer"):
             continue
-        texts = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+        texts = column.map(lambda cell: stripped(cell) if isinstance(cell, str) else cell)
         if not texts.equals(column):
             in_blanks.append(name)
             changed[str(name)] = column = texts.mask(texts.eq("") & column.ne(""))
+        if kind != "string" and (typed := _with_one_type(column)) is not None:
+            pair = next(
+                pair for pair in zip(column, typed, strict=True) if isinstance(pair[0], str) != isinstance(pair[1], str)
+            )
+            changes.append(f"cells of one type in {name!r}, {join_names(pair[:1])} as {join_names(pair[1:])}")
+            changed[str(name)] = typed
         present = column.dropna()
         if kind == "string" and len(present):
             by_sign = {sign: x for sign in decimals if (x := _as_numbers(present, sign)) is not None}
             if by_sign:
                 readings[str(name)] = by_sign
     signs = {sign for by_sign in readings.values() if len(by_sign) == 1 for sign in by_sign}
-    changes = [f"blanks at the ends of cells left out in {join_names(in_blanks)}"] if in_blanks else []
+    if in_blanks:
+        changes.append(f"blanks at the ends of cells left out in {join_names(in_blanks)}")
     for name, by_sign in readings.items():
         first, *others = [x for sign, x in by_sign.items() if len(by_sign) == 1 or len(signs) != 1 or sign in signs]
         if any(not first.equals(other) for other in others):
@@ -306,10 +336,39 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
     return _with_integers(table.assign(**changed)), changes
 
 
+def stripped(text: str) -> str:
+    """Remove blanks and invisible characters from the ends of a text."""
+    return text.strip().strip(INVISIBLE).strip() if not text.isascii() else text.strip()
+
+
+def _with_one_type(column: pd.Series) -> pd.Series | None:
+    """Convert cells of a column of texts and numbers, or texts and dates, to one type; return None for other columns."""
+    present = column.dropna()
+    are_texts = present.map(lambda cell: isinstance(cell, str)).astype(bool)
+    texts, others = present[are_texts], present[~are_texts]
+    kind = pd.api.types.infer_dtype(others)
+    if kind in ("datetime", "datetime64"):
+        dates = as_dates(texts)
+        is_date = pd.api.types.is_datetime64_any_dtype(dates)
+        return pd.concat([dates, pd.to_datetime(others)]).reindex(column.index) if is_date else None
+    if kind not in ("integer", "floating", "mixed-integer-float"):
+        return None
+    if not texts.str.contains("[0-9]").any():  # words, which no number equals
+        return None
+    if texts.str.fullmatch(PLAIN_NUMBER).all():
+        return pd.concat([pd.to_numeric(texts), others.infer_objects()]).reindex(column.index)
+    widths = {len(text) if text.isdecimal() else 0 for text in texts}
+    width = widths.pop() if len(widths) == 1 else 0  # of codes, which may have lost their zeros as numbers
+    as_texts = others.map(text_of).str.zfill(width)
+    return pd.concat([texts, as_texts]).reindex(column.index)
+
+
 def _as_numbers(texts: pd.Series, decimal: str) -> pd.Series | None:
     """Convert texts that are all numbers with at most one unit; return None for others, and for digits alone."""
     sign = THOUSANDS.get(decimal, ",")
     if not texts.str.fullmatch(NUMBERS.get(decimal, NUMBERS["."])).all() or texts.str.fullmatch("[+-]?[0-9]+").all():
+        return None
+    if texts.str.contains(LONG_INTEGER).any():
         return None
     units = texts.str.extract(f"({UNIT})")[0]
     if units.nunique(dropna=False) > 1:
@@ -388,7 +447,7 @@ def _can_decode(data: bytes, encoding: str) -> bool:
 
 def _first_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
     """Return the cells of the first lines, from the header on, and the number of lines above it."""
-    rows, ends, reader = [], [0], csv.reader(io.StringIO(text), delimiter=separator)
+    rows, ends, reader = [], [0], csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
     try:
         for row in reader:
             rows.append(row)
@@ -433,7 +492,7 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> str:
 
 def _check_header(path: str, header: Iterable[object]) -> None:
     """Refuse two columns of one name, which pandas would rename: Gender and Gender.1."""
-    counts = Counter(str(name).strip() for name in header)
+    counts = Counter(stripped(str(name)) for name in header)
     twins = [name for name, n in counts.items() if n > 1 and name not in ("", "nan")]
     if twins:
         raise TableError(f"{source_name(path)} has more than one column named {join_names(twins)}; rename all but one")
@@ -471,6 +530,11 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
             )
     except MaxEntError:
         raise
+    except BadZipFile:
+        raise TableError(
+            f"{path!r} is not an Excel file; if it is protected by a password, save it without one; if it is a CSV file, give it "
+            "the ending .csv"
+        ) from None
     except (OSError, ValueError, KeyError) as error:
         raise TableError(f"{path!r} cannot be read as an Excel file: {error}") from error
     if first.empty:
@@ -535,13 +599,37 @@ def as_dates(column: pd.Series) -> pd.Series:
 
     01/02/2024 is in January or February: a column in which both formats fit all dates is not converted.
     """
-    readings = _readings_as_dates(column)
+    readings = readings_as_dates(column)
     return readings[0] if len(readings) == 1 else column
 
 
 def are_ambiguous_dates(column: pd.Series) -> bool:
     """Return whether all texts of a column are dates that can be read in several ways."""
-    return len(_readings_as_dates(column)) > 1
+    return len(readings_as_dates(column)) > 1
+
+
+def notations_of_dates(column: pd.Series) -> list[str]:
+    """Return a date in each notation if all texts of a column are dates, but not in a single notation; otherwise none.
+
+    >>> notations_of_dates(pd.Series(["2024-01-31", "2024-02-28", "31.01.2024"]))
+    ['2024-01-31', '31.01.2024']
+    """
+    texts, examples = pd.Series(column.dropna().unique(), dtype=object), list[str]()
+    if pd.api.types.infer_dtype(texts) != "string":
+        return []
+    while len(texts):
+        plain = texts.map(_with_number)
+        if not (forms := _forms_of(plain.head(1))):
+            return []
+        examples.append(texts.iloc[0])
+        fits = [pd.to_datetime(plain, format=form, errors="coerce").notna() for form in forms]
+        texts = texts[~np.any(fits, axis=0)]
+    return examples if len(examples) > 1 else []
+
+
+def _forms_of(texts: pd.Series) -> list[str]:
+    """Return the formats that fit all texts."""
+    return [form for form in DATE_FORMS if pd.to_datetime(texts, format=form, errors="coerce").notna().all()]
 
 
 def _with_number(text: str) -> str:
@@ -555,7 +643,7 @@ def _with_number(text: str) -> str:
     return f"{match[3]}-{month}-{match[1]}" if match and month else text
 
 
-def _readings_as_dates(column: pd.Series) -> list[pd.Series]:
+def readings_as_dates(column: pd.Series) -> list[pd.Series]:
     """Return every reading of all texts of a column as dates."""
     texts, forms, readings = column.dropna(), [*DATE_FORMS], list[pd.Series]()
     if pd.api.types.infer_dtype(texts) != "string":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,17 @@ from ..rules import RuleSet
 from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
-from .files import Format, are_ambiguous_dates, as_dates, read_table, read_texts
+from .files import (
+    INVISIBLE,
+    PLAIN_NUMBER,
+    Format,
+    are_ambiguous_dates,
+    as_dates,
+    notations_of_dates,
+    read_table,
+    read_texts,
+    readings_as_dates,
+)
 from .matching import with_types_of
 from .options import (
     ExposureOptions,
@@ -60,6 +71,8 @@ DATE_RANGE = r"\[\d{4}-\d{2}-\d{2}[, ]"
 NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
 #: Rows in which the names of columns are looked for.
 FIRST_ROWS = 1000
+#: Fewest rows of a table whose first row may be a second header.
+FEWEST_BELOW = 4
 #: Columns of a table of statistics that are not attributes.
 STATISTICS = ("n", "mean", "median")
 #: Numbers that often denote a missing cell; codes of nines exceed the others by at least one in FAR of their range.
@@ -116,6 +129,39 @@ def _warn_of_header(table: pd.DataFrame, path: str) -> None:
             "if it is a record, add a header",
             stacklevel=2,
         )
+    if _has_second_header(table):
+        warnings.warn(
+            f"the first row of {_name(path)}, {join_names(table.iloc[0].dropna(), 4)}, looks like a second header or like "
+            "units, but is read as a person; if it is not one, delete it from the file",
+            stacklevel=2,
+        )
+
+
+def _has_second_header(table: pd.DataFrame) -> bool:
+    """Return whether the first row consists of words, while other cells of a column are numbers or dates."""
+    if len(table) < FEWEST_BELOW:
+        return False
+    words = [
+        (name, cell) for name, cell in table.iloc[0].items() if not pd.api.types.is_list_like(cell) and pd.notna(cell)
+    ]
+    if any(
+        not isinstance(cell, str) or not re.search("[^\\W\\d]|--", cell) or are_dates(pd.Series([cell]))
+        for _, cell in words
+    ):
+        return False
+    below = table.iloc[1:FIRST_ROWS]
+    return any(are_numbers(cells) or are_dates(cells) for cells in (below[name].dropna() for name, _ in words))
+
+
+def are_numbers(cells: pd.Series) -> bool:
+    """Return whether there are cells, all of which are numbers, possibly as texts."""
+    return len(cells) > 0 and bool(pd.to_numeric(cells, errors="coerce").notna().all())
+
+
+def are_dates(cells: pd.Series) -> bool:
+    """Return whether there are cells, all of which are dates, possibly as texts."""
+    is_typed = pd.api.types.infer_dtype(cells) in ("datetime", "datetime64", "date")
+    return len(cells) > 0 and (is_typed or len(readings_as_dates(cells)) > 0)
 
 
 def _warn_of_values(table: pd.DataFrame) -> None:
@@ -127,12 +173,19 @@ def _warn_of_values(table: pd.DataFrame) -> None:
                 "2024-01-31",
                 stacklevel=2,
             )
+        if notations := notations_of_dates(column):
+            warnings.warn(
+                f"the dates of {name!r} have several notations, such as {join_names(notations)}, and are treated as texts; write "
+                "them as 2024-01-31",
+                stacklevel=2,
+            )
         texts = pd.Series([value for value in column.dropna().unique() if isinstance(value, str)], dtype=object)
-        alike = texts[texts.str.casefold().duplicated(keep=False)].sort_values(key=lambda texts: texts.str.casefold())
+        plain = texts.map(_plain_text)
+        alike = texts[plain[plain.duplicated(keep=False)].sort_values(kind="stable").index]
         if len(alike):
             warnings.warn(
-                f"values of {name!r} that differ in capital letters only are treated as different: {join_names(alike)}; "
-                "if they are the same, write them alike in the file",
+                f"values of {name!r} that differ in capital letters, blanks or invisible characters only are treated as "
+                f"different: {join_names(alike)}; if they are the same, write them alike in the file",
                 stacklevel=2,
             )
         if codes := missing_codes(column):
@@ -142,6 +195,12 @@ def _warn_of_values(table: pd.DataFrame) -> None:
                 f"rows, give  --missing-codes={shown} --missing drop",
                 stacklevel=2,
             )
+
+
+def _plain_text(text: str) -> str:
+    """Return a text without differences that are easily overlooked."""
+    visible = re.sub(f"[{INVISIBLE}]", "", unicodedata.normalize("NFKC", text))
+    return " ".join(visible.split()).casefold()
 
 
 def missing_codes(column: pd.Series) -> list[object]:
@@ -258,6 +317,7 @@ def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], 
     if not options.is_generalized:  # there a missing cell stands for any value
         roles += qi
     columns = [column for column in dict.fromkeys([*roles, *qi]) if column in table.columns]
+    given = table
     if options.missing_codes:
         are_codes = table[columns].map(text_of).isin(options.missing_codes)
         coded = [column for column in columns if are_codes[column].any()]
@@ -277,7 +337,18 @@ def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], 
     say(f"dropped {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {where}")
     cells = missing.sum()[lambda n: n > 0].to_dict()
     left_out().append({"table": name, "rows": int(gaps.sum()), "of": len(table), "cells": cells})
-    return table[~gaps].infer_objects()
+    return _with_numbers(table[~gaps].infer_objects(), given[columns])
+
+
+def _with_numbers(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
+    """Convert texts to numbers where the last texts that are not were in the rows that are left out."""
+    changed = {}
+    for name in given:
+        if all(pd.api.types.infer_dtype(x, skipna=True) == "string" for x in (given[name], table[name])):
+            is_number = given[name].str.fullmatch(PLAIN_NUMBER) | given[name].isna()
+            if not is_number.all() and is_number[table.index].all():
+                changed[str(name)] = pd.to_numeric(table[name])
+    return table.assign(**changed)
 
 
 def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:

@@ -285,9 +285,7 @@ def test_words_that_are_read_as_missing(ending, capsys):
     """The words are named with their columns: a warning among texts, which may be values, a message among numbers."""
     table = pd.DataFrame({"age": [30, "NA", 40], "disease": ["None", "flu", " n/a "], "sex": ["m", "", "f"]})
     path = write_table(table, f"people.{ending}")
-    with pytest.warns(
-        UserWarning, match=r"'None', ' n/a ' in 'disease' \(2 cells\) of .* is read as missing"
-    ) as caught:
+    with pytest.warns(UserWarning, match=r"'None', 'n/a' in 'disease' \(2 cells\) of .* is read as missing") as caught:
         read = read_table(path)
     assert len(caught) == 1  # an empty cell needs no warning
     assert "missing cells for 'NA' in 'age' (1 cell)" in capsys.readouterr().out
@@ -302,3 +300,116 @@ def test_long_columns_of_texts_and_numbers():
     header = ",".join(["code", *(f"c{i}" for i in range(63))])
     write_text("long.csv", f"{header}\n" + "".join(f"{cell}{others}\n" for cell in cells))
     assert read_csv("long.csv")["code"].tolist() == cells
+
+
+# -- columns of several types and notations ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([22, "22", "23.5"], [22, 22, 23.5]),
+        ([1067, "01067", 80331], ["01067", "01067", "80331"]),
+        ([1.0, "1a", 2], ["1", "1a", "2"]),
+        ([22, "Total", 23], [22, "Total", 23]),
+        ([True, "unknown", False], [True, "unknown", False]),
+        ([pd.Timestamp("2024-01-31"), "28.02.2024", None], [pd.Timestamp("2024-01-31"), pd.Timestamp("2024-02-28")]),
+    ],
+    ids=str,
+)
+def test_cells_of_several_types(cells, expected, capsys):
+    """In a workbook, a text 22 is the number 22, and the number 1067 the code 01067, if the column has both."""
+    path = write_table(pd.DataFrame({"a": pd.Series(cells, dtype=object), "b": 1}), "cells.xlsx")
+    assert read_table(path)["a"].dropna().to_list() == expected
+    assert ("cells of one type in 'a'" in capsys.readouterr().out) == (expected != cells[: len(expected)])
+
+
+def test_long_integers_beside_missing_cells():
+    """Integers that floats do not represent stay different, also if pandas would read them as floats or texts."""
+    cells = [str(start + i) for start in (2**60, 2**63) for i in range(3)]
+    for column in (cells[:3], cells[3:], [f"{cell}.25" for cell in cells], [f"{cell} EUR" for cell in cells]):
+        write_text("long.csv", "id,sex\n" + "".join(f"{cell},m\n" for cell in (*column, "")))
+        assert read_csv("long.csv")["id"].dropna().to_list() == column
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_rows_without_any_value(ending, capsys):
+    """Empty rows of a spreadsheet are not people."""
+    table = pd.DataFrame({"age": [20, None, None, 30], "sex": ["m", None, None, None]})
+    path = write_table(table, f"people.{ending}")
+    assert read_table(path)["age"].to_list() == [20, 30]
+    assert "2 rows without any value left out" in capsys.readouterr().out
+
+
+def test_blanks_between_separators_and_quotes():
+    """A quote after a separator and a blank opens a cell."""
+    write_text("quotes.csv", '"age", "note", "sex"\n20, "a, b", "m"\n')
+    assert read_csv("quotes.csv").to_dict("records") == [{"age": 20, "note": "a, b", "sex": "m"}]
+
+
+def test_invisible_characters_at_the_ends_of_cells():
+    """Characters without width, which web pages contain, are no part of a value."""
+    write_text("web.csv", "\u200bsex,age\n\u200bm\u200b,1\nm,2\nm \ufeff,3\n")
+    assert read_csv("web.csv")["sex"].to_list() == ["m"] * 3
+
+
+@pytest.mark.parametrize(
+    "values", [["Lung cancer", "Lung\u00a0cancer"], ["\u00e9", "e\u0301"], ["HIV", "hiv"]], ids=ascii
+)
+def test_values_that_look_alike(values, capsys):
+    """A warning names values that differ by what is easily overlooked."""
+    path = write_table(pd.DataFrame({"age": [20, 30] * 2, "disease": values * 2}), "alike.csv")
+    assert main(["quantify", path, "--qi", "age", "--sa", "disease"]) == 0
+    assert "that differ in capital letters, blanks or invisible characters only" in capsys.readouterr().err
+
+
+def test_dates_in_several_notations(capsys):
+    """A warning says that dates of two notations are different texts."""
+    table = pd.DataFrame({"born": ["2024-01-31", "31.01.2024"] * 4, "disease": ["flu", "HIV"] * 4})
+    assert main(["quantify", write_table(table, "dates.csv"), "--qi", "born", "--sa", "disease"]) == 0
+    assert "the dates of 'born' have several notations, such as '2024-01-31', '31.01.2024'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "first", [["years", "code", "ICD"], ["---", "---", "---"], ["Alter", "PLZ", "Krankheit"]], ids=str
+)
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_second_headers_and_units(first, ending, capsys):
+    """A warning says that a second header is read as a person; a first person with words in all cells is none."""
+    table = pd.DataFrame({"age": [20, 30] * 4, "zip": ["01067", "80331"] * 4, "disease": ["flu", "HIV"] * 4})
+    for words, warns in ((first, True), (["unknown", "01067", "flu"], False)):
+        with_words = pd.concat([pd.DataFrame([words], columns=table.columns), table])
+        path = write_table(with_words, f"people.{ending}")
+        assert main(["quantify", path, "--qi", "age,zip", "--sa", "disease"]) == 0
+        assert ("looks like a second header" in capsys.readouterr().err) == warns
+
+
+def test_numbers_remain_numbers_after_words_are_left_out(run):
+    """A question mark or a sum in a last row, which are left out, do not make texts of the numbers."""
+    write_text("total.csv", "sex,pay\nm,1000\nf,2000\nm,?\nf,3000\n,Total\n")
+    command = ["quantify", "total.csv", "--qi", "sex", "--sa", "pay", "--missing-codes=?", "--missing", "drop"]
+    assert "1,000" in run(*command, "--within", "1000")  # a distance between numbers
+
+
+@pytest.mark.parametrize(
+    ("content", "piece"),
+    [
+        (b"BZh91AY&SY", "compressed by bzip2"), (b"\xfd7zXZ\x00", "compressed by xz"), (b"7z\xbc\xaf'", "a 7z archive"),
+    ],
+)  # fmt: skip
+def test_other_compressed_files(content, piece, refuse):
+    """The message says how a file is compressed."""
+    Path("people.csv").write_bytes(content)
+    assert piece in refuse("quantify", "people.csv")
+
+
+def test_text_files_named_as_workbooks(refuse):
+    """A CSV file with the ending of a workbook is no internal error."""
+    write_text("people.xlsx", "age,sex\n20,m\n")
+    assert "give it the ending .csv" in refuse("quantify", "people.xlsx")
+
+
+def test_separators_at_the_ends_of_lines(refuse):
+    """Further empty cells are not explained by quotes."""
+    write_text("ends.csv", "age,sex\n20,m,\n30,f,\n")
+    assert "end the header with ',', too" in refuse("quantify", "ends.csv")
