@@ -819,9 +819,9 @@ def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
         at = pd.Index(known, dtype=object).get_indexer(labels)
     except TypeError as error:
         raise StatementError(f"{what[0].upper() + what[1:]} must be a single value in each cell: {error}") from error
-    as_texts = pd.Index(known.map(str), dtype=object)
+    as_texts = pd.Index(known.map(_text), dtype=object)
     if (at < 0).any() and as_texts.is_unique:
-        at = np.where(at < 0, as_texts.get_indexer(labels.map(str)), at)
+        at = np.where(at < 0, as_texts.get_indexer(labels.map(_text)), at)
     if (at < 0).any() and pd.api.types.is_numeric_dtype(known) and known.is_unique:
         texts = pd.to_numeric(
             pd.Series([w if isinstance(w, str) else None for w in labels], dtype=object), errors="coerce"
@@ -830,6 +830,11 @@ def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
     if (at < 0).any():
         raise unknown_name(f"{what} (of the rule {column.index[int((at < 0).argmax())]!r})", labels[at < 0][0], known)
     return np.asarray(at)
+
+
+def _text(value: object) -> str:
+    """Return the text of a value; a date without a time is 2024-01-31, as pandas writes columns of dates."""
+    return str(value).removesuffix(" 00:00:00")
 
 
 # Patterns that are not rules: if a set of rules is complete, every missing pattern is below a threshold.

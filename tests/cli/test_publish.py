@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from support.commands import printed_command, write_text
+from support.commands import printed_command, write_table, write_text
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
@@ -190,3 +190,15 @@ def test_search_with_suppression(published):
     """At most the given number of records is left out of the best release."""
     result = published("hospital.csv", *ROLES, "--method", "search", "--methods", "full-domain", "--suppress", "2")
     assert result["release"]["records"] >= 8
+
+
+def test_rules_about_dates(published):
+    """Rules of a workbook with dates match the dates of the table of people, which have no times."""
+    table = pd.DataFrame(
+        {"born": pd.to_datetime(["2024-01-31", "2024-03-02"] * 6), "disease": ["flu", "HIV", "cold"] * 4}
+    )
+    path = write_table(table, "people.xlsx")
+    result = published(
+        path, "--qi", "born", "--sa", "disease", "--method", "rules", "--support", "0.1", "--confidence", "0.3"
+    )
+    assert result["release"]["qi_tuples"] == 2
