@@ -258,7 +258,8 @@ def _say_missing(path: str, table: pd.DataFrame, words: dict[str, dict[str, int]
             continue
         cells = pluralize(sum(found[text] for text in shown), "cell")
         what = f"{join_names(dict.fromkeys(map(stripped, shown)))} in {stripped(name)!r} ({cells})"
-        if pd.api.types.infer_dtype(column, skipna=True) not in ("string", "mixed", "mixed-integer", "empty"):
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if column.notna().any() and kind not in ("string", "mixed", "mixed-integer"):
             in_numbers.append(what)
             continue
         warnings.warn(

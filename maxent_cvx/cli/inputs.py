@@ -364,7 +364,11 @@ def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
 def read_people(path: str, options: TableOptions, view: Any) -> pd.DataFrame:
     """Read a table of people, with their names in the first column."""
     table = read_further(path, options, known_values(view))
-    return table.set_index(table.columns[0])
+    if (first := table.columns[0]) in view.qi:
+        raise TableError(
+            f"the first column of {path!r} must contain the names of people, but is {first!r}; put names first"
+        )
+    return table.set_index(first)
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
@@ -626,6 +630,9 @@ def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str,
     if population is not None and options.population is not None:  # exact QI have no empty cells
         population = _without_counts(population, {*records.qi, options.count}, options)
         population = _without_gaps(population, options.population, [], records.qi, options)
+        cells = {name: records.table[name] for name in records.qi if name in records.table}
+        dates = {name: column for name, column in cells.items() if are_dates(column.dropna())}
+        population = with_types_of(dates, population, options.population)
         for name in records.qi:
             is_range = name in records.table and records.table[name].astype(str).str.match(DATE_RANGE).any()
             if is_range and name in population:  # publish writes dates such as 31.01.2024 as 2024-01-31

@@ -293,6 +293,13 @@ def test_words_that_are_read_as_missing(ending, capsys):
     assert read["age"].dropna().tolist() == [30, 40]
 
 
+def test_a_word_that_is_a_whole_column():
+    """A column of such words only may be one of texts."""
+    write_text("people.csv", "name,age\nNone,30\n")
+    with pytest.warns(UserWarning, match="'None' in 'name'"):
+        read_csv("people.csv")
+
+
 def test_long_columns_of_texts_and_numbers():
     """All cells of a column have one type, however far from each other texts and numbers are."""
     cells = ["1"] * 20_000 + ["x"]
