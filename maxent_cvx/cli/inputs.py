@@ -665,7 +665,15 @@ def _read_series(options: ExposureOptions) -> CommandInput:
             raise TableError("--population can be given for a single release only; give one TABLE")
         say(f"{name}: {release!r}"[:-1].replace("<", ""))
         releases.append(release)
-    return CommandInput(ReleaseSeries(releases), records.table, None, records.qi, records.sa)
+    series = ReleaseSeries(releases)
+    is_in = series.buckets >= 0  # of shape (releases, people)
+    if alone := [name for name, people in zip(tables, is_in, strict=True) if is_in[:, people].sum() == people.sum()]:
+        warnings.warn(
+            f"nobody in {_name(alone[0])} has a pseudonym ({options.id}) of the other releases; if these are the same people, "
+            "write their pseudonyms alike",
+            stacklevel=2,
+        )
+    return CommandInput(series, records.table, None, records.qi, records.sa)
 
 
 # ----------------------------------------------------------------------------------------------------- association rules

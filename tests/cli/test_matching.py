@@ -10,6 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import TableError
+from maxent_cvx.cli.main import main
 from maxent_cvx.cli.matching import with_types_of
 from support.commands import write_table
 
@@ -113,6 +114,15 @@ def test_pseudonyms_of_a_series(patients, document):
     assert [spoilt[key] for key in ("entropy_nats", "worst_disclosure", "exposure")] == [
         plain[key] for key in ("entropy_nats", "worst_disclosure", "exposure")
     ]
+
+
+def test_series_without_common_people(patients, capsys):
+    """A warning says that the releases of a series have nobody in common, as their pseudonyms may differ in form."""
+    write_table(patients, "first.csv")
+    write_table(patients.assign(id="P" + patients["id"]), "second.csv")
+    roles = ["--id", "id", "--sa", "disease", "--bucket", "group"]
+    assert main(["quantify", "first.csv", "second.csv", *roles]) == 0
+    assert "nobody in first.csv has a pseudonym (id) of the other releases" in capsys.readouterr().err
 
 
 def test_series_of_releases_with_pseudonyms_of_two_types(patients):
