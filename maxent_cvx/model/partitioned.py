@@ -44,7 +44,6 @@ from ..solvers.partitions import added
 from ..solvers.partitions_certificate import PartitionedSolution, PointPart, price_multipliers, solve_partitioned
 from ..sources.base import ConstraintGroup, Source
 from ..sources.invariants import NamedPeople
-from ..sources.statements import Probability
 from ..terms.partitioned import GlobalMarginals, PartSpace
 from ..terms.people import OTHERS, People
 from ..terms.rows import Rows
@@ -58,7 +57,7 @@ from .partitioned_system import (
     own_space,
     partitioned_problem,
 )
-from .posterior import counts_by_value, entropy_of
+from .posterior import counts_by_value, entropy_of, expression_of, value_of
 from .system import KnowledgeBase
 
 
@@ -410,11 +409,10 @@ class PartitionedPosterior(ReprMixin):
         >>> round(post.prob("Flu", given={"Gender": "male"}), 6), round(post.prob(mx.P("Flu") - mx.P("HIV")), 6)
         (0.4, 0.1)
         """
-        if not isinstance(value, Probability):
+        expression = expression_of(value, given, who, self.release)
+        if expression is None:
             return self._expectation(methodcaller("row", value, given, who))  # can be sent to other processes
-        if given is not None or who is not None:
-            raise StatementError(f"given and who must be omitted, because {value} contains its own condition")
-        return value.constant + sum(self._expectation(event.row) * a for event, a in value.terms.items())
+        return value_of(expression, lambda event: self._expectation(event.row))
 
     def people(self) -> pd.DataFrame:
         """Return P(s | i) for every named person i: one row per person, one column per sensitive value.

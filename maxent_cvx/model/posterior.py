@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,17 @@ from ..solvers.answer import ConvexMultipliers, Status
 from ..solvers.certificate import Certificate, Solution
 from ..solvers.form import LinearForm
 from ..solvers.monitor import within
-from ..sources.statements import Probability
+from ..sources.parser import OPEN, read_expression
+from ..sources.statements import (
+    ROUNDING,
+    Event,
+    ParametricStatement,
+    Probability,
+    Ratio,
+    RatioStatement,
+    Statement,
+)
+from ..terms.axes import level_of
 from ..terms.people import People
 from ..terms.space import Space
 from .explain import certain_table, integer_certain_table, model_of, price_table
@@ -244,7 +254,8 @@ class Posterior:
         Parameters
         ----------
         value, given, who
-            See :meth:`maxent_cvx.Space.prob`. `value` alone may also be a combination, ``P("Flu") - P("HIV")``.
+            See :meth:`maxent_cvx.Space.prob`. `value` alone may also be a combination, ``P("Flu") - P("HIV")``, or a
+            ratio, ``P("Flu") / P("HIV")``, also as text: ``"P(Flu | Gender=male)"``.
 
         Returns
         -------
@@ -254,7 +265,7 @@ class Posterior:
         Raises
         ------
         UnknownName, StatementError
-            See :meth:`maxent_cvx.Space.prob`.
+            See :meth:`maxent_cvx.Space.prob`; also if the denominator of a ratio is 0.
 
         Examples
         --------
@@ -265,12 +276,10 @@ class Posterior:
         >>> round(post.prob("Flu", given={"Gender": "male"}), 6), round(post.prob(mx.P("Flu") - mx.P("HIV")), 6)
         (0.4, 0.1)
         """
-        if not isinstance(value, Probability):
-            return float((self.space.row(value, given, who) @ self.counts)[0] / self.space.n_records)
-        if given is not None or who is not None:
-            raise StatementError(f"given and who must be omitted, because {value} contains its own condition")
-        p = self.counts / self.space.n_records
-        return value.constant + sum(float((event.row(self.space) @ p)[0]) * a for event, a in value.terms.items())
+        expression, p = expression_of(value, given, who, self.space.view), self.counts / self.space.n_records
+        if expression is None:
+            return float((self.space.row(value, given, who) @ p)[0])
+        return value_of(expression, lambda event: float((event.row(self.space) @ p)[0]))
 
     @cached_property
     def entropy(self) -> float:
@@ -579,6 +588,33 @@ class Posterior:
             f"by {self.solver}, {certified}: every P(s | q) within {self.certificate.bound:.1e}>",
             TablePreview(first, "QI tuples"),
         )
+
+
+def expression_of(value: object, given: object, who: object, view: Any) -> Probability | Ratio | None:
+    """Read a combination or a ratio of ``P(...)``, also from a text; None for sensitive values."""
+    if isinstance(value, str) and OPEN.search(value):
+        levels = [level_of(view.sensitive_values, i)[1] for i in range(len(view.sensitive))]
+        if not any(value in level for level in levels):
+            value = read_expression(value)
+    if isinstance(value, Statement | RatioStatement | ParametricStatement):
+        raise StatementError(
+            f"{value} is a statement, which has no probability; pass the expression that it compares, such as P(...)"
+        )
+    if not isinstance(value, Probability | Ratio):
+        return None
+    if given is not None or who is not None:
+        raise StatementError(f"given and who must be omitted, because {value} contains its own condition")
+    return value
+
+
+def value_of(expression: Probability | Ratio, expectation: Callable[[Event], float]) -> float:
+    """Return the value of a combination or a ratio, given a function that returns the value of an event."""
+    if isinstance(expression, Probability):
+        return expression.constant + sum(expectation(event) * a for event, a in expression.terms.items())
+    divisor = value_of(expression.denominator, expectation)
+    if divisor <= ROUNDING:
+        raise StatementError(f"{expression} is undefined, because {expression.denominator} is 0 in the answer")
+    return value_of(expression.numerator, expectation) / divisor
 
 
 def counts_by_value(space: Space, counts: np.ndarray, group: np.ndarray, size: int) -> np.ndarray:

@@ -434,13 +434,18 @@ def unused_name(name: str, taken: Collection[object]) -> str:
     return next(candidate for candidate in (name, small, f"_{small}", f"__{small}") if candidate not in taken)
 
 
+#: The meaning of the names of roles.
+ROLES = {"q": "all quasi-identifiers together", "s": "the sensitive attributes", "bucket": "the bucket"}
+
+
 def check_roles(players: Mapping[str, tuple[str, ...]]) -> None:
     """Raise TableError for columns whose names sources would interpret as another role."""
     columns = {column for columns_of_role in players.values() for column in columns_of_role}
     for name, columns_of_role in players.items():
         if name in columns and columns_of_role != (name,):
             raise TableError(
-                f"the column name {name!r} is reserved for {', '.join(map(repr, columns_of_role))}; rename the column"
+                f"the column name {name!r} is reserved, because it means {ROLES.get(name, 'the columns')} "
+                f"({', '.join(map(repr, columns_of_role))}) in marginal and conditional; rename the column"
             )
 
 

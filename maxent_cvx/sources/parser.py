@@ -500,6 +500,29 @@ def read_probability(text: str) -> Probability:
     return probability
 
 
+def read_expression(text: str) -> Probability | Ratio:
+    """Read a linear combination of probabilities, or a ratio: ``P(Flu | Gender=male) / P(Flu | Gender=female)``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    StatementError
+        If it cannot be parsed; the message contains the position.
+
+    Examples
+    --------
+    >>> read_expression("P(Flu | Gender=male) / (1 - P(Flu | Gender=male))")
+    P(Flu | Gender=male) / (-P(Flu | Gender=male) + 1)
+    """
+    reader = Reader(text)
+    expression = reader.side()
+    reader.end()
+    return expression
+
+
 def read_knowledge(path: str | PathLike[str]) -> list[Statement | RatioStatement]:
     """Read a file of statements, one per line; empty lines, and text after a ``#``, are ignored.
 

@@ -1085,7 +1085,10 @@ class ExpectedNumber(Event):
             if strange := [value for value in number_of if value not in every]:
                 raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
             if missing := [value for value in values if value not in number_of]:
-                raise LabelMismatch(f"the numbers of {self.attribute!r} lack {join_names(missing)}; give one per value")
+                raise LabelMismatch(
+                    f"values must have a number for each value of {self.attribute!r}, but lack {join_names(missing)}; "
+                    "add them, with 0 for values that do not count"
+                )
             of_each[inside] = [number_of[value] for value in values]
         return of_each[codes]
 

@@ -38,7 +38,9 @@ def described_table(described: object, view: View) -> pd.DataFrame:
             f"not {short_repr(described)}"
         )
     if "who" in view.columns:
-        raise StatementError("the column name 'who' is reserved for the names of people; rename the column")
+        raise StatementError(
+            "the column name 'who' is reserved for the names of people in marginal and conditional; rename the column"
+        )
     if strangers := [column for column in described.columns if column not in view.qi]:
         raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
     if described.columns.has_duplicates:

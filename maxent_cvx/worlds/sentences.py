@@ -367,6 +367,7 @@ class Reader:
         self.need(OPEN, "'('")
         parts = self.several(self.sentence, COMMA)
         self.need(CLOSE, "',' or ')'")
+        _check_distinct(parts)
         k = int(digits) if len(digits) <= MOST_DIGITS else len(parts) + 1
         if k > len(parts):
             raise self.error(f"a number up to {len(parts)}, the number of sentences, is expected", begun)
@@ -419,12 +420,12 @@ def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
     k : int
         From 0 to the number of sentences.
     sentences : list of Sentence or str
-        The sentences; duplicates count twice.
+        Distinct sentences.
 
     Raises
     ------
     StatementError
-        If `k` is out of range, or an item is not a sentence.
+        If `k` is out of range, an item is not a sentence, or a sentence is repeated.
 
     Examples
     --------
@@ -468,7 +469,14 @@ def _several(sentences: object) -> tuple[Sentence, ...]:
     parts = tuple(listed(check_list(sentences, "sentences", "sentences"), "sentences"))
     if not parts:
         raise StatementError("sentences must not be empty")
+    _check_distinct(parts)
     return parts
+
+
+def _check_distinct(parts: tuple[Sentence, ...]) -> None:
+    """Check that no sentence is counted twice."""
+    if repeated := [part for part in parts if parts.count(part) > 1]:
+        raise StatementError(f"'{repeated[0]}' is listed more than once, but counts only once; remove the repetition")
 
 
 @dataclass(frozen=True, eq=False)

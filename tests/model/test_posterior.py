@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 
 import maxent_cvx as mx
-from maxent_cvx import P
+from maxent_cvx import P, StatementError
+from maxent_cvx.releases.partitioned import divided
 from support.posteriors import posterior_with
 from support.strategies import microdata, publish, quasi, tally
 
@@ -83,3 +84,25 @@ def test_prob(post):
     flu, hiv = post.prob("Flu", MEN), post.prob("HIV", WOMEN)
     assert post.prob(2 * P("Flu", MEN) - P("HIV", WOMEN) / 2 + 0.25) == pytest.approx(2 * flu - hiv / 2 + 0.25)
     assert post.prob(P(["Flu", "HIV"], MEN)) == pytest.approx(flu + post.prob("HIV", MEN))
+
+
+def test_prob_of_ratios_and_texts(post, release):
+    """Ratios and texts have the values of their probabilities, also in partitions; statements have none."""
+    men, women = P("Flu", MEN), P("Flu", WOMEN)
+    in_parts = mx.MaxEnt(divided(release, 2)).add(men == 0.3).solve()
+    for answer in (post, in_parts):
+        assert answer.prob(men / women) == pytest.approx(answer.prob(men) / answer.prob(women))
+        assert answer.prob("P(Flu | Gender=male) / (1 - P(Flu))") == pytest.approx(0.3 / 0.7, abs=1e-6)
+        assert answer.prob("2 P(Flu | Gender=male) - 0.1") == pytest.approx(0.5, abs=1e-6)
+        for wrong in (men / P("Flu", {**WOMEN, "Degree": "junior"}), men <= 0.3, "P(Flu"):
+            with pytest.raises(StatementError):
+                answer.prob(wrong)
+        with pytest.raises(StatementError, match="given and who must be omitted"):
+            answer.prob("P(Flu)", given=MEN)
+
+
+def test_prob_of_values_that_look_like_probabilities():
+    """A sensitive value is a value, even if it could be read as a probability."""
+    table = pd.DataFrame({"g": ["m", "f"], "s": ["P(x)", "y"], "b": [1, 1]})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="g", sa="s", bucket="b")).solve()
+    assert post.prob("P(x)") == pytest.approx(0.5)

@@ -24,6 +24,9 @@ def random_sentence(
     kind = rng.choice(["and", "or", "not", "implies", "exactly", "least", "most"])
     n = 1 if kind == "not" else 2 if kind in ("and", "or", "implies") else int(rng.integers(1, 4))
     drawn = [random_sentence(rng, names, values, depth - 1) for _ in range(n)]
+    if kind in ("exactly", "least", "most"):  # which count distinct sentences
+        drawn = list({sentence: (sentence, truth) for sentence, truth in drawn}.values())
+        n = len(drawn)
     parts, true = [sentence for sentence, _ in drawn], [truth for _, truth in drawn]
     k = int(rng.integers(0, n + 1))
 

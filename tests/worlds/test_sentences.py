@@ -104,6 +104,8 @@ def test_what_remains():
         lambda: at_least(0, []),
         lambda: at_most(1, 3),
         lambda: at_most(1, [ANN, 3]),
+        lambda: at_most(1, [ANN, BOB, "Ann=HIV"]),
+        lambda: read_sentence("at most 1 of (Ann=HIV, Ann=HIV)"),
         lambda: has(["Ann"], "HIV"),
         lambda: has("Ann", None),
         lambda: functools.reduce(lambda sentence, _: ~sentence, range(200), ANN),

@@ -30,6 +30,8 @@ from .solver import DualNewton, Refused, cone_program, refusing
 STRICT = 1e-7
 #: Relative to the largest slack: smaller arguments of an entropy are 0.
 VANISHED = 1e-12
+#: Relative to the largest slack: a smaller argument of an entropy may be why the system cannot be solved.
+SMALL = 1e-6
 #: Relative residual of the system of derivatives.
 PRECISION = 1e-7
 #: Relative ridge of the system, which makes redundant rows harmless; iterative refinement removes its effect.
@@ -46,7 +48,8 @@ class Sensitivity:
         n, first = len(z), program.linear.stop
         self.active = np.concatenate([np.arange(program.n_zero), program.n_zero + self._active_inequalities()])
         slack = program.b - program.A @ z
-        cones = self._curved_cones(slack[first:].reshape(-1, 3), dual[first:].reshape(-1, 3))
+        self.arguments = slack[first:].reshape(-1, 3)[:, 1] / np.abs(slack[first:]).max(initial=np.finfo(float).tiny)
+        cones = self._curved_cones(dual[first:].reshape(-1, 3))
         self.rows = (first + 3 * cones[:, None] + np.arange(3)).ravel()
         _, u, w = slack[self.rows].reshape(-1, 3).T
         a = -dual[self.rows].reshape(-1, 3)[:, 0]
@@ -87,15 +90,22 @@ class Sensitivity:
             )
         return np.flatnonzero(multiplier > slack)
 
-    def _curved_cones(self, slack: np.ndarray, dual: np.ndarray) -> np.ndarray:
+    def _curved_cones(self, dual: np.ndarray) -> np.ndarray:
         """Return the positions of the cones on whose boundary the solution is."""
         a = -dual[:, 0]
         used = a > STRICT * a.max(initial=0.0)
-        if (at_zero := used & (slack[:, 1] <= VANISHED * np.abs(slack).max(initial=0.0))).any():
-            column = self.program.triple(1)[0][np.flatnonzero(at_zero)[:1]].indices
-            name = self.program.where(int(column[0])) if len(column) else "a constant"
-            raise SolverError(f"the solution has no derivative: {name} is 0, where the entropy has none; remove it")
+        if (at_zero := used & (self.arguments <= VANISHED)).any():
+            raise SolverError(
+                f"the solution has no derivative: {self._argument(int(at_zero.argmax()))}; at 0 the entropy has no "
+                "derivative. Remove it from the problem, or change a parameter"
+            )
         return np.flatnonzero(used)
+
+    def _argument(self, cone: int) -> str:
+        """Describe the argument of an entropy that is nearly 0."""
+        column = self.program.triple(1)[0][[cone]].indices
+        name = self.program.where(int(column[0])) if len(column) else "a constant"
+        return f"{name} is nearly 0 ({max(self.arguments[cone], 0.0):.0e} of the largest argument)"
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve for right-hand sides; redundant rows are permitted if the right-hand sides are consistent."""
@@ -106,10 +116,17 @@ class Sensitivity:
             rest = right - self.matrix @ solution
             if np.abs(rest).max(initial=0.0) <= PRECISION * size:
                 return solution
+        residual = (
+            f"the residual of the system of derivatives is {np.abs(rest).max() / size:.0e}, above {PRECISION:.0e}"
+        )
+        if self.arguments.min(initial=1.0) <= SMALL:
+            raise SolverError(
+                f"the derivatives cannot be computed: {self._argument(int(self.arguments.argmin()))}, where the "
+                f"derivatives of the entropy are too large: {residual}. Remove it from the problem, or change a parameter"
+            )
         raise SolverError(
-            "the solution has no derivative: the residual of the system of derivatives is "
-            f"{np.abs(rest).max() / size:.0e}, above {PRECISION:.0e}. The solution may not be unique, or constraints "
-            "may contradict each other if these parameters change"
+            f"the solution has no derivative: {residual}. The solution may not be unique, or constraints may contradict "
+            "each other if these parameters change"
         )
 
     def right(self, gradient: sp.csr_array, slack: sp.csr_array) -> np.ndarray:

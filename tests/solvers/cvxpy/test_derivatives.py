@@ -112,3 +112,12 @@ def test_refusals():
     twice = mx.solvers.derivatives(cp.Problem(cp.Maximize(entropy), [cp.sum(x) == 1, cp.sum(x) == p]))
     with pytest.raises(SolverError, match="no derivative"):
         twice.jacobian(x, p)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-12, 1e-14])
+def test_arguments_near_zero_are_named(size):
+    """The error names an argument that is too close to 0 for derivatives, instead of blaming the constraints."""
+    x, most = cp.Variable(3, name="x"), cp.Parameter(value=size)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, x[1] <= most])
+    with pytest.raises(SolverError, match=r"x\[1\] is nearly 0"):
+        mx.solvers.derivatives(problem, tolerance=1e-10).jacobian(x, most)
