@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, StatementError, short_repr
+from .._utils.errors import BadProbability, StatementError, pluralize, short_repr
 from .._utils.formatting import format_value
 from .._utils.tables import numbers_of
 from .._utils.validation import (
@@ -348,7 +348,13 @@ def _count(
     """Bound a count: low <= #(x <= value, or x < value) - share n <= high, people."""
     off = _rounding(x)
     is_counted = x <= value + off if relation == "<=" else x < value - off
-    return Sum(f"number {relation} {value:.12g}", is_counted - float(share), float(low), float(high))
+    what = f"{relation} {value:.12g}"
+    if share:
+        what = f"share of numbers {what}"
+    else:  # two neighbours have conditions on the same count
+        side, n = ("at least", low) if math.isfinite(low) else ("at most", high)
+        what = f"{side} {pluralize(int(n), 'number')} {what}"
+    return Sum(what, is_counted - float(share), float(low), float(high))
 
 
 def _rounding(x: np.ndarray) -> float:

@@ -243,3 +243,17 @@ def test_costs_of_any_size(kind: str, value: float, published):
             np.testing.assert_allclose(post.conditional(), plain.conditional(), atol=1e-3)
         elif abs(exponent) >= 4:
             assert post.prob(FLU) == pytest.approx(min(value, 0.5), abs=1e-3)
+
+
+def test_every_row_of_a_quantile_has_its_own_name():
+    """A quantile between two neighbours has two conditions on one count, which penalties and prices tell apart."""
+    view = mx.QITable(pd.DataFrame({"age": [25, 41, 47, 50]}), qi="age", sa="income", sa_values=[20, 30, 40])
+    for quantile in (mx.PublishedQuantile(30, q=0.3), mx.PublishedQuantile(30, q=0.5, given={"income": [30, 40]})):
+        post = MaxEnt(view).add(mx.soft(quantile, weight=1)).solve()
+        assert len(post.penalties) > 2
+        assert post.penalties.index.is_unique
+        assert post.prices().index.is_unique
+    assert (
+        "0.3-quantile is 30, softly: at least 2 numbers <= 30"
+        in MaxEnt(view).add(mx.soft(mx.PublishedQuantile(30, q=0.3), weight=1)).solve().penalties
+    )
