@@ -145,7 +145,7 @@ class _WorstDisclosure:
             {
                 "people": people,
                 "max_p": decreasing[:, 0],
-                "value": self.values.to_flat_index()[p.argmax(axis=1)],
+                "value": self.values.to_flat_index()[first_largest(p)],
                 "distinct_l": n_possible,
                 "entropy_l": np.exp(-xlogy(decreasing, decreasing).sum(axis=1)),
                 "recursive_c": recursive,
@@ -164,8 +164,14 @@ def _worst_of(tables: list[pd.DataFrame]) -> pd.DataFrame:
     if not len(table):
         return table
     low, high = ["people", "distinct_l", "entropy_l", "r"], ["max_p", "recursive_c", "t"]
-    worst = {**table[low].min(), **table[high].max(), "value": table["value"].iloc[table["max_p"].argmax()]}
+    worst = {**table[low].min(), **table[high].max()}
+    worst["value"] = table["value"].iloc[first_largest(table[["max_p"]].to_numpy().T)[0]]
     return pd.DataFrame([worst], columns=table.columns, index=["worst"]).astype({c: table[c].dtype for c in low})
+
+
+def first_largest(numbers: np.ndarray) -> np.ndarray:
+    """Return the position of the largest number of every row; of those that are equal up to rounding, the first."""
+    return np.asarray((numbers >= numbers.max(axis=1, keepdims=True) - NEGLIGIBLE).argmax(axis=1))
 
 
 def add_up(blocks: list[dict[str, Any]]) -> dict[str, Any]:

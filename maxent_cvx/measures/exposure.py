@@ -41,7 +41,7 @@ from ..solvers.certificate import ACCURACY
 from ..sources.invariants import PriorZeros
 from ..terms.people import count_pairs
 from .counterfactual import FIRST_ORDER, SOLVED, Counterfactual, without_each
-from .disclosure import NEGLIGIBLE, add_up, of_those_inside, overall, published
+from .disclosure import NEGLIGIBLE, add_up, first_largest, of_those_inside, overall, published
 from .events import (
     ROUNDING,
     Intervals,
@@ -788,7 +788,7 @@ class ExposureRule:
             counted = rule._counted(p[rows])
             largest[rows] = counted.max(axis=1, initial=-1.0)
             if windows is None:
-                which[rows] = counted.argmax(axis=1)
+                which[rows] = first_largest(counted) if counted.size else 0
                 continue
             # Several intervals may have the same probability: take the one whose centre is nearest to the median.
             far = np.abs(windows.scale.position[windows.centres] - windows.medians(windows.values.of(p[rows]))[:, None])

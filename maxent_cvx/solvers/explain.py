@@ -558,8 +558,16 @@ def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray
     """Return the minimum-norm least-squares solution over the positive terms."""
     m, positive, rows = np.zeros(form.shape[0]), np.flatnonzero(counts > 0), np.flatnonzero(active)
     if len(positive) * len(rows) ** 2 <= MOST_DENSE:  # with a ridge, redundant rows share less exactly
-        matrix = form.matrix[rows][:, positive].toarray().T
-        m[rows] = np.linalg.lstsq(matrix, _residual(form, counts, m)[positive], rcond=None)[0]
+        matrix, right = form.matrix[rows][:, positive].toarray().T, _residual(form, counts, m)[positive]
+        is_known = rows >= form.n_facts
+        published, known = matrix[:, ~is_known], matrix[:, is_known]
+        # Without their parts along published rows and in units of their own, rows of knowledge share a multiplier in
+        # the same way, however multiples of published rows were subtracted from them.
+        apart = known - published @ np.linalg.lstsq(published, known, rcond=None)[0]
+        size = np.linalg.norm(apart, axis=0)
+        size = np.where(size > DETERMINED * np.linalg.norm(known, axis=0), size, np.inf)
+        m[rows[is_known]] = np.linalg.lstsq(apart / size, right, rcond=None)[0] / size
+        m[rows[~is_known]] = np.linalg.lstsq(published, right - known @ m[rows[is_known]], rcond=None)[0]
         return m
     known = np.flatnonzero(active[form.n_published :])
     factor = newton_system(form).at((counts > 0).astype(float), RIDGE)

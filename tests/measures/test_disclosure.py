@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 import maxent_cvx as mx
-from maxent_cvx.measures.disclosure import disclosure
+from maxent_cvx.measures.disclosure import disclosure, first_largest
 from support.posteriors import chosen, posterior_with
 
 
@@ -154,3 +154,11 @@ def test_people_outside_leave_values_their_order(values):
         t = mx.measures.leakage("overall", post)["value"]["t"]
         found.append([*disclosure(post)["t"], t, exposed.people, exposed.within])
     assert found[0] == pytest.approx(found[1])
+
+
+def test_ties_go_to_the_first_value():
+    """Of probabilities that are equal up to rounding, the first counts, so that the value is the same in partitions."""
+    assert first_largest(np.array([[0.3, 0.35, 0.35 + 1e-16], [0.35, 0.3, 0.35 + 1e-12]])).tolist() == [1, 0]
+    table = pd.DataFrame({"Q": [1, 2], "S": ["x", "y"], "K": [1, 1]})
+    found = disclosure(mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="K")).solve(), worst=True)
+    assert found["value"].to_list() == ["x"]

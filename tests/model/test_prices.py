@@ -158,3 +158,19 @@ def test_a_statement_that_forces_zeros_has_an_infinite_price():
             prices = mx.MaxEnt(view).add(statement, P(10, given={"Q": "b"}) == 0.3).solve().prices()["price"]
             assert np.isinf(prices).tolist() == [True, False]
             assert prices.index[0] == str(statement)
+
+
+def test_a_statement_and_its_complement_share_a_price():
+    """Statements that imply each other, given the release, have prices of the same size, in memory and in partitions."""
+    records = pd.DataFrame({"age": [30, 20, 30, 40, 20, 30, 40, 40], "S": list("xyxzyxzy"), "B": [1] * 6 + [2] * 2})
+    release = mx.Release.from_buckets(records, qi="age", sa="S", bucket="B")
+    alone = mx.MaxEnt(release).add("P(x | age=20) = 0.3").solve().prices()["price"].iloc[0]
+    for first, second in (
+        ("P(x | age=20) = 0.3", "P(y or z | age=20) = 0.7"),
+        ("P(x | age=20) <= 0.3", "1000 P(y or z | age=20) >= 700"),
+    ):
+        for view in (release, divided(release, 2)):
+            prices = mx.MaxEnt(view).add(first, second).solve().prices()["price"]
+            factor = -1000 if "1000" in second else -1
+            assert prices[first] == pytest.approx(factor * prices.drop(first).iloc[0])
+            assert prices[first] == pytest.approx(alone / 2, abs=1e-6)
