@@ -16,7 +16,7 @@ from .._utils.errors import Infeasible, MaxEntError, TableError, pluralize, unkn
 from .._utils.formatting import Message, rounded
 from .._utils.parallel import local_client
 from .._utils.validation import check_in
-from ..measures.exposure import WITHOUT_HER, Exposure
+from ..measures.exposure import WITHOUT_HER, Exposure, certified_error
 from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from ..model.posterior import Posterior
@@ -266,7 +266,7 @@ def judge(post: AnyPosterior, options: ExposureOptions, original: pd.DataFrame |
 
 def strict_threshold(limit: float, post: AnyPosterior) -> float:
     """Return the limit plus more than the certified error, so that 1/l does not count as above 1/l."""
-    return min(limit + 2 * min(post.certificate.bound, 1.0) + ROUNDING, 1.0)
+    return min(limit + 2 * certified_error(post) + ROUNDING, 1.0)
 
 
 def exposure_kwargs(options: ExposureOptions, view: Any) -> dict[str, Any]:
@@ -349,13 +349,16 @@ def _print_limit(verdict: Verdict) -> None:
     if (above := verdict.above) is None:
         return
     text = f"exposed above P = {verdict.limit:g} (--fail-above)"
+    equal = ""
+    if verdict.exposure.threshold == verdict.limit and verdict.exposure.people > above.people:
+        equal = f"; people with P = {verdict.limit:g} are not above it"
     if verdict.is_undecided:
         print(f"\nUNDECIDED: nobody is {text}, but the values cannot be compared as they are; see the warnings")
     elif not above.people:
-        print(f"\nPASS: nobody is {text}")
+        print(f"\nPASS: nobody is {text}{equal}")
     else:
         are = "is" if above.people == 1 else "are"
-        print(f"\nFAIL: {above.people} of {pluralize(above.total, 'person', 'people')} {are} {text}")
+        print(f"\nFAIL: {above.people} of {pluralize(above.total, 'person', 'people')} {are} {text}{equal}")
     printed = str(verdict.exposure).splitlines()
     say(*(line for line in str(above).splitlines()[1:] if line not in printed))
     if above.people and not above.who.index.equals(verdict.exposure.who.index):

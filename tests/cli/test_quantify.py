@@ -164,6 +164,9 @@ def test_one_half_is_not_above_one_half(run):
     command = ["quantify", "people.csv", "--qi", "age", "--sa", "disease", "--l", "2", "--fail-above"]
     assert "PASS" in run(*command, "0.5")
     assert "FAIL: 8 of 8" in run(*command, "0.49", status=1)
+    equal = run(*command, "0.5", "--threshold", "0.5")
+    assert "8 of 8 people" in equal
+    assert "PASS: nobody is exposed above P = 0.5 (--fail-above); people with P = 0.5 are not above it" in equal
 
 
 def test_a_lower_limit_is_not_met_where_a_higher_one_is_not(run):
