@@ -72,6 +72,8 @@ SMALL_COUNT = 1e-6
 NOTHING = 1e-6
 #: Relative to the size of a row: a smaller remainder means that the hard constraints determine its value.
 DETERMINED = 1e-9
+#: Relative error of what remains of rows without their parts along published rows.
+REMAINDERS = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -560,14 +562,13 @@ def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray
     if len(positive) * len(rows) ** 2 <= MOST_DENSE:  # with a ridge, redundant rows share less exactly
         matrix, right = form.matrix[rows][:, positive].toarray().T, _residual(form, counts, m)[positive]
         is_known = rows >= form.n_facts
-        published, known = matrix[:, ~is_known], matrix[:, is_known]
-        # Without their parts along published rows and in units of their own, rows of knowledge share a multiplier in
-        # the same way, however multiples of published rows were subtracted from them.
-        apart = known - published @ np.linalg.lstsq(published, known, rcond=None)[0]
-        size = np.linalg.norm(apart, axis=0)
-        size = np.where(size > DETERMINED * np.linalg.norm(known, axis=0), size, np.inf)
-        m[rows[is_known]] = np.linalg.lstsq(apart / size, right, rcond=None)[0] / size
-        m[rows[~is_known]] = np.linalg.lstsq(published, right - known @ m[rows[is_known]], rcond=None)[0]
+        apart, size, _ = _apart(matrix[:, ~is_known], matrix[:, is_known])
+        m[rows[is_known]] = np.linalg.lstsq(apart / size, right, rcond=REMAINDERS)[0] / size
+        rest = right - matrix[:, is_known] @ m[rows[is_known]]
+        m[rows[~is_known]] = np.linalg.lstsq(matrix[:, ~is_known], rest, rcond=None)[0]
+        plain = np.linalg.lstsq(matrix, right, rcond=None)[0]
+        if np.linalg.norm(right - matrix @ m[rows]) > np.linalg.norm(right - matrix @ plain) + PRECISE_LOG:
+            m[rows] = plain  # remainders so small that they are mostly rounding errors
         return m
     known = np.flatnonzero(active[form.n_published :])
     factor = newton_system(form).at((counts > 0).astype(float), RIDGE)
@@ -575,6 +576,18 @@ def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray
         gradient = np.where(active, form.matvec(_residual(form, counts, m)), 0.0)
         m = m + factor.solve(gradient, known, LEAST_SQUARES)
     return m
+
+
+def _apart(published: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return columns of knowledge without their parts along published columns, their sizes, and the multiples.
+
+    Multipliers of such columns, divided by their sizes, do not depend on the multiples of published rows that were
+    subtracted before. The size is infinite if nothing is left.
+    """
+    multiples = np.linalg.lstsq(published, known, rcond=None)[0]
+    apart = known - published @ multiples
+    size = np.linalg.norm(apart, axis=0)
+    return apart, np.where(size > DETERMINED * np.linalg.norm(known, axis=0), size, np.inf), multiples
 
 
 def _residual(form: LinearForm, counts: np.ndarray, m: np.ndarray) -> np.ndarray:
@@ -672,7 +685,16 @@ def facial_reduction(form: LinearForm, counts: np.ndarray) -> np.ndarray:
 
 def _zero_proof(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
     """Return a direction of the multipliers that proves nearly zero terms zero; its largest component is 1 or -1."""
-    direction = np.zeros(form.shape[0])
-    direction[active] = facial_reduction(form.select(active), counts)
+    direction, chosen = np.zeros(form.shape[0]), form.select(active)
+    if form.shape[1] * chosen.shape[0] ** 2 <= MOST_DENSE and chosen.shape[0] > chosen.n_facts:
+        matrix, n = chosen.matrix.toarray(), chosen.n_facts
+        apart, size, multiples = _apart(matrix[:n].T, matrix[n:].T)
+        rows = sp.csr_array(np.vstack([matrix[:n], (apart / size).T]))
+        found = facial_reduction(replace(chosen, coefficients=rows), counts)
+        found[n:] /= size
+        found[:n] -= multiples @ found[n:]
+        direction[active] = found
+    else:
+        direction[active] = facial_reduction(chosen, counts)
     direction /= max(np.abs(direction).max(initial=0.0), NOTHING)
     return np.where(np.abs(direction) > NOTHING, direction, 0.0)

@@ -174,3 +174,13 @@ def test_a_statement_and_its_complement_share_a_price():
             factor = -1000 if "1000" in second else -1
             assert prices[first] == pytest.approx(factor * prices.drop(first).iloc[0])
             assert prices[first] == pytest.approx(alone / 2, abs=1e-6)
+
+
+def test_the_sign_of_an_infinite_price():
+    """The entropy rises with a mean at its least possible value, whatever other statements imply it."""
+    records = pd.DataFrame({"age": [40, 20, 30, 20, 40, 40], "S": [40, 100, 40, 100, 100, 40], "B": [2, 1, 1, 3, 3, 1]})
+    release, people = mx.Release.from_buckets(records, qi="age", sa="S", bucket="B"), {"Ann": {"age": 30}}
+    both = 2 * E("S", given={"age": [20, 30]}) + 0.5 * P(100) + P(40, who="Ann") == 121.25
+    for view in (release, divided(release, 2)):
+        model = mx.MaxEnt(view, people=people).add(P(100, who="Ann") == 0, E("S", who="Ann") == 40, both)
+        assert (model.solve().prices()["price"] == np.inf).all()
