@@ -412,7 +412,7 @@ class PartitionedPosterior(ReprMixin):
         expression = expression_of(value, given, who, self.release)
         if expression is None:
             return self._expectation(methodcaller("row", value, given, who))  # can be sent to other processes
-        return value_of(expression, lambda event: self._expectation(event.row))
+        return value_of(expression, self._expectation)
 
     def people(self) -> pd.DataFrame:
         """Return P(s | i) for every named person i: one row per person, one column per sensitive value.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from scipy.special import xlogy
 
 from .._utils.errors import StatementError, pluralize
@@ -27,6 +28,7 @@ from ..sources.parser import OPEN, read_expression
 from ..sources.statements import (
     ROUNDING,
     Event,
+    ExpectedNumber,
     ParametricStatement,
     Probability,
     Ratio,
@@ -279,7 +281,7 @@ class Posterior:
         expression, p = expression_of(value, given, who, self.space.view), self.counts / self.space.n_records
         if expression is None:
             return float((self.space.row(value, given, who) @ p)[0])
-        return value_of(expression, lambda event: float((event.row(self.space) @ p)[0]))
+        return value_of(expression, lambda row: float((row(self.space) @ p)[0]))
 
     @cached_property
     def entropy(self) -> float:
@@ -607,14 +609,27 @@ def expression_of(value: object, given: object, who: object, view: Any) -> Proba
     return value
 
 
-def value_of(expression: Probability | Ratio, expectation: Callable[[Event], float]) -> float:
-    """Return the value of a combination or a ratio, given a function that returns the value of an event."""
+#: Returns the value of a row of coefficients on p, given the function that makes the row for a space.
+Expectation = Callable[[Callable[[Space], sp.csr_array]], float]
+
+
+def value_of(expression: Probability | Ratio, expectation: Expectation) -> float:
+    """Return the value of a combination or a ratio, given a function that returns the value of a row."""
     if isinstance(expression, Probability):
-        return expression.constant + sum(expectation(event) * a for event, a in expression.terms.items())
+        return expression.constant + sum(_event_value(event, expectation) * a for event, a in expression.terms.items())
     divisor = value_of(expression.denominator, expectation)
     if divisor <= ROUNDING:
         raise StatementError(f"{expression} is undefined, because {expression.denominator} is 0 in the answer")
     return value_of(expression.numerator, expectation) / divisor
+
+
+def _event_value(event: Event, expectation: Expectation) -> float:
+    """Return the value of a probability or a mean, which is a quotient, as the number of people may be unknown."""
+    if not isinstance(event, ExpectedNumber):
+        return expectation(event.row)
+    if (people := expectation(event.people_row)) <= ROUNDING:
+        raise StatementError(f"{event} is undefined, because it is the mean of nobody in the answer")
+    return expectation(event.total_row) / people
 
 
 def counts_by_value(space: Space, counts: np.ndarray, group: np.ndarray, size: int) -> np.ndarray:

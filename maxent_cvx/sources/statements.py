@@ -68,11 +68,7 @@ class Event:
 
     def row(self, space: Space) -> sp.csr_array:
         """Return the coefficients on p, shape (1, terms)."""
-        place, factors = self.exact(space)
-        at = np.flatnonzero(place)
-        row = sp.csr_array((np.array(factors, dtype=float)[place[at]], at, [0, len(at)]), shape=(1, len(space)))
-        row.eliminate_zeros()
-        return row
+        return _coefficients(*self.exact(space))
 
     def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Return the position of each term's coefficient among distinct rational numbers, and these, 0 first."""
@@ -87,6 +83,14 @@ class Event:
         place = np.zeros(len(space), dtype=np.uint8)  # one byte per term: most of the time in large models
         place[row.indices] = 1
         return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
+
+
+def _coefficients(place: np.ndarray, factors: list[Fraction]) -> sp.csr_array:
+    """Return coefficients as one row, given the position of each term's coefficient among distinct ones."""
+    at = np.flatnonzero(place)
+    row = sp.csr_array((np.array(factors, dtype=float)[place[at]], at, [0, len(at)]), shape=(1, len(place)))
+    row.eliminate_zeros()
+    return row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -1027,6 +1031,14 @@ class ExpectedNumber(Event):
     def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Return the coefficients of (E(attribute | given) - value) P(given), linear even if P(given) is unknown."""
         return self._products(space, self._among(space)[0], value, Fraction(1))
+
+    def total_row(self, space: Space) -> sp.csr_array:
+        """Return the coefficients of E(attribute | given) P(given) on p, shape (1, terms)."""
+        return _coefficients(*self.less(Fraction(0), space))
+
+    def people_row(self, space: Space) -> sp.csr_array:
+        """Return the coefficients of P(given) on p, shape (1, terms)."""
+        return _coefficients(self._among(space)[0].astype(np.uint8), [Fraction(0), Fraction(1)])
 
     def _products(
         self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 
 import maxent_cvx as mx
-from maxent_cvx import P, StatementError
+from maxent_cvx import E, P, StatementError
 from maxent_cvx.releases.partitioned import divided
 from support.posteriors import posterior_with
 from support.strategies import microdata, publish, quasi, tally
 
+AS_NUMBERS = {"female": 0, "male": 1}
 MEN, WOMEN = {"Gender": "male"}, {"Gender": "female"}
 
 
@@ -99,6 +100,20 @@ def test_prob_of_ratios_and_texts(post, release):
                 answer.prob(wrong)
         with pytest.raises(StatementError, match="given and who must be omitted"):
             answer.prob("P(Flu)", given=MEN)
+
+
+def test_prob_of_a_mean_of_unknown_people(release):
+    """A mean of people with a value, whose number is unknown, is a quotient of two sums over the terms."""
+    for view in (release, divided(release, 2)):
+        post = mx.MaxEnt(view).add(P("Flu", given=MEN) == 0.3).solve()
+        mean = post.prob(E("Gender", given={"Disease": ["Flu", "HIV"], "Degree": "college"}, values=AS_NUMBERS))
+        women, men = (
+            post.prob(P(["Flu", "HIV"], {"Gender": gender, "Degree": "college"})) * n
+            for gender, n in (("female", 2), ("male", 3))
+        )
+        assert mean == pytest.approx(men / (women + men))
+        with pytest.raises(StatementError, match="mean of nobody"):
+            post.prob(E("Gender", given={"Disease": "Flu", "Degree": "junior"}, values=AS_NUMBERS))
 
 
 def test_prob_of_values_that_look_like_probabilities():
