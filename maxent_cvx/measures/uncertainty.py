@@ -364,7 +364,9 @@ class _Subsets:
     def of(cls, model: MaxEnt, labels: Sequence[str], measure: Any, threshold: float, baseline: Any) -> _Subsets:
         """Solve the empty subset, and read the measure and the rule of exposure."""
         if not model.view.inside.all():
-            raise StatementError("uncertain knowledge is not supported for a population; make the release without it")
+            raise StatementError(
+                "uncertain and attribute do not support a release of a population; make the release without population"
+            )
         if measure is not None and not callable(measure):
             raise StatementError(f"measure must be a function of the posterior, got {short_repr(measure)}")
         if isinstance(baseline, str) and baseline == WITHOUT_HER:

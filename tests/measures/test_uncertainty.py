@@ -222,3 +222,14 @@ def test_infinite_measures():
     for draws in (None, 4):
         shares = mx.attribute(model.copy().add(cancer, flu), measure, draws, progress=False)
         assert shares.to_dict() == {cancer: math.inf, flu: 0.0}
+
+
+def test_a_population_is_refused():
+    """Both functions name themselves in the error for a release of a population."""
+    people = pd.DataFrame({"age": [20, 25, 30]})
+    records = pd.DataFrame({"age": [pd.Interval(20, 30, "both")] * 2, "ill": ["yes", "no"]})
+    release = mx.Release.from_generalized(records, qi="age", sa="ill", population=people)
+    model = mx.MaxEnt(release).add("P(yes | age=20) <= 0.3")
+    for call in (lambda: mx.attribute(model), lambda: mx.uncertain(model, {"P(yes | age=20) <= 0.3": 0.5})):
+        with pytest.raises(mx.StatementError, match="attribute do not support a release of a population"):
+            call()
