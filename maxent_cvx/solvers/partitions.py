@@ -699,9 +699,9 @@ def recession_direction(
 def require_consistent(whole: Whole, reduced_parts: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:
     """Raise Infeasible if multipliers are a Farkas certificate, along which the dual decreases without limit."""
     of_known = np.where(np.arange(len(point.m)) < whole.shared.n_hard, point.m, 0.0)
-    if not implied(
-        whole, reduced_parts, of_known, over.map(getattr, point.states, common=("u",)), over
-    ).is_contradiction:
+    found = implied(whole, reduced_parts, of_known, over.map(getattr, point.states, common=("u",)), over)
+    slack = float(np.abs(of_known) @ whole.shared.tolerance)
+    if not found._replace(error=found.error + slack).is_contradiction:
         return
     order = np.argsort(-np.abs(of_known), kind="stable")
     names = [whole.shared.name(int(row)) for row in order if abs(of_known[row]) > 0.01 * abs(of_known[order[0]])]

@@ -482,3 +482,15 @@ def test_tables_of_everybody_are_refused() -> None:
     ):
         with pytest.raises(mx.StatementError):
             measure(partitions)
+
+
+def test_rounded_values_at_the_end_of_the_possible_ones():
+    """A value typed with 14 digits, 3e-14 above the largest possible one, is taken for a rounded one, not for a contradiction."""
+    records = pd.DataFrame({"g": ["m", "m", "f"], "S": ["y", "x", "y"], "B": [2, 1, 2]})
+    release, people = mx.Release.from_buckets(records, qi="g", sa="S", bucket="B"), {"A": {"g": "m"}, "B": {"g": "f"}}
+    for view in (release, divided(release, 2)):
+        model = mx.MaxEnt(view, people=people)
+        largest = 2 * mx.Count("y", who=["A", "B"]) - mx.Count("x", who=["A", "B"]) - P("x")
+        assert model.add(largest == 3.6666666666667).solve().people()["y"].to_list() == pytest.approx([1, 1])
+        with pytest.raises(mx.Infeasible):
+            model.copy().add(largest >= 3.7).solve()
