@@ -100,7 +100,7 @@ class Allowance:
     multiplier: float  # t, nats per unit of the constraint
     # The positions of the rows among all rows of the certificate; empty if the costs are not those of soft rows.
     places: np.ndarray
-    error: float = 0.0  # a bound on the rounding error of the limit
+    error: float  # a bound on the rounding error of the limit
 
     @property
     def terms(self) -> np.ndarray:
@@ -140,13 +140,14 @@ class Allowance:
         )
         missed = np.where(met, 0.0, np.maximum(np.maximum(below, above), 0.0))
         error = np.where(met, 0.0, abs(self.rows.matrix) @ moves + EPS * missed)
-        ends = [penalties.cost(np.maximum(missed + shift, 0.0)) for shift in (-error, 0.0 * error, error)]
+        # A divergence is least at its target, other costs increase.
+        least_at = np.where(penalties.is_divergence, np.clip(penalties.target - missed, -error, error), -error)
+        ends = [penalties.cost(np.maximum(missed + shift, 0.0)) for shift in (-error, least_at, error)]
         linear, spread = math.fsum(self.linear * x), float(np.abs(self.linear) @ moves)
-        least = math.fsum(np.minimum.reduce(ends)) + linear - spread
-        most = math.fsum(np.maximum.reduce(ends)) + linear + spread
+        least, most = math.fsum(np.minimum.reduce(ends)), math.fsum(np.maximum.reduce(ends))
         # Sums are rounded once; each cost is a product and quotient of a few numbers, with an error of EPS in its log.
-        rounding = self.error + EPS * (abs(self.limit) + 4 * math.fsum(ends[1]) + 4 * float(np.abs(self.linear) @ x))
-        return least, most, rounding
+        rounding = self.error + EPS * (abs(self.limit) + 4 * most + 4 * float(np.abs(self.linear) @ x))
+        return least + linear - spread, most + linear + spread, rounding
 
 
 # The duality gap of each group of terms, computed from the gaps of connected components.

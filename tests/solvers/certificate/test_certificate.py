@@ -9,6 +9,7 @@ import cvxpy as cp
 import mpmath as mp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
@@ -28,6 +29,7 @@ from maxent_cvx.solvers.certificate import (
     project,
 )
 from maxent_cvx.solvers.convex import read_budget
+from maxent_cvx.solvers.costs import Penalties
 from maxent_cvx.solvers.form import LinearForm
 from support.problems import CONTRADICTORY, CUBE, PROBLEMS, SOLVABLE, p, publish, square_dual
 from support.random_models import Exact, from_multipliers, linear_form, random_model, random_rows
@@ -366,7 +368,7 @@ def certified(most: float, x: float, y: float, name: str) -> Certificate:
     assert budget is not None
     rows = replace(LinearForm.plain(budget.matrix, budget.low, budget.high), penalties=budget.penalties)
     none = np.empty(0, dtype=np.int64)
-    allowance = Allowance(rows, budget.linear, budget.limit, budget.magnitude, 0.0, none)
+    allowance = Allowance(rows, budget.linear, budget.limit, budget.magnitude, 0.0, none, 0.0)
     return certify(model.form, model.posed.groups, table(x, y), multipliers, convex=ConvexTerms([allowance]))
 
 
@@ -386,6 +388,41 @@ def test_allowances(name: str):
     assert inactive.bound <= 1e-7
     assert 1e-10 < certified((10 * X + Y) * (1 - 1e-9), X, Y, name).backward < 1e-8
     assert not certified(10 * X + Y - 1, X, Y, name).holds
+
+
+#: Variance, largest slope and temperature of an absolute error, a square, Huber's cost and a divergence.
+COSTS = {"absolute": (0, 1.5, 0), "square": (0.3, np.inf, 0), "huber": (0.7, 1, 0), "divergence": (0, np.inf, 0.6)}
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@examples(40)
+@given(seed=seeds, size=st.floats(-3, 1).map(lambda exponent: 10**exponent))
+def test_what_a_constraint_leaves_nearby(cost: str, seed: int, size: float):
+    """At every point within the moves, C(x'') + g x'' has at most the slack and at most the violation."""
+    rng, v, u, t = np.random.default_rng(seed), *COSTS[cost]
+    x, row, linear = rng.uniform(0.5, 4, 3), rng.integers(0, 2, 3), rng.normal(size=3) * rng.integers(2)
+    value = float(row @ x)
+    low, high = (0.0, 0.0) if t else (value + size * rng.normal(), rng.choice([np.inf, value + size * rng.normal()]))
+    low, high = min(low, high), max(low, high)
+    penalties = Penalties(*(np.array([each]) for each in (v, u, t, max(value, 0.5) * np.exp(size * rng.normal()))))
+    rows = replace(
+        LinearForm.plain(sp.csr_array(row[None].astype(float)), np.array([low]), np.array([high])), penalties=penalties
+    )
+    points = np.clip(x + size * rng.uniform(-1, 1, (100, 3)) * rng.integers(0, 2, 3), 0, None)
+    points[0] = x
+    moves = np.abs(points - x).max(axis=0)
+    for is_exact in (np.array([False]), np.array([True])):
+        is_met = is_exact[0] and v == t == 0  # a row with an absolute error that x'' satisfies exactly
+        missed = np.maximum(np.maximum(low - points @ row, points @ row - high), 0) * (not is_met)
+        spent = points @ linear + np.array([penalties.cost(each[None])[0] for each in missed])
+        limit = float(np.median(spent))
+        allowance = Allowance(rows, linear, limit, 3.0, 2.0, np.zeros(1, dtype=int), 0.0)
+        met = allowance.met(is_exact)
+        slack, violation = allowance.left(x, moves, met, is_movable=False)
+        assert 2 * (limit - spent.min()) <= slack + 1e-12
+        assert (spent.max() - limit) / 3 <= violation + 1e-12
+        here = 2 * max(limit - spent[0], 0), max(spent[0] - limit, 0) / 3
+        assert allowance.left(x, 0 * moves, met, is_movable=False) == pytest.approx(here, abs=1e-11)
 
 
 # -- multipliers that are fitted to an answer, and certificates of counts by a certified point nearby ------------------
