@@ -215,19 +215,19 @@ def test_a_multiplier_with_the_wrong_sign():
 # -- the divergence of counts from those of the multipliers ---------------------------------------------------------
 
 
-def exactly(form: LinearForm, x: np.ndarray, multipliers: np.ndarray) -> list[mp.mpf]:
-    """KL(x || y), x log(x / y) - x + y, to fifty digits."""
+def exactly(form: LinearForm, x: np.ndarray, multipliers: np.ndarray, shift: float = 0.0) -> list[mp.mpf]:
+    """KL(x || y), x log(x / y) - x + y, to fifty digits; `shift` is added to log y."""
     divergences = []
     with mp.workdps(50):
         for count, column in zip(x.tolist(), form.matrix.toarray().T, strict=True):
-            log_y = mp.fdot(column, multipliers) - 1
+            log_y = mp.fdot(column, multipliers) - 1 + shift
             divergences.append((count * (mp.log(count) - log_y) if count else 0) - count + mp.exp(log_y))
     return divergences
 
 
 @given(seed=seeds, off=st.floats(-16, 0).map(lambda power: 10.0**power))
 def test_divergence(seed: int, off: float):
-    """Compared with fifty digits, for relative errors of the answer from roundoff to 1."""
+    """Compared with fifty digits, for relative errors of the answer from roundoff to 1, and the same of log y."""
     exact, rng = from_multipliers(seed), np.random.default_rng(seed)
     x = exact.counts * np.exp(off * rng.normal(size=len(exact.counts)))
     x[rng.random(len(x)) < 0.1] = 0.0
@@ -235,6 +235,9 @@ def test_divergence(seed: int, off: float):
     for claimed, true, count in zip(found, exactly(exact.form, x, exact.multipliers), x, strict=True):
         assert claimed >= float(true) * (1 - 1e-12)
         assert claimed <= 2 * float(true) + 1e-24 * max(count, 1.0)
+    _, found = gaps_of_terms(exact.form, x, exact.multipliers, off)
+    for shift in (-off, off):
+        assert (found >= np.array(exactly(exact.form, x, exact.multipliers, shift), dtype=float) * (1 - 1e-12)).all()
 
 
 def test_divergence_far_away():
