@@ -596,7 +596,7 @@ def found_near(
     length = np.zeros(len(total["gap"]))
     length[restriction.of_row[correction.rows]] = correction.length
     # A bound on the square root of sum d^2 / x over the terms of a component, where d are the changes of counts.
-    spread = np.sqrt(total["of_own"]) + length * math.sqrt(1 + total["largest_stretch"] ** 2)
+    spread = np.sqrt(total["of_own"]) + length * total["largest_stretch"]
     with np.errstate(invalid="ignore"):
         gap = total["gap"] + np.fmin(total["moving"], spread * (np.sqrt(total["log_ratio"]) + spread))
     is_failed = total["n_failed"] > 0 or not is_proved.all()

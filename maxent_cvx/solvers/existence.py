@@ -430,7 +430,7 @@ class Moved(NamedTuple):
     # One per term, in records: the change that corrects the block's published rows, and the total change.
     own: np.ndarray
     moves: np.ndarray
-    stretch: float  # sum t^2 / x over the terms of the forest is at most the square of this times \|y\|^2
+    stretch: float  # sum t^2 / x over all terms is at most the square of this times \|y\|^2
 
 
 def _published_residuals(form: LinearForm, x: np.ndarray, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
