@@ -30,7 +30,7 @@ from maxent_cvx.solvers.certificate import (
 )
 from maxent_cvx.solvers.convex import read_budget
 from maxent_cvx.solvers.costs import Penalties
-from maxent_cvx.solvers.form import Groups, LinearForm
+from maxent_cvx.solvers.form import Groups, LinearForm, Settled
 from support.problems import CONTRADICTORY, CUBE, PROBLEMS, SOLVABLE, p, publish, square_dual
 from support.random_models import Exact, from_multipliers, linear_form, random_model, random_rows
 from support.solving import CONIC, error, examples, solution
@@ -93,6 +93,19 @@ def test_honest(seed: int, kind: str, size: float):
     exact = from_multipliers(seed)
     counts, multipliers = spoil(exact, kind, size, seed)
     certificate = exact.certify(counts, multipliers)
+    assert exact.error(counts) <= certificate.bound + ROUNDING
+
+
+@examples(60)
+@given(seed=seeds, size=st.floats(-9, -2).map(lambda exponent: 10**exponent))
+def test_honest_about_fixed_terms(seed: int, size: float):
+    """Fixed terms, which are known only up to a width, may be anywhere within it."""
+    exact, rng = from_multipliers(seed), np.random.default_rng(seed)
+    fixed = rng.random(len(exact.counts)) < rng.choice([0.3, 1])
+    width = np.where(fixed, size * exact.counts, 0.0)
+    counts = exact.counts + rng.choice([-1, 1]) * width
+    groups = Groups(exact.q, exact.n_q)
+    certificate = certify(exact.form, groups, counts, exact.multipliers, Settled(fixed, width))
     assert exact.error(counts) <= certificate.bound + ROUNDING
 
 
