@@ -16,6 +16,7 @@ from maxent_cvx import BadProbability, GroupTooLarge, TableError
 from maxent_cvx.measures.disclosure import of_those_inside
 from maxent_cvx.measures.equivocation import equivocation, individual_equivocation
 from maxent_cvx.releases.generalized import OUTSIDE
+from support.posteriors import posterior_with
 from support.series import patients
 
 #: The appendix: values, probabilities, and H as it is printed for eps = 0, 1, ..., 8.
@@ -209,6 +210,22 @@ def test_everybody_in_a_posterior():
     assert found["eps_max"].to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
     assert found["disclosure_risk"][40] == math.inf
     assert found["H(3)"].to_dict() == {20: 1, 30: 0, 37: 0, 40: 0}
+
+
+@pytest.mark.parametrize(("n", "k"), [(6, 5), (210, 3)])
+def test_everybody_one_by_one(n, k):
+    """Whether all people are evaluated together, or each with the few values possible for this person."""
+    rng = np.random.default_rng(0)
+    values = np.arange(n) if n == 6 else rng.random(n)
+    p = np.zeros((n // 3, n))
+    for i, row in enumerate(p):
+        row[np.arange(i * k, (i + 1) * k) % n] = rng.dirichlet(np.ones(k))
+    post, _ = posterior_with(p.tolist(), [3] * len(p), values.tolist(), bound=1e-9)
+    found = individual_equivocation(post, at=1.5).drop(columns="people")
+    for i, row in enumerate(p):
+        cae = equivocation(values, row)
+        expected = [cae.initial, cae.area, cae.eps_max, cae.disclosure_risk, cae.at(1.5)]
+        np.testing.assert_allclose(found.loc[f"q{i}"].to_numpy(float), expected, atol=1e-9)
 
 
 def test_wrong_arguments_of_everybody(hospital, release):
