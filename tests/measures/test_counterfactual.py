@@ -266,6 +266,9 @@ def test_exposed_without_her_agrees_with_the_table():
         is_exposed = ((kinds.p >= 0.5 - post.certificate.bound) & (p0 < 0.5 - 1e-6)).any(axis=1)
         assert exposure.people == kinds.n_kind[is_exposed].sum()
         assert exposure.who["people"].sum() == exposure.people
+        which = np.where(p0 < 0.5 - 1e-6, kinds.p, -1).argmax(axis=1)[:, None]
+        total = np.take_along_axis(p0, which, axis=1)[is_exposed, 0] @ kinds.n_kind[is_exposed]
+        assert exposure.who["baseline"] @ exposure.who["people"] == pytest.approx(total, abs=1e-9)
 
 
 def test_wrong_arguments(people):

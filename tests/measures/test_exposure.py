@@ -116,6 +116,9 @@ def test_the_bound_decides_for_exposure():
     assert exposed(sure, 0.8, baseline=posterior_with([[0.805, 0.195]], [5], bound=0.01)[0]).people == 5
     assert exposed(sure, 0.8, baseline=posterior_with([[0.805, 0.195]], [5], bound=1e-3)[0]).people == 0
     assert not exposed(sure, 0.8, baseline="overall").warnings
+    vague = posterior_with([[0.9, 0.1]], [5], bound=1.0)[0]  # any P may be 1, but s0 does not count
+    found = exposed(vague, 0.8, sensitive="s0", baseline=pd.Series({"s0": 0.9, "s1": 0.1}))
+    assert found.people == len(found.who) == 0
 
 
 @pytest.mark.parametrize("per_group", [False, True])
