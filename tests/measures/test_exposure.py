@@ -240,6 +240,7 @@ def test_several_sensitive_attributes(two):
     assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline="overall").people == 3
     assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline=pd.Series({"Flu": 0.8, "HIV": 0.2})).people == 3
     assert found.uncounted["people"].to_dict() == {"disease=Flu": 3, "salary=low": 3}
+    assert found.uncounted.attrs["people"] == 6
     for error, wrong in [
         (StatementError, "Flu"),
         (UnknownName, ("HIV", "high")),
