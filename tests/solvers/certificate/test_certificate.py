@@ -166,6 +166,17 @@ def test_nothing_satisfies_contradictions():
         assert not certificate.holds
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_bucket_with_more_people_than_values(sign: int):
+    """Published rows that contradict each other, if only by 1e-11 of their values, are not certified."""
+    for seed in range(5):
+        exact = from_multipliers(seed)
+        off = np.where(np.arange(len(exact.multipliers)) == 0, sign * 1e-11 * exact.form.low, 0.0)
+        form = replace(exact.form, low=exact.form.low + off, high=exact.form.high + off)
+        bound = certify(form, Groups(exact.q, exact.n_q), exact.counts, exact.multipliers).bound
+        assert bound == np.inf
+
+
 def test_worthless_answers():
     """Counts that are NaN, zero, negative or infinite are not certified, without an exception."""
     exact = from_multipliers(1)
