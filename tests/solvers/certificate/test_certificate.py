@@ -109,6 +109,18 @@ def test_honest_about_fixed_terms(seed: int, size: float):
     assert exact.error(counts) <= certificate.bound + ROUNDING
 
 
+def test_a_fixed_term_moves_others():
+    """If n(q1, s1) is known up to a width, so are the other terms of the bucket, also those of q2."""
+    exact = solved_by_hand("inactive between")
+    for width in (1e-8, 1e-4, 0.1):
+        counts = exact.counts + width * np.array([-1, 1, 1, -1])
+        published = exact.form.matrix[:4].T.toarray()[1:]
+        multipliers = np.append(np.linalg.lstsq(published, np.log(counts[1:]) + 1)[0], 0.0)
+        settled = Settled(FIRST == 1, width * FIRST)
+        certificate = certify(exact.form, Groups(exact.q, exact.n_q), counts, multipliers, settled)
+        assert width / 2 <= certificate.bound + ROUNDING <= 10 * width
+
+
 def test_honest_on_known_answers():
     """The same where the exact answer has zeros, redundant rows, or buckets of very different sizes."""
     rng = np.random.default_rng(0)
