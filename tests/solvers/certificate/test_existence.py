@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 
@@ -177,7 +178,7 @@ def test_no_eigenvalue_is_below_the_bound(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_quadratic_forms_are_bounded_from_above(shape):
-    """V' S^-1 v is at most the bound, in 60 digits, and the bound is tight."""
+    """V' S^-1 v is at most the bound, in 60 digits, and the bound is tight; it is also one for all uncertain v."""
     k = 6
     for seed, smallest in enumerate((1e-1, 1e-4, 1e-8)):
         matrix = nearly_singular(seed, k, smallest)
@@ -188,6 +189,11 @@ def test_quadratic_forms_are_bounded_from_above(shape):
             with mp.workdps(60):
                 exact = mp.fdot(column, mp.lu_solve(mp.matrix(matrix), mp.matrix(column)))
             assert exact <= bound <= exact * (1 + 1e-5)
+        uncertain, fixed = np.abs(v[:, 1]), v
+        signs = np.array(list(itertools.product([-1, 1], repeat=k + 2)))
+        corners = v[:, :1] + uncertain[:, None] * signs[:, :k].T + fixed @ signs[:, k:].T
+        exact = np.sqrt((corners * np.linalg.solve(matrix, corners)).sum(axis=0).max())
+        assert exact <= definite.longest(v[:, 0], uncertain, fixed) * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
