@@ -120,6 +120,20 @@ def test_a_row_is_a_combination_if_it_adds_nothing_to_the_rank(seed: int, n_colu
             assert not ((total - residues(row, prime)) % prime).any()
 
 
+@examples(60)
+@given(seed=seeds, spread=st.integers(0, 15))
+def test_sums_in_two_parts(seed: int, spread: int):
+    """The two parts are the exact sum up to the bound, which is far below the roundoff of one number."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=60) * 10 ** rng.uniform(-spread, spread, 60)
+    of_sum = rng.integers(0, 3, 60)
+    high, low, error = existence._exact_sums(values, of_sum, 3)
+    for i in range(3):
+        exact = sum(map(Fraction, values[of_sum == i].tolist()))
+        assert abs(Fraction(high[i]) + Fraction(low[i]) - exact) <= Fraction(error[i])
+    assert spread > 4 or (error <= 1e-20).all()
+
+
 def test_residues():
     """The residue of a double is that of the rational number that it is."""
     for number in (0.1, -0.1, 1.0, -3.0, 2.0**-60, 1e9, 0.0):
