@@ -189,6 +189,16 @@ def test_a_bucket_with_more_people_than_values(sign: int):
         assert bound == np.inf
 
 
+def test_an_inequality_that_contradicts_equations():
+    """If P(s1 | q1) = 0.4 is known, a limit of less is not certified, however close, unless reported as moved."""
+    exact = solved_by_hand("a multiple and a bound")
+    is_limit = np.isinf(exact.form.low)
+    for off in (-1e-9, -1e-11, 1e-11):
+        form = replace(exact.form, high=np.where(is_limit, exact.form.high * (1 + off), exact.form.high))
+        certificate = certify(form, Groups(exact.q, exact.n_q), exact.counts, exact.multipliers)
+        assert (certificate.bound == np.inf or certificate.backward > 0) == (off < 0)
+
+
 def test_worthless_answers():
     """Counts that are NaN, zero, negative or infinite are not certified, without an exception."""
     exact = from_multipliers(1)
