@@ -49,6 +49,12 @@ def check_conflict(error: Infeasible, truths: dict[str, Truth], has_worlds) -> N
         assert has_worlds([other for other in conflict if other is not truth])
 
 
+def test_what_a_prior_excludes():
+    """B can have x only, which leaves y to the people in the sentence."""
+    group = pd.DataFrame({"x": [0.5, 1, 0.3], "y": [0.5, 0, 0.7]}, index=list("ABC"))
+    assert mx.worlds.posterior(group, ["x", "y", "y"], knowledge=["A=x -> C=y"])["x"].tolist() == [0, 1, 0]
+
+
 def check_group(seed: int, n_sentences: int) -> bool:
     """P(t : x) of a random group with random sentences is the sum over its worlds; return whether there are any."""
     rng = np.random.default_rng(seed)
