@@ -19,6 +19,6 @@ def client() -> Iterator[object]:
     with (
         dask.config.set(PATIENT_DASK),
         distributed.LocalCluster(**kind, silence_logs=logging.CRITICAL) as cluster,
-        distributed.Client(cluster) as found,
+        distributed.Client(cluster) as client,
     ):
-        yield found
+        yield client

@@ -20,7 +20,7 @@ from support.strategies import assignments, microdata, publish, quasi, rank, tal
 def oracle(frame, negative, min_support=1, sizes=(1, 2, 3)):
     """Every association that has the support, strongest first: (given, value, confidence, support)."""
     order = {column: rank(frame[column]) for column in [*quasi(frame), "S"]}
-    found = []
+    results = []
     for size in sizes:
         for columns in combinations(quasi(frame), size):
             people, joint = tally(frame, columns), tally(frame, [*columns, "S"])
@@ -31,8 +31,8 @@ def oracle(frame, negative, min_support=1, sizes=(1, 2, 3)):
                     names = [order[column][v] for column, v in zip(columns, combination, strict=True)]
                     key = (-Fraction(support, n), -support, size, columns, names, order["S"][value])
                     if value in set(frame["S"]) and support >= min_support:
-                        found.append((key, dict(zip(columns, combination, strict=True)), value))
-    return [(conditions, value, -key[0], -key[1]) for key, conditions, value in sorted(found, key=lambda f: f[0])]
+                        results.append((key, dict(zip(columns, combination, strict=True)), value))
+    return [(conditions, value, -key[0], -key[1]) for key, conditions, value in sorted(results, key=lambda f: f[0])]
 
 
 def mine(frame, **options):
@@ -75,19 +75,19 @@ def test_rows_at_any_assignment(frame, min_support, data):
     """The rows are P(S | Q) = n(Q, S) / n(Q) of the strongest associations, in order, over the right people."""
     other = data.draw(assignments(frame))
     wanted = [oracle(frame, sign, min_support) for sign in (False, True)]
-    k = [data.draw(st.sampled_from([None, *range(len(found) + 1)])) for found in wanted]
+    k = [data.draw(st.sampled_from([None, *range(len(result) + 1)])) for result in wanted]
     space = mx.Space.of(publish(frame))
     blocks = list(StrongestAssociations(frame, *k, min_support=min_support).rows(space))
-    for rows, found, number, negative in zip(blocks, wanted, k, (False, True), strict=True):
-        found = found[:number]
-        p_s = [1 - confidence if negative else confidence for _, _, confidence, _ in found]
+    for rows, result, number, negative in zip(blocks, wanted, k, (False, True), strict=True):
+        result = result[:number]
+        p_s = [1 - confidence if negative else confidence for _, _, confidence, _ in result]
         assert rows.low.tolist() == rows.high.tolist() == pytest.approx([float(p) for p in p_s])
         shares = []
-        for conditions, value, _, _ in found:
+        for conditions, value, _, _ in result:
             n = tally(other, list(conditions))[tuple(conditions.values())]
             shares.append(tally(other, [*conditions, "S"]).get((*conditions.values(), value), 0) / n)
         assert (rows.matrix @ (space.count(other) / len(frame))).tolist() == pytest.approx(shares)
-        assert rows.residual(space.count(frame) / len(frame)).tolist() == pytest.approx([0] * len(found), abs=1e-12)
+        assert rows.residual(space.count(frame) / len(frame)).tolist() == pytest.approx([0] * len(result), abs=1e-12)
 
 
 def test_it_is_rare_for_males_to_have_breast_cancer(hospital):
@@ -101,11 +101,11 @@ def test_it_is_rare_for_males_to_have_breast_cancer(hospital):
 def test_pieces_are_mined_as_the_table(frame, n):
     """However a table is cut, the associations of its pieces together are those of the whole, in the same order."""
     pieces = (frame.iloc[rows] for rows in np.array_split(np.arange(len(frame)), n))
-    found, whole = (mx.mine_associations(one, qi=quasi(frame), sa="S", min_support=1) for one in (pieces, frame))
-    pd.testing.assert_frame_equal(found.table(), whole.table())
-    assert list(found.tuples) == list(whole.tuples)
-    assert np.array_equal(found.n_tuple, whole.n_tuple)
-    assert np.array_equal(found.n_value, whole.n_value)
+    result, whole = (mx.mine_associations(one, qi=quasi(frame), sa="S", min_support=1) for one in (pieces, frame))
+    pd.testing.assert_frame_equal(result.table(), whole.table())
+    assert list(result.tuples) == list(whole.tuples)
+    assert np.array_equal(result.n_tuple, whole.n_tuple)
+    assert np.array_equal(result.n_value, whole.n_value)
 
 
 @pytest.mark.parametrize("bad", [[], [3], ["x"], "x", 3, None, [pd.DataFrame({"Gender": ["m"]})]])

@@ -66,25 +66,25 @@ def test_an_interrupt_at_any_line(path):
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    found = []
+    results = []
     for step in EVERY:
         path.write_bytes(OLD)
         try:
             with traced(at_line(files.__file__, step, interrupt)):
                 write_new(path)
         except KeyboardInterrupt:
-            found.append(path.read_bytes())
+            results.append(path.read_bytes())
             assert list(path.parent.iterdir()) == [path], f"line {step}"
         else:
             break
-    assert set(found) == {OLD, NEW}
+    assert set(results) == {OLD, NEW}
     assert path.read_bytes() == NEW
 
 
 @posix
 def test_a_kill_at_any_line(path):
     """At whatever line the process is killed, one of the two files is there, whole."""
-    found = []
+    results = []
 
     def act(step: int) -> None:
         sys.settrace(at_line(files.__file__, step, lambda: os.kill(os.getpid(), signal.SIGKILL)))
@@ -93,12 +93,12 @@ def test_a_kill_at_any_line(path):
     for step in EVERY:
         path.write_bytes(OLD)
         _, status = os.waitpid(in_child(partial(act, step)), 0)
-        found.append(path.read_bytes())
+        results.append(path.read_bytes())
         if status == 0:
             break
         assert os.WTERMSIG(status) == signal.SIGKILL
-    assert set(found) == {OLD, NEW}
-    assert len(found) > 10
+    assert set(results) == {OLD, NEW}
+    assert len(results) > 10
 
 
 @posix

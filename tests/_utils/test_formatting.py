@@ -137,7 +137,7 @@ def test_every_public_class_is_here() -> None:
     """One of each public class that is shown in its own way is below; abstract ones cannot be."""
     classes = {
         name for name in mx.__all__
-        if inspect.isclass(found := getattr(mx, name)) and not issubclass(found, BaseException)
+        if inspect.isclass(cls := getattr(mx, name)) and not issubclass(cls, BaseException)
     }  # fmt: skip
     missing = {name for name in classes - set(OBJECTS) if not is_shown_as_its_base(getattr(mx, name))}
     assert missing == ABSTRACT

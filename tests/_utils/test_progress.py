@@ -110,6 +110,6 @@ def test_a_bar_with_a_delay(monkeypatch):
     with progress_bar(None, "outer", False):
         assert not shown()
     assert shown()
-    found: list[bool] = []
-    assert elsewhere(lambda: found.append(shown()))
-    assert found == [False]
+    result: list[bool] = []
+    assert elsewhere(lambda: result.append(shown()))
+    assert result == [False]

@@ -64,11 +64,11 @@ def test_mlxtend_finds_the_same(seed: int, s: float, c: float):
     items = frequent.apriori(pd.get_dummies(frame), min_support=s, use_colnames=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = frequent.association_rules(items, metric="confidence", min_threshold=c) if len(items) else None
-        if found is None or found.empty:
+        result = frequent.association_rules(items, metric="confidence", min_threshold=c) if len(items) else None
+        if result is None or result.empty:
             assert not len(ours)
             return
-        theirs = RuleSet.from_mlxtend(found, qi=qi, sa="S", support=s, confidence=c, complete=True)
+        theirs = RuleSet.from_mlxtend(result, qi=qi, sa="S", support=s, confidence=c, complete=True)
     scores = ["support", "confidence"]
     pd.testing.assert_frame_equal(
         ours.table[scores].sort_index(), theirs.table[scores].astype(float).sort_index(), rtol=1e-12
@@ -79,12 +79,12 @@ def test_rules_of_mlxtend_that_are_left_out():
     """Rules with sensitive values on the left are left out with a warning, rules among QI without."""
     frequent = pytest.importorskip("mlxtend.frequent_patterns")
     items = frequent.apriori(pd.get_dummies(EXAMPLE_1, dtype=bool), min_support=0.3, use_colnames=True)
-    found = frequent.association_rules(items, metric="confidence", min_threshold=0.79)
+    result = frequent.association_rules(items, metric="confidence", min_threshold=0.79)
     with pytest.warns(RulesLeftOut):
-        rules = RuleSet.from_mlxtend(found, qi=QI, sa="Salary", support=0.3, confidence=0.8)
+        rules = RuleSet.from_mlxtend(result, qi=QI, sa="Salary", support=0.3, confidence=0.8)
     assert set(rules.table.index) == set(mine(EXAMPLE_1).table.index)
     with pytest.raises(StatementError):
-        RuleSet.from_mlxtend(found, qi=QI, sa="Salary", support=0.3, confidence=0.8, separator="=")
+        RuleSet.from_mlxtend(result, qi=QI, sa="Salary", support=0.3, confidence=0.8, separator="=")
     with pytest.raises(TableError):
         RuleSet.from_mlxtend(EXAMPLE_1, qi=QI, sa="Salary", support=0.3, confidence=0.8)
 

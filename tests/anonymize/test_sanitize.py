@@ -30,14 +30,14 @@ def surest(post: mx.Posterior) -> float:
 def test_example_1():
     """With a limit of 0.9, 'all female doctorates earn more' is withheld."""
     table = people_of(EXAMPLE_1)
-    found = sanitize(mined(), table, max_p=0.9)
-    assert "Education=Doctorate, Gender=Female => 50K+" in found.withheld.index
-    assert not found.rules.complete
-    assert found.measure == pytest.approx(surest(found.posterior))
-    assert found.measure <= 0.9 + 1e-6
-    again = MaxEnt(table).add(PublishedRules(found.rules, non_rules=False)).solve()
-    pd.testing.assert_frame_equal(again.conditional(), found.posterior.conditional(), atol=1e-5)
-    assert f"{len(found.rules)} of 5 rules" in repr(found)
+    sanitized = sanitize(mined(), table, max_p=0.9)
+    assert "Education=Doctorate, Gender=Female => 50K+" in sanitized.withheld.index
+    assert not sanitized.rules.complete
+    assert sanitized.measure == pytest.approx(surest(sanitized.posterior))
+    assert sanitized.measure <= 0.9 + 1e-6
+    again = MaxEnt(table).add(PublishedRules(sanitized.rules, non_rules=False)).solve()
+    pd.testing.assert_frame_equal(again.conditional(), sanitized.posterior.conditional(), atol=1e-5)
+    assert f"{len(sanitized.rules)} of 5 rules" in repr(sanitized)
 
 
 def test_the_claim_goes_first():
@@ -48,9 +48,9 @@ def test_the_claim_goes_first():
     )
     rules, table = mined(frame, 0.6, 0.9), people_of(frame)
     least = mx.measures.overall_divergence(MaxEnt(table).add(PublishedRules(rules, non_rules=False)).solve(), frame)
-    found = sanitize(rules, table, divergence=least, original=frame)
-    assert len(found.rules) == len(rules)
-    assert not found.rules.complete
+    sanitized = sanitize(rules, table, divergence=least, original=frame)
+    assert len(sanitized.rules) == len(rules)
+    assert not sanitized.rules.complete
 
 
 @given(
@@ -66,19 +66,19 @@ def test_the_limit_is_met(seed: int, limit: float, step: int, scores: str | None
     qi = [column for column in frame if column != "S"]
     rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=0.2, confidence=0.5)
     table = people_of(frame, qi, "S")
-    found = sanitize(rules, table, max_p=limit, scores=scores, step=step, progress=False)
+    sanitized = sanitize(rules, table, max_p=limit, scores=scores, step=step, progress=False)
 
     def measured(kept: set[str]) -> float:
         some = rules.at(rules.table.index.isin(kept)).incomplete()
         return surest(MaxEnt(table).add(PublishedRules(some, scores, non_rules=False)).solve())
 
-    assert set(found.rules.table.index) | set(found.withheld.index) == set(rules.table.index)
-    if found.rules.complete:
+    assert set(sanitized.rules.table.index) | set(sanitized.withheld.index) == set(rules.table.index)
+    if sanitized.rules.complete:
         return
-    kept = set(found.rules.table.index)
+    kept = set(sanitized.rules.table.index)
     assert measured(kept) <= limit + 2e-6
-    if len(found.withheld):
-        assert measured(kept | {found.withheld.index[0]}) > limit
+    if len(sanitized.withheld):
+        assert measured(kept | {sanitized.withheld.index[0]}) > limit
 
 
 @given(seed=seeds, share=st.floats(0.1, 0.9))
@@ -92,8 +92,8 @@ def test_divergence_is_reached(seed: int, share: float):
         for model in (MaxEnt(table).add(PublishedRules(rules, scores="confidence")), MaxEnt(table))
     ]
     limit = (1 - share) * ends[0] + share * ends[1]
-    found = sanitize(rules, table, divergence=limit, original=frame, scores="confidence", progress=False)
-    assert found.measure >= limit - 1e-6
+    sanitized = sanitize(rules, table, divergence=limit, original=frame, scores="confidence", progress=False)
+    assert sanitized.measure >= limit - 1e-6
 
 
 def test_gains_are_derivatives():
@@ -109,12 +109,12 @@ def test_gains_are_derivatives():
     for limit in (0.4, 0.6):
         p = inside.conditional().to_numpy()
         above = p > limit
-        found = module.pull(inside, rows, np.ones(len(rows)), limit)
+        result = module.pull(inside, rows, np.ones(len(rows)), limit)
         for i in range(len(rows)):
             step = 1e-6 * rows.matrix[[i]].toarray().ravel()
             moved = (inside.counts * np.exp(step)).reshape(p.shape)
             log = np.log(moved / moved.sum(axis=1, keepdims=True)) - np.log(p)
-            assert found[i] == pytest.approx((table.n_q[:, None] * log)[above].sum() / 1e-6, abs=1e-4)
+            assert result[i] == pytest.approx((table.n_q[:, None] * log)[above].sum() / 1e-6, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_only_the_given_scores_are_published():
     """Scores are published only if the limit was met with them."""
     frame = pd.DataFrame({"A": ["a"] * 10 + ["b"] * 10, "S": ["y"] * 15 + ["n"] * 5})
     table = people_of(frame, "A", "S")
-    found = sanitize(mx.anonymize.mine_rules(frame, qi="A", sa="S", support=0.3, confidence=0.6), table, max_p=0.8)
-    assert "confidence" not in found.rules.table
+    sanitized = sanitize(mx.anonymize.mine_rules(frame, qi="A", sa="S", support=0.3, confidence=0.6), table, max_p=0.8)
+    assert "confidence" not in sanitized.rules.table
     both = sanitize(mined(), people_of(EXAMPLE_1), max_p=0.99, scores="confidence", decimals=1).rules.table
     assert set(both) == {*QI, "Salary", "confidence"}
     assert (both["confidence"] == both["confidence"].round(1)).all()

@@ -65,16 +65,16 @@ def test_the_best_of_all_nodes(loss, suppression):
                 best = min(best, loss_of(cells, ncp, loss, n, ~is_unsafe))
         settings = {"hierarchies": LEVELS, "threshold": 0.7, "methods": ["full-domain"]}
         try:
-            found = mx.anonymize.search(
+            result = mx.anonymize.search(
                 table, ["age", "sex"], "S", loss=loss, suppression=suppression, **settings, progress=False
             )
         except mx.TableError:
             assert best == np.inf
             continue
-        assert found.loss == pytest.approx(best)
-        assert found.optimal
-        assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.7).people == 0
-        assert found.release.n_records == n - found.suppressed
+        assert result.loss == pytest.approx(best)
+        assert result.optimal
+        assert mx.measures.exposed(mx.MaxEnt(result.release).solve(), 0.7).people == 0
+        assert result.release.n_records == n - result.suppressed
 
 
 def test_the_best_of_all_nodes_with_knowledge():
@@ -93,11 +93,11 @@ def test_the_best_of_all_nodes_with_knowledge():
                 best = min(best, float(ncp.mean()))
         settings = {"hierarchies": LEVELS, "threshold": 0.7, "baseline": "overall", "methods": ["full-domain"]}
         try:
-            found = mx.anonymize.search(table, ["age", "sex"], "S", knowledge=know, **settings, progress=False)
+            result = mx.anonymize.search(table, ["age", "sex"], "S", knowledge=know, **settings, progress=False)
         except mx.TableError:
             assert best == np.inf
         else:
-            assert found.loss == pytest.approx(best)
+            assert result.loss == pytest.approx(best)
 
 
 def test_all_methods_are_no_worse_than_each():
@@ -109,10 +109,10 @@ def test_all_methods_are_no_worse_than_each():
         for method in ("full-domain", "mondrian", "anatomy")
     }
     best = mx.anonymize.search(table, **roles, loss="discernibility")
-    assert best.loss == pytest.approx(min(found.loss for found in each.values()))
-    for found in (best, *each.values()):
-        assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.5).people == 0
-        assert len(found.candidates) == found.nodes
+    assert best.loss == pytest.approx(min(result.loss for result in each.values()))
+    for result in (best, *each.values()):
+        assert mx.measures.exposed(mx.MaxEnt(result.release).solve(), 0.5).people == 0
+        assert len(result.candidates) == result.nodes
     assert each["anatomy"].method == "anatomy"
 
 
@@ -180,11 +180,11 @@ def groups_of_arx():
 def test_discernibility_is_what_arx_publishes(qi, published):
     """The sums of squares are those of ARX's tests of t-closeness for nodes of Adult with "*" elsewhere."""
     table = groups_of_arx()
-    found = mx.anonymize.search(
+    result = mx.anonymize.search(
         table, qi, "occupation", threshold=1.0, loss="discernibility", methods=["full-domain"], progress=False
     )
-    assert set(found.levels.values()) == {0}
-    assert found.loss * len(table) ** 2 == pytest.approx(published, rel=1e-12)
+    assert set(result.levels.values()) == {0}
+    assert result.loss * len(table) ** 2 == pytest.approx(published, rel=1e-12)
 
 
 def test_ncp_is_what_arx_publishes():
@@ -218,8 +218,8 @@ def test_of_equal_losses_the_finer_release_is_better(suppression):
     """If two groups and one group lose the same three records, two groups are published."""
     table = pd.DataFrame({"A": list("ppppqqqq"), "S": list("xxxyxxyy")})
     settings = {"threshold": 0.9, "loss": "classification", "methods": ["full-domain"], "suppression": suppression}
-    found = mx.anonymize.search(table, "A", "S", **settings, progress=False)
-    assert (found.loss, found.levels, found.optimal) == (3 / 8, {"A": 0}, True)
+    result = mx.anonymize.search(table, "A", "S", **settings, progress=False)
+    assert (result.loss, result.levels, result.optimal) == (3 / 8, {"A": 0}, True)
 
 
 @pytest.mark.parametrize("method", ["full-domain", "mondrian"])
@@ -240,10 +240,10 @@ def test_queries_about_dates_without_a_hierarchy(method, zone):
     """Dates become years or intervals, of which each covers the dates of its group, with or without a time zone."""
     days = ["2020-01-30", "2020-02-16", "2020-03-04", "2021-01-30", "2021-03-04", "2021-05-16"]
     table = pd.DataFrame({"when": pd.to_datetime(days).tz_localize(zone), "S": [*"xyzxyz"]})
-    found = mx.anonymize.search(table, "when", "S", None, 0.6, loss="queries", methods=[method], progress=False)
+    result = mx.anonymize.search(table, "when", "S", None, 0.6, loss="queries", methods=[method], progress=False)
     years = pd.DataFrame({0: table["when"], 1: table["when"].dt.strftime("%Y")})
-    errors = mx.measures.query_error(mx.MaxEnt(found.release).solve(), table, hierarchies={"when": years})["error"]
-    assert errors.mean() == pytest.approx(found.loss)
+    errors = mx.measures.query_error(mx.MaxEnt(result.release).solve(), table, hierarchies={"when": years})["error"]
+    assert errors.mean() == pytest.approx(result.loss)
 
 
 def test_wrong_arguments():
@@ -267,20 +267,20 @@ def test_wrong_arguments():
 
 def test_every_release_is_in_the_plot():
     """The plot has one point per candidate."""
-    found = mx.anonymize.search(
+    result = mx.anonymize.search(
         random_table(np.random.default_rng(5)), ["age", "sex"], "S", LEVELS, 0.9, progress=False
     )
-    ax = found.plot(Figure().subplots())
+    ax = result.plot(Figure().subplots())
     points = sum(len(line.get_xdata()) for line in ax.get_lines() if line.get_linestyle() == "None")
-    assert points == len(found.candidates.dropna(subset=["loss", "largest"]))
+    assert points == len(result.candidates.dropna(subset=["loss", "largest"]))
 
 
 def test_dates_lose_the_share_of_the_dates_in_their_range():
     """The NCP of a range is the number of dates in it, relative to all; of a single date it is 0."""
     table = pd.DataFrame({"born": pd.date_range("1950-01-01", periods=20, freq="30D"), "disease": ["flu", "cold"] * 10})
-    found = mx.anonymize.search(table, "born", "disease", threshold=0.9, methods=["mondrian"])
-    sizes = np.asarray(found.release.n_qb.sum(axis=0))
-    assert found.loss == pytest.approx((sizes[sizes > 1] ** 2).sum() / 20 / 20)
+    result = mx.anonymize.search(table, "born", "disease", threshold=0.9, methods=["mondrian"])
+    sizes = np.asarray(result.release.n_qb.sum(axis=0))
+    assert result.loss == pytest.approx((sizes[sizes > 1] ** 2).sum() / 20 / 20)
 
 
 @pytest.mark.parametrize("method", ["full-domain", "mondrian", "anatomy"])
@@ -306,9 +306,9 @@ def test_labels_of_any_kind_are_generalised(values, hierarchy):
     column[:] = values
     table = pd.DataFrame({"A": column, "S": list("FFHH")}).infer_objects()
     given = None if hierarchy is None else {"A": hierarchy}
-    found = mx.anonymize.search(table, "A", "S", given, threshold=0.6, methods=["full-domain"], progress=False)
-    assert found.loss == 1.0
-    assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.6).people == 0
+    result = mx.anonymize.search(table, "A", "S", given, threshold=0.6, methods=["full-domain"], progress=False)
+    assert result.loss == 1.0
+    assert mx.measures.exposed(mx.MaxEnt(result.release).solve(), 0.6).people == 0
 
 
 def test_lattices_too_large_to_be_listed():
@@ -316,9 +316,9 @@ def test_lattices_too_large_to_be_listed():
     rng = np.random.default_rng(0)
     qi = [f"q{i}" for i in range(12)]
     table = pd.DataFrame(rng.integers(0, 1000, (60, 12)), columns=qi).assign(s=rng.choice(list("abc"), 60))
-    found = mx.anonymize.search(table, qi=qi, sa="s", methods=["full-domain"], time_limit=2)
-    assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), 0.8).people == 0
-    assert not found.optimal
+    result = mx.anonymize.search(table, qi=qi, sa="s", methods=["full-domain"], time_limit=2)
+    assert mx.measures.exposed(mx.MaxEnt(result.release).solve(), 0.8).people == 0
+    assert not result.optimal
 
 
 def test_a_first_node_from_the_top_does_not_change_the_answer(monkeypatch):
@@ -326,5 +326,5 @@ def test_a_first_node_from_the_top_does_not_change_the_answer(monkeypatch):
     table = mx.datasets.load_hospital()
     plain = mx.anonymize.search(table, qi=["Gender", "Degree"], sa="Disease", threshold=0.6, methods=["full-domain"])
     monkeypatch.setattr(sys.modules["maxent_cvx.anonymize.search"], "MOST_NODES", 0)
-    found = mx.anonymize.search(table, qi=["Gender", "Degree"], sa="Disease", threshold=0.6, methods=["full-domain"])
-    assert (found.levels, found.loss, found.optimal) == (plain.levels, plain.loss, True)
+    result = mx.anonymize.search(table, qi=["Gender", "Degree"], sa="Disease", threshold=0.6, methods=["full-domain"])
+    assert (result.levels, result.loss, result.optimal) == (plain.levels, plain.loss, True)

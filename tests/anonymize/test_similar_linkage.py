@@ -24,12 +24,12 @@ def town(n: int, seed: int, n_values: int = 8) -> pd.DataFrame:
 
 def largest(frame: pd.DataFrame, group: pd.Series, prior: QIDistribution, counts: set[object]) -> float:
     """The largest exact P(t : x) over all groups and attribute sets, of values that count."""
-    found = 0.0
+    result = 0.0
     for _, people in frame.groupby(group):
         for attributes in prior.attribute_sets:
             p = mx.worlds.posterior(prior.of(people, attributes), list(people["S"]))
-            found = max(found, p[[x for x in p.columns if x in counts]].max(axis=None))
-    return found
+            result = max(result, p[[x for x in p.columns if x in counts]].max(axis=None))
+    return result
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1.5, 2, 3]), st.sampled_from(["sound", "exact"]), st.booleans())

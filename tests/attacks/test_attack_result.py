@@ -44,9 +44,9 @@ def test_values_drawn_from_the_table_are_calibrated() -> None:
     n, rows = 2000, 30
     table = rng.dirichlet(np.full(3, 0.7), rows)
     truth = np.array([rng.multinomial(n, p) for p in table])
-    found = score_attack(table, np.full((rows, 3), 1 / 3), truth).calibration.dropna()
-    distance = (found["right"] - found["said"]).abs() / found["standard_error"].clip(lower=1e-9)
-    assert len(found) > 4
+    result = score_attack(table, np.full((rows, 3), 1 / 3), truth).calibration.dropna()
+    distance = (result["right"] - result["said"]).abs() / result["standard_error"].clip(lower=1e-9)
+    assert len(result) > 4
     assert distance.max() < 4
 
 

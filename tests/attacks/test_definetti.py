@@ -110,13 +110,13 @@ def test_every_step_is_a_sum_over_all_worlds(smoothing: float) -> None:
             bucket="Bucket", counterfeits=True,
         )  # fmt: skip
         with_counterfeits += bool(release.with_counterfeits.any())
-        found = mx.attacks.definetti(release, smoothing=smoothing, iterations=3, tolerance=0)
+        result = mx.attacks.definetti(release, smoothing=smoothing, iterations=3, tolerance=0)
         p, log = by_all_worlds(people, added, smoothing, 3)
-        rows = found.table.loc[list(people[["Bucket", *QI]].itertuples(index=False, name=None))]
+        rows = result.table.loc[list(people[["Bucket", *QI]].itertuples(index=False, name=None))]
         np.testing.assert_allclose(rows, p, rtol=1e-9, atol=1e-13)
-        np.testing.assert_allclose(found.log["log_likelihood"], [x for x, _ in log], rtol=1e-10)
-        np.testing.assert_allclose(found.log["objective"], [x + y for x, y in log], rtol=1e-10)
-        assert found.records.sum() == len(people)
+        np.testing.assert_allclose(result.log["log_likelihood"], [x for x, _ in log], rtol=1e-10)
+        np.testing.assert_allclose(result.log["objective"], [x + y for x, y in log], rtol=1e-10)
+        assert result.records.sum() == len(people)
     assert 10 < with_counterfeits < 40
 
 
@@ -138,8 +138,8 @@ def test_a_naive_bayes_distribution_is_found_and_calibrated() -> None:
     rng = np.random.default_rng(7)
     given = np.array([[0.9, 0.5, 0.2, 0.1], [0.1, 0.8, 0.3, 0.6], [0.5, 0.1, 0.9, 0.4]])
     people = drawn_people(rng, 6000, 3, given)
-    found = mx.attacks.definetti(released(people), iterations=200)
-    judgement = found.judge(people)
+    result = mx.attacks.definetti(released(people), iterations=200)
+    judgement = result.judge(people)
     q = people[["Q0", "Q1", "Q2"]].to_numpy()
     f = np.prod(np.where(q[:, :, None] == 1, given, 1 - given), axis=1).reshape(-1, 3, 4)
     s = people["S"].to_numpy().reshape(-1, 3)
@@ -149,7 +149,7 @@ def test_a_naive_bayes_distribution_is_found_and_calibrated() -> None:
         for t, v in enumerate(world):
             weight[:, t, v] += of_world
     knowing = (weight.argmax(axis=2) == np.arange(3)).mean()
-    assert found.converged
+    assert result.converged
     assert judgement.baseline == pytest.approx(1 / 3)
     assert knowing - 0.02 < judgement.right < knowing + 0.02
     assert judgement.right - judgement.baseline > 20 * judgement.standard_error
@@ -161,8 +161,8 @@ def test_people_of_a_generalised_bucket_are_alike() -> None:
     """The attack on a generalised table gives the baseline, unless a population tells the people of a bucket apart."""
     adult = mx.datasets.load_adult().head(600)[["age", "sex", "occupation"]]
     table = mx.anonymize.mondrian_table(adult, qi=["age", "sex"], sa="occupation", k=4)
-    found = mx.attacks.definetti(mx.Release.from_generalized(table, qi=["age", "sex"], sa="occupation"))
-    np.testing.assert_allclose(found.table, found.baseline, atol=1e-12)
+    result = mx.attacks.definetti(mx.Release.from_generalized(table, qi=["age", "sex"], sa="occupation"))
+    np.testing.assert_allclose(result.table, result.baseline, atol=1e-12)
     listed = mx.Release.from_generalized(table, qi=["age", "sex"], sa="occupation", population=adult[["age", "sex"]])
     known = mx.attacks.definetti(listed)
     assert np.abs(known.table - known.baseline).to_numpy().max() > 0.1

@@ -53,11 +53,11 @@ def worlds(
 
 def enumerated(tables: list[pd.DataFrame], number: int, pi: dict[str, float] = PI) -> pd.DataFrame:
     """P(s | q, in all), from all worlds."""
-    found: Counter[tuple[str, str]] = Counter()
+    result: Counter[tuple[str, str]] = Counter()
     for weight, people in worlds(tables, number, pi):
         for one in people:
-            found[one] += weight
-    table = pd.Series(found, dtype=float).unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
+            result[one] += weight
+    table = pd.Series(result, dtype=float).unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
     return table.div(table.sum(axis=1), axis=0)
 
 
@@ -118,8 +118,8 @@ def by_cvxpy(
     program = cp.Problem(cp.Maximize(entropy + sum(cp.sum(cp.entr(x)) for x in alone)), rows)
     program.solve(solver="CLARABEL")
     assert program.status == "optimal"
-    found = pd.Series(both.value, pd.MultiIndex.from_tuples([(c[0], c[3]) for c in cells])).groupby(level=[0, 1]).sum()
-    table = found.unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
+    result = pd.Series(both.value, pd.MultiIndex.from_tuples([(c[0], c[3]) for c in cells])).groupby(level=[0, 1]).sum()
+    table = result.unstack(fill_value=0.0).reindex(columns=VALUES, fill_value=0.0)
     return table.div(table.sum(axis=1), axis=0)
 
 
@@ -161,14 +161,14 @@ def test_a_known_overlap_is_near_to_all_worlds_and_inside_its_bounds() -> None:
         n = people["Q"].value_counts().to_dict()
         shares: Counter[tuple[str, str]] = Counter()
         total = 0.0
-        for weight, found in worlds(tables, 2, PI):
-            if Counter(q for q, _ in found) == Counter(n):
+        for weight, results in worlds(tables, 2, PI):
+            if Counter(q for q, _ in results) == Counter(n):
                 total += weight
-                for (q, s), k in Counter(found).items():
+                for (q, s), k in Counter(results).items():
                     shares[q, s] += weight * k / n[q]
                     assert result.bounds["low"][q, s] <= k / n[q] <= result.bounds["high"][q, s]
                 for q, s in result.bounds.index[result.bounds["low"] > 0]:
-                    assert (q, s) in found
+                    assert (q, s) in results
         for q, s in shares:
             distances.append(abs(shares[q, s] / total - result.table.loc[q, s]))
     assert np.mean(distances) < 0.1

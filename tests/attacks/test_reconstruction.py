@@ -94,15 +94,15 @@ def test_all_solutions_are_those_of_enumeration() -> None:
         expected = problem.enumerated()
         sizes.append(len(expected))
         limit = 25 if len(expected) <= 25 else 3
-        found = reconstruct(problem.tables, problem.domain, limit)
-        assert found.decided
-        assert found.complete == (len(expected) <= limit)
-        assert found.unique == (len(expected) == 1)
-        assert found.unique or str(len(found.solutions)) in str(found)
-        listed = multisets(found.solutions)
-        assert len(listed) == len(found.solutions) == min(limit, len(expected))
-        assert listed == expected if found.complete else listed < expected
-        assert multisets([found.certain]) == {certain(expected)}
+        result = reconstruct(problem.tables, problem.domain, limit)
+        assert result.decided
+        assert result.complete == (len(expected) <= limit)
+        assert result.unique == (len(expected) == 1)
+        assert result.unique or str(len(result.solutions)) in str(result)
+        listed = multisets(result.solutions)
+        assert len(listed) == len(result.solutions) == min(limit, len(expected))
+        assert listed == expected if result.complete else listed < expected
+        assert multisets([result.certain]) == {certain(expected)}
     assert min(sizes) == 1
     assert max(sizes) > 25
 
@@ -157,26 +157,26 @@ def printed(without: tuple[str, ...] = (), suppressed: bool = True) -> list[Stat
 def test_the_seven_people_of_the_article_are_unique() -> None:
     """Table 1 of Garfinkel, Abowd and Martindale leaves the seven people of its solution, and no others."""
     for suppressed in (True, False):
-        found = reconstruct(printed(suppressed=suppressed), DOMAIN)
-        assert found.unique
-        assert multisets(found.solutions) == multisets([found.certain]) == {tuple(sorted(SEVEN))}
-        judgement = found.judge(pd.DataFrame(SEVEN, columns=ATTRIBUTES))
+        result = reconstruct(printed(suppressed=suppressed), DOMAIN)
+        assert result.unique
+        assert multisets(result.solutions) == multisets([result.certain]) == {tuple(sorted(SEVEN))}
+        judgement = result.judge(pd.DataFrame(SEVEN, columns=ATTRIBUTES))
         assert judgement.right == 1
         assert judgement.baseline < 0.2
-        assert found.error == 0
+        assert result.error == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suppressed", [True, False])
 def test_without_statistic_4a_there_are_two_solutions(suppressed: bool) -> None:
     """Without statistic 4A nobody is certain: the two blocks have no record in common."""
-    found = reconstruct(printed(("4A",), suppressed), DOMAIN, time_limit=600)
-    assert found.complete
+    result = reconstruct(printed(("4A",), suppressed), DOMAIN, time_limit=600)
+    assert result.complete
     other = [(2, "F", "black", "single"), (12, "M", "white", "single"), (24, "F", "white", "married")]
     other += [(30, "M", "black", "married"), (36, "F", "white", "single"), (72, "F", "black", "married")]
     other += [(90, "M", "black", "married")]
-    assert multisets(found.solutions) == {tuple(sorted(SEVEN)), tuple(sorted(other))}
-    assert not len(found.certain)
+    assert multisets(result.solutions) == {tuple(sorted(SEVEN)), tuple(sorted(other))}
+    assert not len(result.certain)
 
 
 def test_published_tables_are_true_of_the_records() -> None:
@@ -189,20 +189,20 @@ def test_published_tables_are_true_of_the_records() -> None:
                 people, [[], "sex", {"age": pd.Interval(1, 2, closed="both")}], of="age", seed=seed, **how
             )
             anyway = [Statistic({}, (4, 4))]
-            found = reconstruct(tables + anyway, {"age": range(4), "sex": ["F", "M"]}, limit=40)
-            assert found.complete
-            assert multisets([people]) <= multisets(found.solutions)
+            result = reconstruct(tables + anyway, {"age": range(4), "sex": ["F", "M"]}, limit=40)
+            assert result.complete
+            assert multisets([people]) <= multisets(result.solutions)
 
 
 def test_probabilities_are_shares_of_assignments() -> None:
     """Two people aged 1 to 3 with mean age 2 are (2, 2), (1, 3) and (3, 1), each with probability 1/3."""
-    found = reconstruct(Statistic({}, 2, mean=2), {"age": [1, 2, 3]})
-    assert found.complete
-    assert found.table.loc[1].tolist() == pytest.approx([1 / 3, 2 / 3, 0])
-    assert found.table.loc[2].tolist() == pytest.approx([2 / 3, 0, 1 / 3])
+    result = reconstruct(Statistic({}, 2, mean=2), {"age": [1, 2, 3]})
+    assert result.complete
+    assert result.table.loc[1].tolist() == pytest.approx([1 / 3, 2 / 3, 0])
+    assert result.table.loc[2].tolist() == pytest.approx([2 / 3, 0, 1 / 3])
     # The baseline has a third of the people at each age, independently.
-    assert found.baseline.loc[1].tolist() == pytest.approx([4 / 9, 4 / 9, 1 / 9])
-    judgement = found.judge(pd.DataFrame({"age": [2, 2]}))
+    assert result.baseline.loc[1].tolist() == pytest.approx([4 / 9, 4 / 9, 1 / 9])
+    judgement = result.judge(pd.DataFrame({"age": [2, 2]}))
     assert judgement.right == pytest.approx(1 / 3)
     assert judgement.baseline == pytest.approx((5 / 9 + 1 / 9) / 2)
     calibration = judgement.calibration[judgement.calibration["records"] > 0]
@@ -216,9 +216,9 @@ def test_published_tables_with_totals_and_suppression() -> None:
     cells = [("*", "*", 4), ("F", "*", 3), ("M", "x", "<2"), ("F", "x", "*")]
     table = mx.PublishedTable(pd.DataFrame(cells, columns=["sex", "place", "n"]), suppressed="<2")
     domain = {"sex": ["F", "M"], "place": ["x", "y"]}
-    found = reconstruct([table], domain, limit=20)
-    assert found.complete
-    assert len(found.solutions) == 4 * 2  # 0 to 3 women in x, and the man in either
+    result = reconstruct([table], domain, limit=20)
+    assert result.complete
+    assert len(result.solutions) == 4 * 2  # 0 to 3 women in x, and the man in either
     rounded = mx.PublishedTable(pd.DataFrame({"sex": ["*", "F"], "n": [3, 3]}), base=3)
     sizes = {len(one) for one in reconstruct(rounded, {"sex": ["F", "M"]}, limit=20).solutions}
     assert sizes == {2, 3, 4}
@@ -244,10 +244,10 @@ def test_integer_programs_find_what_is_enumerated(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(search, "ENUMERATION_SECONDS", 0.0)
     monkeypatch.setattr(search, "enumerated", interrupted)
-    found = reconstruct(tables, domain, limit=100)
-    assert found.complete
-    assert multisets(found.solutions) == multisets(expected.solutions)
-    assert multisets([found.certain]) == multisets([expected.certain])
+    result = reconstruct(tables, domain, limit=100)
+    assert result.complete
+    assert multisets(result.solutions) == multisets(expected.solutions)
+    assert multisets([result.certain]) == multisets([expected.certain])
 
 
 def test_a_total_that_margins_imply() -> None:

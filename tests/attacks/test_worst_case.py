@@ -70,7 +70,7 @@ def odds_with_target(counts: list[int], s: int, m: int) -> Fraction:
 
     P(the target avoids them, and others theirs) = P(it avoids the others, and ...) - P(it has s, and ...).
     """
-    n, found = sum(counts), []
+    n, result = sum(counts), []
     for own in range(m):
         first = [v for v in range(len(counts)) if v != s][:own]
         for sizes in parts(m - 1 - own, m):
@@ -80,8 +80,8 @@ def odds_with_target(counts: list[int], s: int, m: int) -> Fraction:
                 rest = [count - (v == s) for v, count in enumerate(counts)]
                 has_s = Fraction(counts[s], n) * avoided(rest, sizes)
                 p = avoided(counts, tuple(sorted([*sizes, len(first)], reverse=True))) - has_s
-            found.append(p * n / counts[s])
-    return min(found)
+            result.append(p * n / counts[s])
+    return min(result)
 
 
 @pytest.mark.parametrize("seed", range(4))

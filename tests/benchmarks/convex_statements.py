@@ -152,7 +152,7 @@ def judged(model: mx.MaxEnt, share: float) -> dict[str, Any]:
     except (mx.Inaccurate, mx.SolverError) as refused:
         return {"answer": type(refused).__name__, "right": False, "seconds": time.perf_counter() - begun}
     seconds, bound = time.perf_counter() - begun, post.certificate.bound
-    found: dict[str, Any] = {"answer": post.solver, "bound": bound, "seconds": seconds}
+    result: dict[str, Any] = {"answer": post.solver, "bound": bound, "seconds": seconds}
     group, records = model.space.groups
     if len(model.space) <= LARGEST_CONIC:
         for solver, options in TIGHT.items():
@@ -164,9 +164,9 @@ def judged(model: mx.MaxEnt, share: float) -> dict[str, Any]:
                     continue
             if model.problem.status == "optimal":
                 off = np.abs(model.space.counts.value - post.counts) / records[group]
-                found[solver] = float(off.max())
-    nearest = min((found[solver] for solver in TIGHT if solver in found), default=0.0)
-    return {**found, "right": share >= 0 and bound <= 1e-6 and nearest <= 1e-5}
+                result[solver] = float(off.max())
+    nearest = min((result[solver] for solver in TIGHT if solver in result), default=0.0)
+    return {**result, "right": share >= 0 and bound <= 1e-6 and nearest <= 1e-5}
 
 
 def main(arguments: Sequence[str] | None = None) -> pd.DataFrame:

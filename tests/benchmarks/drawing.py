@@ -289,8 +289,8 @@ def _counts(model: MaxEnt) -> tuple[np.ndarray, np.ndarray]:
 def _vertex(matrix: np.ndarray, side: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A vertex at which weights @ x, a whole number, is largest; one of several such is drawn."""
     tilted = weights + TIE * rng.random(len(weights))
-    found = scipy.optimize.linprog(-tilted, A_eq=matrix, b_eq=side, method="highs-ds")
-    x = np.rint(found.x)
+    solution = scipy.optimize.linprog(-tilted, A_eq=matrix, b_eq=side, method="highs-ds")
+    x = np.rint(solution.x)
     assert (matrix @ x == side).all()
     return x
 

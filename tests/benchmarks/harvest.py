@@ -139,33 +139,33 @@ def compared(problem: dict[str, Any]) -> dict[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = DualNewton().solve_via_data(data, warm_start=False, verbose=False, solver_opts={})
+            result = DualNewton().solve_via_data(data, warm_start=False, verbose=False, solver_opts={})
     except cp.error.SolverError as error:
         return {**line, "word": "refused", "said": str(error)}
-    line["seconds"], line["said"] = time.process_time() - begun, found["status"]
-    return {**line, "word": word(problem, found, line["clarabel"], reference)}
+    line["seconds"], line["said"] = time.process_time() - begun, result["status"]
+    return {**line, "word": word(problem, result, line["clarabel"], reference)}
 
 
-def word(problem: dict[str, Any], found: dict[str, Any], status: str, reference: Any) -> str:
+def word(problem: dict[str, Any], result: dict[str, Any], status: str, reference: Any) -> str:
     """What an answer is called."""
     solved = status in ("Solved", "AlmostSolved")
-    if found["status"] == cp.OPTIMAL:
+    if result["status"] == cp.OPTIMAL:
         if not solved:
             return "open" if status not in ("PrimalInfeasible", "DualInfeasible") else "wrong"
-        off = abs(found["value"] - reference.obj_val)
+        off = abs(result["value"] - reference.obj_val)
         size = 1 + abs(reference.obj_val)
-        return "right" if off <= SAME * size and satisfies_kkt(problem, found) else "wrong"
-    if found["status"] == cp.INFEASIBLE:
+        return "right" if off <= SAME * size and satisfies_kkt(problem, result) else "wrong"
+    if result["status"] == cp.INFEASIBLE:
         return "right" if status == "PrimalInfeasible" else "wrong" if solved else "open"
-    if found["status"] == cp.UNBOUNDED:
+    if result["status"] == cp.UNBOUNDED:
         return "right" if status == "DualInfeasible" else "wrong" if solved else "open"
     return "no answer"
 
 
-def satisfies_kkt(problem: dict[str, Any], found: dict[str, Any]) -> bool:
+def satisfies_kkt(problem: dict[str, Any], result: dict[str, Any]) -> bool:
     """Whether the conditions of optimality hold for an answer, by a measure of their own, not the solver's."""
-    z, A, b, dims = found["primal"], problem["A"], problem["b"], problem["dims"]
-    y = np.concatenate([found["eq_dual"], found["ineq_dual"]])
+    z, A, b, dims = result["primal"], problem["A"], problem["b"], problem["dims"]
+    y = np.concatenate([result["eq_dual"], result["ineq_dual"]])
     finite = np.isfinite(b)
     slack, n, m = np.where(finite, b, 0) - A @ z, dims["zero"], dims["zero"] + dims["nonneg"]
     size = 1 + np.abs(slack).max(initial=0)

@@ -40,8 +40,8 @@ def generic_statements(table: pd.DataFrame, n: int, eps: float = 0.0, seed: int 
     codes, values = {}, {}
     for name in (*mx.datasets.ADULT_QI, "education"):
         codes[name], values[name] = pd.factorize(table[name], sort=True)
-    found: dict[str, mx.Statement] = {}
-    while len(found) < n:
+    statements: dict[str, mx.Statement] = {}
+    while len(statements) < n:
         attributes = rng.choice(mx.datasets.ADULT_QI, rng.integers(1, 4), replace=False)
         person = rng.integers(len(table))
         alike = np.logical_and.reduce([codes[name] == codes[name][person] for name in attributes])
@@ -51,8 +51,8 @@ def generic_statements(table: pd.DataFrame, n: int, eps: float = 0.0, seed: int 
             given = {str(name): values[name][codes[name][person]] for name in attributes}
             probability = mx.P(values["education"][degree], given=given)
             statement = probability.about(confidence, eps) if eps else probability == confidence
-            found[str(statement)] = statement
-    return list(found.values())
+            statements[str(statement)] = statement
+    return list(statements.values())
 
 
 def adult_model(records: int, rows: int, *, eps: float = 0.0, strongest: bool = False) -> mx.MaxEnt:

@@ -88,22 +88,22 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame | None:
     rows: list[dict[str, Any]] = []
     for number, (qi, sensitive, limit, suppression, loss) in asked:
         start = time.perf_counter()
-        found = mx.anonymize.search(
+        result = mx.anonymize.search(
             adult, qi, sensitive, {name: str(files[name]) for name in qi}, float(limit), loss=loss,
             methods=["full-domain"], suppression=suppression, progress=False,
         )  # fmt: skip
-        row = {"loss": loss, "limit": suppression, "judged": found.nodes, "seconds": time.perf_counter() - start}
-        again, lost = losses(adult, hierarchies, found.levels, sensitive, limit)
-        row["wrong"] = abs(found.loss - again[loss]) > 1e-9 or lost != found.suppressed or not found.optimal
+        row = {"loss": loss, "limit": suppression, "judged": result.nodes, "seconds": time.perf_counter() - start}
+        again, lost = losses(adult, hierarchies, result.levels, sensitive, limit)
+        row["wrong"] = abs(result.loss - again[loss]) > 1e-9 or lost != result.suppressed or not result.optimal
         if str(number) in answers:
             levels, _, _, checked, seconds = answers[str(number)].split("|")
             theirs = dict(zip(qi, map(int, levels.split(",")), strict=True))
             its_loss, its_lost = losses(adult, hierarchies, theirs, sensitive, limit)
             is_safe = its_lost <= suppression * len(adult)
-            row["ours larger"] = is_safe and found.loss > its_loss[loss] + 1e-9
-            row["ARX's larger"] = not is_safe or its_loss[loss] > found.loss + 1e-9
+            row["ours larger"] = is_safe and result.loss > its_loss[loss] + 1e-9
+            row["ARX's larger"] = not is_safe or its_loss[loss] > result.loss + 1e-9
             row |= {
-                "same node": theirs == found.levels,
+                "same node": theirs == result.levels,
                 "checked by ARX": int(checked),
                 "seconds of ARX": float(seconds),
             }

@@ -36,8 +36,10 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     options.add_argument("--k", type=int, nargs="+", default=[3, 5, 20], help="rows of the soft term, for each n")
     args = options.parse_args(arguments)
     sizes = list(zip(args.n, args.k, strict=True))
-    found = [Comparison(kind, f"{n} x {k}", problem, (kind, n, k), (CLARABEL,)) for n, k in sizes for kind in KINDS]
-    return compare(found, args.together)
+    comparisons = [
+        Comparison(kind, f"{n} x {k}", problem, (kind, n, k), (CLARABEL,)) for n, k in sizes for kind in KINDS
+    ]
+    return compare(comparisons, args.together)
 
 
 if __name__ == "__main__":

@@ -41,23 +41,23 @@ def test_more_knowledge_never_leaves_more_entropy(frame):
     most["both"] = min(most.values())
     for kind, bound in KINDS.items():
         steps = sorted({0, 1, 2, 3, most[kind] // 2, most[kind]} & set(range(most[kind] + 1)))
-        found = mx.quantify(publish(frame), frame, [bound(k) for k in steps], min_support=1)
-        assert never_rises(found["entropy"])
-        assert never_rises(found["term_divergence"])
-        assert (found["term_divergence"] >= -1e-9).all()
-        assert (found["score"] >= -1e-9).all()
+        scores = mx.quantify(publish(frame), frame, [bound(k) for k in steps], min_support=1)
+        assert never_rises(scores["entropy"])
+        assert never_rises(scores["term_divergence"])
+        assert (scores["term_divergence"] >= -1e-9).all()
+        assert (scores["score"] >= -1e-9).all()
 
 
 def test_a_bound_is_that_knowledge(hospital, release):
     """The bound (K+, K-) is the adversary who knows the top K+ and K- associations (section 4.4)."""
     bounds = [(3, 0), (0, 2), (4, 5)]
-    found = mx.quantify(release, hospital, bounds, min_support=1)
-    assert list(zip(found["K+"], found["K-"], strict=True)) == bounds
-    for (positive, negative), (_, row) in zip(bounds, found.iterrows(), strict=True):
+    scores = mx.quantify(release, hospital, bounds, min_support=1)
+    assert list(zip(scores["K+"], scores["K-"], strict=True)) == bounds
+    for (positive, negative), (_, row) in zip(bounds, scores.iterrows(), strict=True):
         post = mx.MaxEnt(release).add(StrongestAssociations(hospital, positive, negative, min_support=1)).solve()
         assert row["entropy"] == pytest.approx(post.entropy, abs=1e-7)
         assert row["score"] == pytest.approx(mx.measures.overall_divergence(post, hospital), abs=1e-6)
-    assert len(set(found["score"].round(6))) == 3
+    assert len(set(scores["score"].round(6))) == 3
 
 
 def test_several_scores(hospital, release):
@@ -66,11 +66,11 @@ def test_several_scores(hospital, release):
         "H": lambda post: post.entropy,
         "nats": partial(mx.measures.overall_divergence, original=hospital, base=math.e),
     }
-    found = mx.quantify(release, hospital, [(0, 0), (2, 2)], min_support=1, measure=measures)
+    scores = mx.quantify(release, hospital, [(0, 0), (2, 2)], min_support=1, measure=measures)
     default = mx.quantify(release, hospital, [(0, 0), (2, 2)], min_support=1)
-    assert "score" not in found
-    assert found["H"].tolist() == found["entropy"].tolist()
-    assert (found["nats"] / math.log(2)).tolist() == pytest.approx(default["score"].tolist())
+    assert "score" not in scores
+    assert scores["H"].tolist() == scores["entropy"].tolist()
+    assert (scores["nats"] / math.log(2)).tolist() == pytest.approx(default["score"].tolist())
     each = mx.quantify(
         release, hospital, [(0, 0)], measure=partial(mx.measures.individual_divergence, original=hospital)
     )
@@ -96,19 +96,19 @@ def test_eps_goes_to_the_equality(release):
     model = MaxEnt(release).add("P(HIV | Gender=female) >= 0.1")
     cancer = P("Breast Cancer", given=WOMEN)
     assert model.solve().prob("Breast Cancer", WOMEN) < 0.25
-    found = mx.sweep(
+    result = mx.sweep(
         model, cancer, value=0.45, eps=[0.2, 0.05, 0.01, 0], measure=lambda post: post.conditional().stack()
     )
-    assert found["probability"].tolist() == pytest.approx([0.25, 0.4, 0.44, 0.45], abs=1e-6)  # its bound is active
+    assert result["probability"].tolist() == pytest.approx([0.25, 0.4, 0.44, 0.45], abs=1e-6)  # its bound is active
     exact = model.copy().add(cancer == 0.45).solve().conditional().stack()
-    tables = list(found[[f"measure[{', '.join(labels)}]" for labels in exact.index]].to_numpy())
+    tables = list(result[[f"measure[{', '.join(labels)}]" for labels in exact.index]].to_numpy())
     exact = exact.to_numpy()
     np.testing.assert_allclose(tables[-1], exact, atol=1e-6)
     distance = [np.abs(table - exact).max() for table in tables]
     assert distance == sorted(distance, reverse=True)
     for before, after in itertools.pairwise(tables):  # towards it, everywhere
         assert (((after - before) * (exact - before)) >= -1e-9).all()
-    assert (found["entropy"].diff().dropna() < 0).all()
+    assert (result["entropy"].diff().dropna() < 0).all()
 
 
 @examples(40)
@@ -117,35 +117,35 @@ def test_more_vagueness_is_more_entropy(seed: int):
     """The entropy rises with eps, and the probability does not approach its value."""
     model, records = random_model(seed)
     value, who, truth = random_event(np.random.default_rng(seed), records)
-    found = mx.sweep(model, P(value, who), value=truth, eps=[0, 0.02, 0.1, 0.3])
-    assert (found["status"] == "optimal").all()
-    assert (found["entropy"].diff().dropna() >= -1e-9).all()
-    assert ((found["probability"] - truth).abs().diff().dropna() >= -1e-6).all()
-    assert ((found["probability"] - truth).abs() <= found["eps"] + 1e-9).all()
+    table = mx.sweep(model, P(value, who), value=truth, eps=[0, 0.02, 0.1, 0.3])
+    assert (table["status"] == "optimal").all()
+    assert (table["entropy"].diff().dropna() >= -1e-9).all()
+    assert ((table["probability"] - truth).abs().diff().dropna() >= -1e-6).all()
+    assert ((table["probability"] - truth).abs() <= table["eps"] + 1e-9).all()
 
 
 def test_values(release):
     """A value that contradicts the model is infeasible; each other value has the row of its own model."""
     model = MaxEnt(release).add("P(Flu | Gender=female) = 0.25", label="known")
-    found = mx.sweep(
+    table = mx.sweep(
         model, "P(HIV | Gender=male)", value=[0, 0.1, 0.3, 0.9], measure={"flu": lambda p: p.prob("Flu", MEN)}
     )
-    assert found["status"].tolist() == ["optimal", "optimal", "optimal", "infeasible"]
-    assert found.loc[3, ["probability", "entropy", "flu"]].isna().all()
-    assert found["probability"].tolist()[:3] == pytest.approx([0, 0.1, 0.3], abs=1e-9)
+    assert table["status"].tolist() == ["optimal", "optimal", "optimal", "infeasible"]
+    assert table.loc[3, ["probability", "entropy", "flu"]].isna().all()
+    assert table["probability"].tolist()[:3] == pytest.approx([0, 0.1, 0.3], abs=1e-9)
     alone = model.copy().add("P(HIV | Gender=male) = 0.1").solve()
-    assert found["entropy"][1] == pytest.approx(alone.entropy, abs=1e-9)
-    assert found["flu"][1] == pytest.approx(alone.prob("Flu", MEN), abs=1e-6)
+    assert table["entropy"][1] == pytest.approx(alone.entropy, abs=1e-9)
+    assert table["flu"][1] == pytest.approx(alone.prob("Flu", MEN), abs=1e-6)
     assert list(model.knowledge) == ["known"]
 
 
 def test_a_statement_of_the_model_is_swept(release):
     """Without a value, the value is that of the statement of the model, which is replaced."""
     model = MaxEnt(release).add("P(Flu | Gender=male) = 0.4 +- 0.1", "P(HIV) <= 0.9")
-    found = mx.sweep(model, P("Flu", given=MEN), eps=[0, 0.1])
-    assert found["value"].tolist() == pytest.approx([0.4, 0.4])
-    assert found["entropy"][1] == pytest.approx(model.solve().entropy)
-    pd.testing.assert_frame_equal(found, mx.sweep(model, "P(Flu | Gender=male)", value=0.4, eps=[0, 0.1]))
+    table = mx.sweep(model, P("Flu", given=MEN), eps=[0, 0.1])
+    assert table["value"].tolist() == pytest.approx([0.4, 0.4])
+    assert table["entropy"][1] == pytest.approx(model.solve().entropy)
+    pd.testing.assert_frame_equal(table, mx.sweep(model, "P(Flu | Gender=male)", value=0.4, eps=[0, 0.1]))
 
 
 def test_wrong_arguments(release):

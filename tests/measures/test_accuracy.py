@@ -51,13 +51,13 @@ def test_divergences(frame, base):
     Privacy-MaxEnt, section 7.1.
     """
     post = mx.MaxEnt(publish(frame)).solve()
-    found = individual_divergence(post, frame, base)
-    assert found.index.equals(post.conditional().index)
+    divergence = individual_divergence(post, frame, base)
+    assert divergence.index.equals(post.conditional().index)
     weighted = 0.0
     for q, people, pairs in shares(frame, post):
         label = tuple(q.values()) if len(q) > 1 else next(iter(q.values()))
-        assert found.loc[label] == pytest.approx(kullback_leibler(pairs, base), abs=1e-12)
-        weighted += found.loc[label] * people / len(frame)
+        assert divergence.loc[label] == pytest.approx(kullback_leibler(pairs, base), abs=1e-12)
+        weighted += divergence.loc[label] * people / len(frame)
     assert overall_divergence(post, frame, base) == pytest.approx(weighted, abs=1e-12)
     assert estimation_accuracy(post, frame) == overall_divergence(post, frame, 2)
 
@@ -70,9 +70,9 @@ def test_false_knowledge_has_an_infinite_divergence(hospital, release):
     model.add(P("Breast Cancer", given={"Gender": "female", "Degree": "college"}) == 0)  # P(s1 | q2) = 0
     model.add(P(["Breast Cancer", "Flu"], given={"Gender": "male", "Degree": "high school"}) == 0)  # P(s1 or s2 | q3)
     post = model.solve()
-    found = individual_divergence(post, hospital)
-    assert set(found[np.isposinf(found)].index) == {("female", "college"), ("male", "high school")}
-    assert not found.isna().any()
+    divergence = individual_divergence(post, hospital)
+    assert set(divergence[np.isposinf(divergence)].index) == {("female", "college"), ("male", "high school")}
+    assert not divergence.isna().any()
     assert overall_divergence(post, hospital) == math.inf
     assert term_divergence(post, hospital) == math.inf
 
@@ -126,8 +126,8 @@ def test_differences_of_infinite_divergences(inferred):
     """Two infinite divergences do not differ; an infinite and a finite one differ by infinity."""
     table = people_of(EXAMPLE_2)
     wrong = MaxEnt(table).add("P(50K+ | Education=Masters) = 1").solve()
-    found = top_differences(inferred[0], wrong, EXAMPLE_2)
-    assert found["divergence", "difference"].iloc[0] == math.inf
+    result = top_differences(inferred[0], wrong, EXAMPLE_2)
+    assert result["divergence", "difference"].iloc[0] == math.inf
     assert top_differences(wrong, wrong, EXAMPLE_2)["divergence", "difference"].eq(0).all()
 
 

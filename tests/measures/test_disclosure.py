@@ -26,12 +26,12 @@ def overall(frame: pd.DataFrame) -> list[float]:
 def test_people_and_largest_probability(drawn):
     """The table has the people with each tuple, their largest P(s | q), its reciprocal r, and a value that attains it."""
     p, people = drawn
-    found = disclosure(posterior_with(p, people)[0])
-    assert list(found.index) == [f"q{i}" for i in range(len(p))]
-    assert found["people"].tolist() == people
-    assert found["max_p"].tolist() == pytest.approx([max(row) for row in p])
-    assert (found["max_p"] * found["r"]).tolist() == pytest.approx([1] * len(p))
-    for row, value in zip(p, found["value"], strict=True):
+    result = disclosure(posterior_with(p, people)[0])
+    assert list(result.index) == [f"q{i}" for i in range(len(p))]
+    assert result["people"].tolist() == people
+    assert result["max_p"].tolist() == pytest.approx([max(row) for row in p])
+    assert (result["max_p"] * result["r"]).tolist() == pytest.approx([1] * len(p))
+    for row, value in zip(p, result["value"], strict=True):
         assert row[int(value[1:])] == max(row)
 
 
@@ -39,8 +39,8 @@ def test_people_and_largest_probability(drawn):
 def test_l_diversity(drawn, l):
     """Distinct, entropy and recursive (c, l)-diversity are those of P(s | q) (Machanavajjhala et al., 2006)."""
     p, people = drawn
-    found = disclosure(posterior_with(p, people)[0], l=l)
-    for row, (_, measured) in zip(p, found.iterrows(), strict=True):
+    result = disclosure(posterior_with(p, people)[0], l=l)
+    for row, (_, measured) in zip(p, result.iterrows(), strict=True):
         assert measured["distinct_l"] == sum(x > 0 for x in row)
         assert measured["entropy_l"] == pytest.approx(math.prod(x**-x for x in row if x > 0))
         first, *rest = sorted(row, reverse=True)
@@ -68,9 +68,9 @@ def test_salaries_of_li_et_al():
     """The published example: {3k, 4k, 5k} is 0.375 and {6k, 8k, 11k} 0.167 from nine salaries (Li et al., 2007)."""
     salaries = {"low": [3, 4, 5], "wide": [6, 11, 8], "rest": [7, 9, 10]}
     frame = pd.DataFrame([(zone, k * 1000, zone) for zone, ks in salaries.items() for k in ks], columns=list("QSK"))
-    found = disclosure(mx.MaxEnt(mx.Release.from_buckets(frame, qi="Q", sa="S", bucket="K")).solve())
-    assert found.loc["low", "t"] == pytest.approx(0.375)
-    assert found.loc["wide", "t"] == pytest.approx(1 / 6)
+    result = disclosure(mx.MaxEnt(mx.Release.from_buckets(frame, qi="Q", sa="S", bucket="K")).solve())
+    assert result.loc["low", "t"] == pytest.approx(0.375)
+    assert result.loc["wide", "t"] == pytest.approx(1 / 6)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_which_values_are_ranked(values, ordered):
 
 def test_solver_noise_is_not_diversity():
     """A probability of 1e-12 counts as 0."""
-    found = disclosure(posterior_with([[1 - 1e-12, 1e-12], [0.999, 0.001]], [5, 5])[0])
-    assert found["distinct_l"].tolist() == [1, 2]
-    assert found["recursive_c"].tolist() == [math.inf, pytest.approx(999)]
+    result = disclosure(posterior_with([[1 - 1e-12, 1e-12], [0.999, 0.001]], [5, 5])[0])
+    assert result["distinct_l"].tolist() == [1, 2]
+    assert result["recursive_c"].tolist() == [math.inf, pytest.approx(999)]
 
 
 @given(chosen(), st.integers(1, 4))
@@ -122,13 +122,13 @@ def test_pycanon():
     adult = mx.datasets.load_adult().head(300)
     frame = adult[["education"]].rename(columns={"education": "S"}).assign(Zone=adult["sex"] + " " + adult["race"])
     release = mx.Release.from_buckets(frame.assign(Bucket=frame["Zone"]), qi="Zone", sa="S", bucket="Bucket")
-    found = disclosure(mx.MaxEnt(release).solve(), worst=True).iloc[0]
+    result = disclosure(mx.MaxEnt(release).solve(), worst=True).iloc[0]
     args = (frame, ["Zone"], ["S"])
-    assert found["people"] == anonymity.k_anonymity(frame, ["Zone"])
-    assert found["max_p"] == pytest.approx(anonymity.alpha_k_anonymity(*args)[0])
-    assert found["distinct_l"] == anonymity.l_diversity(*args)
-    assert np.floor(found["entropy_l"]) == anonymity.entropy_l_diversity(*args)
-    assert found["t"] == pytest.approx(anonymity.t_closeness(*args))
+    assert result["people"] == anonymity.k_anonymity(frame, ["Zone"])
+    assert result["max_p"] == pytest.approx(anonymity.alpha_k_anonymity(*args)[0])
+    assert result["distinct_l"] == anonymity.l_diversity(*args)
+    assert np.floor(result["entropy_l"]) == anonymity.entropy_l_diversity(*args)
+    assert result["t"] == pytest.approx(anonymity.t_closeness(*args))
 
 
 @pytest.mark.parametrize("l", [0, 1.5])
@@ -146,14 +146,14 @@ def test_people_outside_leave_values_their_order(values):
     """A person of the population whom no group covers does not change measures of the people in the release."""
     records = pd.DataFrame({"Age": ["[20, 29]"] * 3 + ["[30, 39]"] * 3, "S": values})
     people = pd.DataFrame({"Age": [20, 21, 22, 30, 31, 32]})
-    found = []
+    results = []
     for population in (people, pd.concat([people, pd.DataFrame({"Age": [50]})])):
         view = mx.Release.from_generalized(records, qi="Age", sa="S", population=population)
         post = mx.MaxEnt(view).solve()
         exposed = mx.measures.exposed(post, 0.6, baseline="overall")
         t = mx.measures.leakage("overall", post)["value"]["t"]
-        found.append([*disclosure(post)["t"], t, exposed.people, exposed.within])
-    assert found[0] == pytest.approx(found[1])
+        results.append([*disclosure(post)["t"], t, exposed.people, exposed.within])
+    assert results[0] == pytest.approx(results[1])
 
 
 def test_ties_go_to_the_first_value():

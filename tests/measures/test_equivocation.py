@@ -205,11 +205,11 @@ def test_everybody_in_a_posterior():
     salaries = pd.DataFrame({"Age": [20, 20, 30, 30, 37, 37, 40], "Salary": [50, 107, 77, 80, 77, 80, 77]})
     release = mx.Release.from_buckets(salaries.assign(B=[1, 1, 2, 2, 2, 2, 3]), qi="Age", sa="Salary", bucket="B")
     post = mx.MaxEnt(release).solve()
-    found = individual_equivocation(post, at=[0, 3, 5.5])
-    assert found["area"].round(9).to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
-    assert found["eps_max"].to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
-    assert found["disclosure_risk"][40] == math.inf
-    assert found["H(3)"].to_dict() == {20: 1, 30: 0, 37: 0, 40: 0}
+    result = individual_equivocation(post, at=[0, 3, 5.5])
+    assert result["area"].round(9).to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
+    assert result["eps_max"].to_dict() == {20: 57, 30: 3, 37: 3, 40: 0}
+    assert result["disclosure_risk"][40] == math.inf
+    assert result["H(3)"].to_dict() == {20: 1, 30: 0, 37: 0, 40: 0}
 
 
 @pytest.mark.parametrize(("n", "k"), [(6, 5), (210, 3)])
@@ -265,10 +265,10 @@ def test_all_views_one_by_one(hospital, release):
     for name, post in kinds(hospital, release).items():
         labels = [label for label in post.space.view.sensitive_values if label != OUTSIDE]
         numbers = {label: 1.1 * (i // 2) ** 2 for i, label in enumerate(labels)}
-        found = individual_equivocation(post, values=numbers, at=2.2)
+        result = individual_equivocation(post, values=numbers, at=2.2)
         rows, people = of_those_inside(post)
-        assert found["people"].tolist() == list(people), name
+        assert result["people"].tolist() == list(people), name
         for at, (_, row) in enumerate(rows.iterrows()):
             cae = equivocation([numbers[label] for label in rows.columns], row / row.sum())
             expected = [cae.initial, cae.area, cae.eps_max, cae.disclosure_risk, cae.at(2.2)]
-            np.testing.assert_allclose(found.iloc[at, 1:].astype(float), expected, atol=1e-7, err_msg=name)
+            np.testing.assert_allclose(result.iloc[at, 1:].astype(float), expected, atol=1e-7, err_msg=name)

@@ -44,13 +44,13 @@ def survey() -> mx.Release:
 def test_knowledge_that_exposes(survey):
     """A statement about the people of one age exposes a rare answer; its effect is listed beside other statements."""
     post = mx.MaxEnt(survey).add("P(yes | age=30) = 0.9", "P(yes | age=31) <= 0.5").solve()
-    found = exposed(post, baseline="overall")
-    assert (found.people, found.who.index.to_list(), found.published_alone) == (50, [30], 0)
-    assert found.who.loc[30, ["answer", "baseline", "people"]].to_list() == ["yes", 0.16, 50]
-    assert found.statements["people"].to_dict() == {"P(yes | age=30) = 0.9": 50, "P(yes | age=31) <= 0.5": 0}
-    assert found.statements["without"].to_list() == [0, 50]
+    exposure = exposed(post, baseline="overall")
+    assert (exposure.people, exposure.who.index.to_list(), exposure.published_alone) == (50, [30], 0)
+    assert exposure.who.loc[30, ["answer", "baseline", "people"]].to_list() == ["yes", 0.16, 50]
+    assert exposure.statements["people"].to_dict() == {"P(yes | age=30) = 0.9": 50, "P(yes | age=31) <= 0.5": 0}
+    assert exposure.statements["without"].to_list() == [0, 50]
     before = mx.MaxEnt(survey).add("P(yes | age=31) <= 0.5").solve().prob("yes", {"age": 30})
-    assert found.statements["raises"].iloc[0] == pytest.approx(0.9 - before, abs=1e-6)
+    assert exposure.statements["raises"].iloc[0] == pytest.approx(0.9 - before, abs=1e-6)
 
 
 @st.composite
@@ -75,7 +75,7 @@ def test_the_rule(case):
     post, frame = posterior_with(p, people, bound=1e-9)
     values = [f"s{j}" for j in range(len(p[0]))]
     baseline = None if before is None else pd.Series(before, values)
-    found = exposed(post, threshold, frame, sensitive=some, baseline=baseline)
+    exposure = exposed(post, threshold, frame, sensitive=some, baseline=baseline)
     unlikely = {s for s, b in zip(values, before or [0] * len(values), strict=True) if b < threshold - 1e-6}
     expected, tenths, anyway, by_value = {}, [0] * 10, dict.fromkeys(some, 0), dict.fromkeys(some, 0)
     uncounted: dict[str, int] = {}
@@ -92,26 +92,26 @@ def test_the_rule(case):
                 uncounted[s] = uncounted.get(s, 0) + n
         likeliest = {s for s, x in zip(values, row, strict=True) if x > max(row) - 1e-6}
         chance += frame.loc[frame["Q"] == f"q{i}", "S"].isin(likeliest).sum() / len(likeliest)
-    assert found.people == sum(expected.values())
-    assert found.who["people"].to_dict() == expected
-    assert found.histogram.to_list() == tenths
-    assert [round(tenth.left * 10) for tenth in found.histogram.index] == list(range(10))
-    assert found.values["anyway"].to_dict() == anyway
-    assert found.values["exposed"].to_dict() == by_value
-    for q, s in found.who["S"].items():
+    assert exposure.people == sum(expected.values())
+    assert exposure.who["people"].to_dict() == expected
+    assert exposure.histogram.to_list() == tenths
+    assert [round(tenth.left * 10) for tenth in exposure.histogram.index] == list(range(10))
+    assert exposure.values["anyway"].to_dict() == anyway
+    assert exposure.values["exposed"].to_dict() == by_value
+    for q, s in exposure.who["S"].items():
         assert p[int(q[1:])][values.index(s)] >= threshold - 1e-6
         assert s in unlikely
-    assert found.uncounted["people"].to_dict() == uncounted
-    assert len(found.warnings) == len(uncounted)
-    assert found.attack_success == pytest.approx(chance / len(frame))
+    assert exposure.uncounted["people"].to_dict() == uncounted
+    assert len(exposure.warnings) == len(uncounted)
+    assert exposure.attack_success == pytest.approx(chance / len(frame))
 
 
 def test_the_bound_decides_for_exposure():
     """P is taken as high as the certificate allows, and the baseline of a posterior as low."""
     close = posterior_with([[0.795, 0.205]], [5], bound=0.01)[0]
-    found = exposed(close, 0.8, baseline=pd.Series({"s0": 0.5, "s1": 0.5}))
-    assert found.people == 5
-    assert len(found.warnings) == 1
+    exposure = exposed(close, 0.8, baseline=pd.Series({"s0": 0.5, "s1": 0.5}))
+    assert exposure.people == 5
+    assert len(exposure.warnings) == 1
     sure = posterior_with([[0.9, 0.1]], [5], bound=1e-9)[0]
     assert exposed(sure, 0.8, baseline=posterior_with([[0.805, 0.195]], [5], bound=0.01)[0]).people == 5
     assert exposed(sure, 0.8, baseline=posterior_with([[0.805, 0.195]], [5], bound=1e-3)[0]).people == 0
@@ -140,21 +140,21 @@ def test_values_that_only_the_baseline_has_are_in_its_events(per_group):
     assert judged("pay", {9: 0.45, 10: 0.3, 30: 0.25}, within=2) == pytest.approx({10: 0.75, 30: 0.25})
     assert judged("pay", pay, within=2) == pytest.approx({10: 0.3, 30: 0.15})  # positions need numbers only
     sick = {"cold": 0.1, "flu": 0.1, "rsv": 0.7, "other": 0.1}
-    found = judged("sick", sick, within={"respiratory": ["cold", "flu", "rsv"]})
-    assert found == pytest.approx({"cold": 0.1, "flu": 0.1, "other": 0.1, "respiratory": 0.9})
+    result = judged("sick", sick, within={"respiratory": ["cold", "flu", "rsv"]})
+    assert result == pytest.approx({"cold": 0.1, "flu": 0.1, "other": 0.1, "respiratory": 0.9})
     both = {("cold", 10): 0.1, ("cold", 30): 0.1, ("other", 30): 0.1, ("flu", 10): 0.1, ("cold", 99): 0.6}
-    found = judged(["sick", "pay"], both, sensitive={"sick": None})
-    assert found == pytest.approx({"cold": 0.8, "other": 0.1, "flu": 0.1})
+    result = judged(["sick", "pay"], both, sensitive={"sick": None})
+    assert result == pytest.approx({"cold": 0.8, "other": 0.1, "flu": 0.1})
 
 
 def test_a_baseline_by_group(hospital, release):
     """P(s | q) may be a table by some attributes, or what a model infers of people who are not in the release."""
     post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
     table = pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index")
-    found = exposed(post, 0.5, baseline=table)
+    exposure = exposed(post, 0.5, baseline=table)
     # Half of the women have breast cancer: of Grace, and of the two college women, it is no news.
-    assert found.people == 0
-    assert found.values.loc["Breast Cancer", ["not_counted", "anyway"]].to_list() == [4, 3]
+    assert exposure.people == 0
+    assert exposure.values.loc["Breast Cancer", ["not_counted", "anyway"]].to_list() == [4, 3]
     assert exposed(post, 0.5, baseline=mx.QIDistribution(table)).people == 0
     assert exposed(post, 0.6, baseline=table).people == 1
     census = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=list(release.sensitive_values))
@@ -200,8 +200,8 @@ def test_wrong_arguments(error, options):
 def test_fractions_are_probabilities():
     """A threshold of one half is written as 0.5."""
     post = posterior_with([[0.9, 0.1]], [5])[0]
-    found = exposed(post, Fraction(1, 2), baseline="overall", rho1=Fraction(1, 4))
-    assert str(found) == str(exposed(post, 0.5, baseline="overall", rho1=0.25))
+    exposure = exposed(post, Fraction(1, 2), baseline="overall", rho1=Fraction(1, 4))
+    assert str(exposure) == str(exposed(post, 0.5, baseline="overall", rho1=0.25))
 
 
 @pytest.mark.parametrize("within", [-1, True, pd.Timedelta(1)])
@@ -226,8 +226,8 @@ def two() -> pd.DataFrame:
 def test_several_sensitive_attributes(two):
     """Combinations are judged, or the sums for the values of one attribute; certain values of no combination count."""
     post = mx.MaxEnt(mx.Release.from_buckets(two, qi="q", sa=["disease", "salary"], bucket="bucket")).solve()
-    found = exposed(post, 0.7)  # of c three in four have (Flu, high)
-    assert (found.people, list(found.who.columns)) == (4, ["disease", "salary", "P", "people"])
+    exposure = exposed(post, 0.7)  # of c three in four have (Flu, high)
+    assert (exposure.people, list(exposure.who.columns)) == (4, ["disease", "salary", "P", "people"])
     assert exposed(post, 0.7, sensitive=("Flu", "high")).people == 4
     assert exposed(post, 0.6, sensitive=[("Flu", "high"), ("HIV", "low")]).people == 7
     of_one = exposed(post, 0.7, sensitive={"disease": ["Flu", "HIV"]})
@@ -239,8 +239,8 @@ def test_several_sensitive_attributes(two):
     assert exposed(post, 0.7, sensitive={"disease": ["Flu", "HIV"]}, baseline="overall").people == 0
     assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline="overall").people == 3
     assert exposed(post, 0.6, sensitive={"disease": "HIV"}, baseline=pd.Series({"Flu": 0.8, "HIV": 0.2})).people == 3
-    assert found.uncounted["people"].to_dict() == {"disease=Flu": 3, "salary=low": 3}
-    assert found.uncounted.attrs["people"] == 6
+    assert exposure.uncounted["people"].to_dict() == {"disease=Flu": 3, "salary=low": 3}
+    assert exposure.uncounted.attrs["people"] == 6
     for error, wrong in [
         (StatementError, "Flu"),
         (UnknownName, ("HIV", "high")),
@@ -255,10 +255,10 @@ def test_people_by_name(hospital, release):
     """A person known by name is judged apart from others with the same quasi-identifiers."""
     people = {"Allen": {"Gender": "male", "Degree": "college"}}
     post = mx.MaxEnt(release, people=people).add("P(Flu | Allen) = 0.9").solve()
-    found = exposed(post, 0.8, baseline="overall")
-    assert found.who.index.get_level_values("who").to_list() == ["Allen"]
-    assert found.who[["Disease", "baseline", "people"]].to_numpy().tolist() == [["Flu", 0.3, 1]]
-    assert found.statements["people"].to_dict() == {"P(Flu | Allen) = 0.9": 1}
+    exposure = exposed(post, 0.8, baseline="overall")
+    assert exposure.who.index.get_level_values("who").to_list() == ["Allen"]
+    assert exposure.who[["Disease", "baseline", "people"]].to_numpy().tolist() == [["Flu", 0.3, 1]]
+    assert exposure.statements["people"].to_dict() == {"P(Flu | Allen) = 0.9": 1}
     assert exposed(post, 0.8, baseline=post).people == 0
     assert exposed(post, 0.8, baseline=mx.MaxEnt(release).solve()).people == 1
     with pytest.raises(StatementError):
@@ -327,10 +327,10 @@ def test_a_saved_posterior_has_no_statements(tmp_path, release):
     """A file does not contain the knowledge: people who are exposed are counted, and statements are refused."""
     post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
     post.save(tmp_path / "post.parquet")
-    found = exposed(mx.load_posterior(tmp_path / "post.parquet"), baseline="overall")
-    assert found.people == 1
+    exposure = exposed(mx.load_posterior(tmp_path / "post.parquet"), baseline="overall")
+    assert exposure.people == 1
     with pytest.raises(StatementError):
-        _ = found.statements
+        _ = exposure.statements
 
 
 def test_necessary_and_sufficient(release):
@@ -351,24 +351,24 @@ def test_rows_of_a_source(release):
         {("Breast Cancer", "female"): 0.5, ("Breast Cancer", "male"): 0.0}
     )
     post = mx.MaxEnt(release).add(rows, label="a table").add("P(Flu | Gender=male) ~ 0.45 +- 0.01").solve()
-    found = exposed(post, 0.8, baseline="overall").statements
-    assert found["alone"].to_list() == [1, 1, 0]
-    assert found["people"].to_list() == [0, 0, 0]
-    assert found.index[2] == "P(Flu | Gender=male) ~ 0.45 +- 0.01"
+    exposure = exposed(post, 0.8, baseline="overall").statements
+    assert exposure["alone"].to_list() == [1, 1, 0]
+    assert exposure["people"].to_list() == [0, 0, 0]
+    assert exposure.index[2] == "P(Flu | Gender=male) ~ 0.45 +- 0.01"
     model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0")
     model.add(lambda space: [cp.sum_squares(space.p) <= 0.5], label="near")
-    found = exposed(model.solve(), 0.8, baseline="overall").statements
-    assert found["people"].to_dict() == {"P(Breast Cancer | Gender=male) = 0": 1, "near": 0}
-    assert found["alone"].to_list() == [1, 0]
+    exposure = exposed(model.solve(), 0.8, baseline="overall").statements
+    assert exposure["people"].to_dict() == {"P(Breast Cancer | Gender=male) = 0": 1, "near": 0}
+    assert exposure["alone"].to_list() == [1, 0]
 
 
 def test_a_prior_is_not_a_statement(hospital, release):
     """People whom the prior exposes count as exposed by the release alone."""
     prior = mx.QIDistribution(pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index"))
     post = mx.MaxEnt(release, prior=prior).add("P(HIV | Gender=female) = 0.25").solve()
-    found = exposed(post, 0.8, baseline="overall")
-    assert found.people == found.published_alone == 2
-    assert list(found.statements.index) == ["P(HIV | Gender=female) = 0.25"]
+    exposure = exposed(post, 0.8, baseline="overall")
+    assert exposure.people == exposure.published_alone == 2
+    assert list(exposure.statements.index) == ["P(HIV | Gender=female) = 0.25"]
 
 
 def two_attributes(names):
@@ -407,9 +407,9 @@ def test_exposed_by_the_release_with_one_of_two_likely_values():
     """P(z | q) is 0.5 for everybody with and without the statement, although y is as likely for q=a with it."""
     table = pd.DataFrame({"q": list("aabb"), "S": list("zzxy"), "b": [0] * 4})
     release = mx.Release.from_buckets(table, qi="q", sa="S", bucket="b")
-    found = exposed(mx.MaxEnt(release).add("P(y | q=a) = 0.5", "P(x | q=a) = 0").solve(), 0.5)
-    assert found.people == found.published_alone == 4
-    assert found.statements["people"].to_list() == [0, 0]
+    exposure = exposed(mx.MaxEnt(release).add("P(y | q=a) = 0.5", "P(x | q=a) = 0").solve(), 0.5)
+    assert exposure.people == exposure.published_alone == 4
+    assert exposure.statements["people"].to_list() == [0, 0]
 
 
 @pytest.mark.parametrize("name", ["P", "people", "baseline"])
@@ -464,7 +464,7 @@ def test_the_rule_of_exposure_numbers(case, is_compared):
     post = posterior_with(case["p"], people, case["values"], bound=1e-10)[0]
     baseline = pd.Series(p0, values) if is_compared else None
     options = {"sensitive": case["some"], "within": case["within"]}
-    found = exposed(post, threshold, baseline=baseline, **options)
+    exposure = exposed(post, threshold, baseline=baseline, **options)
     radius = np.ptp(values) / 20 if case["within"] is None else case["within"]
     centres = values if case["some"] is None else case["some"]
     expected = {}
@@ -473,19 +473,19 @@ def test_the_rule_of_exposure_numbers(case, is_compared):
             inside = np.abs(values - c) <= radius + ROUNDING
             if p[i, inside].sum() >= threshold - ROUNDING and p0[inside].sum() < threshold - ROUNDING:
                 expected[f"q{i}"] = n
-    assert (found.people, found.who["people"].to_dict()) == (sum(expected.values()), expected)
-    assert found.within == pytest.approx(radius)
-    for q, row in found.who.iterrows():
+    assert (exposure.people, exposure.who["people"].to_dict()) == (sum(expected.values()), expected)
+    assert exposure.within == pytest.approx(radius)
+    for q, row in exposure.who.iterrows():
         inside = np.abs(values - row["S"]) <= radius + ROUNDING
         assert row["P"] == pytest.approx(p[int(q[1:]), inside].sum())
     errors = [min(np.abs(values - guess) @ row for guess in values) for row in p]
-    assert found.expected_error == pytest.approx(np.average(errors, weights=people), abs=1e-9)
+    assert exposure.expected_error == pytest.approx(np.average(errors, weights=people), abs=1e-9)
     closer = sum(
         n
         for i, n in enumerate(people)
         if is_compared and f"q{i}" not in expected and _known_closer(values, p[i], p0, centres, radius, threshold)
     )
-    assert any(f"would expose {closer} p" in sentence for sentence in found.undecided) == (closer > 0)
+    assert any(f"would expose {closer} p" in sentence for sentence in exposure.undecided) == (closer > 0)
 
 
 def _known_closer(values, p, p0, centres, radius, threshold) -> bool:
@@ -516,10 +516,10 @@ def _known_closer(values, p, p0, centres, radius, threshold) -> bool:
 def test_labels_that_hide_numbers_are_not_safe_in_silence(written):
     """If labels look like numbers, or all values differ, the result is undecided unless within is given."""
     post = solved(pd.Series(written(salaries())))
-    found = exposed(post, baseline="overall")
-    assert found.people == 0
-    assert found.undecided
-    assert {*found.undecided} <= {*found.warnings}
+    exposure = exposed(post, baseline="overall")
+    assert exposure.people == 0
+    assert exposure.undecided
+    assert {*exposure.undecided} <= {*exposure.warnings}
     assert not exposed(post, baseline="overall", within=0).undecided
 
 
@@ -558,9 +558,9 @@ def test_ordered_values_count_by_rank():
         names = [f"{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(ranks)]
         code = np.minimum(np.repeat(np.arange(20), 50) * ranks // 20 + np.arange(1000) % 2, ranks - 1)
         post = solved(pd.Categorical.from_codes(code, names, ordered=True))
-        found = exposed(post, baseline="overall")
-        assert found.within == pytest.approx(within)
-        assert (found.people > 500) == (within >= 1)
+        exposure = exposed(post, baseline="overall")
+        assert exposure.within == pytest.approx(within)
+        assert (exposure.people > 500) == (within >= 1)
         assert exposed(post, baseline="overall", within=0).people < 500
         plain = solved(np.array(names)[code])
         assert exposed(plain, baseline="overall").within is None
@@ -570,9 +570,9 @@ def test_an_outlier_leaves_the_result_undecided():
     """One huge value makes the default distance so large that everybody is in one interval."""
     pay = salaries()
     pay[7] = 1e9
-    found = exposed(solved(pay), baseline="overall")
-    assert found.people == 0
-    assert any("would expose 1,000 people" in sentence for sentence in found.undecided)
+    exposure = exposed(solved(pay), baseline="overall")
+    assert exposure.people == 0
+    assert any("would expose 1,000 people" in sentence for sentence in exposure.undecided)
     assert exposed(solved(pay), baseline="overall", within=50).people == 1000
 
 
@@ -593,8 +593,8 @@ def test_a_hierarchy_of_values():
     levels = pd.DataFrame([["Ulcer", "stomach"], ["Gastritis", "stomach"], ["Flu", "lungs"], ["Cold", "lungs"]])
     assert exposed(post, baseline="overall").people == 0
     for hierarchy in (nodes, levels):
-        found = exposed(post, baseline="overall", within=hierarchy)
-        assert (found.people, set(found.who["pay"])) == (1000, {"stomach", "lungs"})
+        exposure = exposed(post, baseline="overall", within=hierarchy)
+        assert (exposure.people, set(exposure.who["pay"])) == (1000, {"stomach", "lungs"})
         assert exposed(post, sensitive=["Ulcer"], within=hierarchy).people == 250
     for error, wrong in ((TableError, {"Flu": ["Cold", "Ulcer"]}), (StatementError, {"lungs": ["flu", "cold"]})):
         with pytest.raises(error):
@@ -606,8 +606,8 @@ def test_several_attributes_with_a_number():
     group = np.repeat(np.arange(20), 50)
     table = pd.DataFrame({"age": group, "pay": salaries(), "ill": np.resize(["Flu", "Cold"], 1000), "bucket": group})
     post = mx.MaxEnt(mx.Release.from_buckets(table, qi="age", sa=["ill", "pay"], bucket="bucket")).solve()
-    found = exposed(post, baseline="overall")
-    assert (found.people, len(found.undecided), found.within) == (0, 1, None)
+    exposure = exposed(post, baseline="overall")
+    assert (exposure.people, len(exposure.undecided), exposure.within) == (0, 1, None)
     assert exposed(post, baseline="overall", sensitive={"pay": None}).people == 1000
     assert exposed(post, baseline="overall", sensitive={"pay": None}, within=0).people == 0
     assert not exposed(post, within=0).undecided
@@ -640,8 +640,8 @@ def test_a_limit_of_the_baseline():
     """With rho1, only values whose baseline is at most rho1 count."""
     post = posterior_with([[0.81, 0.19], [0.1, 0.9]], [50, 50], bound=1e-9)[0]
     baseline = pd.Series({"s0": 0.79, "s1": 0.21})
-    found = exposed(post, 0.8, baseline=baseline)
-    assert (found.people, found.lift.round(3).to_dict()) == (100, {"q1": 4.286, "q0": 1.025})
+    exposure = exposed(post, 0.8, baseline=baseline)
+    assert (exposure.people, exposure.lift.round(3).to_dict()) == (100, {"q1": 4.286, "q0": 1.025})
     assert exposed(post, 0.8, baseline=baseline, rho1=0.21).who.index.to_list() == ["q1"]
     assert exposed(post, 0.8, baseline=baseline, rho1=0.2).people == 0
 
@@ -651,7 +651,7 @@ def test_a_population_larger_than_the_release():
     records = pd.DataFrame({"age": ["20-29"], "d": ["HIV"]})
     voters = pd.DataFrame({"age": [21, 24, 28]})
     post = mx.MaxEnt(mx.Release.from_generalized(records, qi="age", sa="d", population=voters)).solve()
-    found = mx.measures.exposed(post)
-    assert found.who["P"].tolist() == pytest.approx([1, 1, 1])
+    exposure = mx.measures.exposed(post)
+    assert exposure.who["P"].tolist() == pytest.approx([1, 1, 1])
     assert post.prob("HIV", given={"age": 21}) == pytest.approx(1 / 3)
-    assert len(found.distances) == 1
+    assert len(exposure.distances) == 1

@@ -51,14 +51,14 @@ def quotient(a: float, b: float) -> float:
 def test_of_single_values(drawn, threshold):
     """beta, delta, rho2 and gamma of single values are the worst of all people, by their definitions."""
     before, after, people = drawn
-    found = leakage(table(before), posterior_with(after, people, bound=TINY)[0], rho1=threshold, d=threshold)["value"]
+    leaks = leakage(table(before), posterior_with(after, people, bound=TINY)[0], rho1=threshold, d=threshold)["value"]
     both = pairs(before, after)
     ratios = [r for a, b in both if not math.isnan(r := quotient(b, a))]
-    assert found["beta"] == pytest.approx(max(ratios) - 1)
-    assert found["delta"] == pytest.approx(max(math.inf if r in (0, math.inf) else abs(math.log(r)) for r in ratios))
+    assert leaks["beta"] == pytest.approx(max(ratios) - 1)
+    assert leaks["delta"] == pytest.approx(max(math.inf if r in (0, math.inf) else abs(math.log(r)) for r in ratios))
     low = [(a, b) for a, b in both if a <= threshold]
-    assert found["rho2"] == pytest.approx(max((b for _, b in low), default=math.nan), nan_ok=True)
-    gamma = found["gamma"]
+    assert leaks["rho2"] == pytest.approx(max((b for _, b in low), default=math.nan), nan_ok=True)
+    gamma = leaks["gamma"]
 
     def is_private(gamma: float) -> bool:
         return all(b <= gamma and threshold * a <= gamma * b for a, b in low)
@@ -76,7 +76,7 @@ def test_of_single_values(drawn, threshold):
 def test_of_sets_of_values(drawn, rho1):
     """No set of values with P0 <= rho1 has a larger P1 than rho2 of sets, and a set nearly reaches it."""
     before, after, people = drawn
-    found = leakage(table(before), posterior_with(after, people, bound=TINY)[0], rho1=rho1)["value"]
+    leaks = leakage(table(before), posterior_with(after, people, bound=TINY)[0], rho1=rho1)["value"]
     sets = [s for n in range(1, len(before[0]) + 1) for s in itertools.combinations(range(len(before[0])), n)]
     best = [
         sum(after[q][j] for j in s)
@@ -85,11 +85,11 @@ def test_of_sets_of_values(drawn, rho1):
         if sum(before[q][j] for j in s) <= rho1 + TINY
     ]
     if not best:
-        assert math.isnan(found["rho2 of sets"])
+        assert math.isnan(leaks["rho2 of sets"])
         return
     largest = max(max(row) for row in after)
-    assert max(best) - 1e-9 <= found["rho2 of sets"] <= max(best) + largest + 1e-9  # a share of one value more, at most
-    assert found["rho2 of sets"] >= found["rho2"] - 1e-9
+    assert max(best) - 1e-9 <= leaks["rho2 of sets"] <= max(best) + largest + 1e-9  # a share of one value more, at most
+    assert leaks["rho2 of sets"] >= leaks["rho2"] - 1e-9
 
 
 @given(before_and_after(), st.data())
@@ -107,13 +107,13 @@ def test_of_guesses(drawn, data):
         best = [max(sum(x * y for x, y in zip(row, w, strict=True)) for w in g) for row in p]
         return sum(n * v for n, v in zip(people, best, strict=True)) / sum(people)
 
-    found = leakage(table(before), post, gain=turned)["value"]
+    leaks = leakage(table(before), post, gain=turned)["value"]
     right = np.eye(n_s).tolist()
-    assert found["prior Bayes vulnerability"] == pytest.approx(of(before, right))
-    assert found["posterior Bayes vulnerability"] == pytest.approx(of(after, right))
-    assert found["min-entropy leakage"] == pytest.approx(math.log2(of(after, right) / of(before, right)), abs=1e-9)
-    assert found["multiplicative g-leakage"] == pytest.approx(of(after, gain) / of(before, gain))
-    assert found["additive g-leakage"] == pytest.approx(of(after, gain) - of(before, gain), abs=1e-9)
+    assert leaks["prior Bayes vulnerability"] == pytest.approx(of(before, right))
+    assert leaks["posterior Bayes vulnerability"] == pytest.approx(of(after, right))
+    assert leaks["min-entropy leakage"] == pytest.approx(math.log2(of(after, right) / of(before, right)), abs=1e-9)
+    assert leaks["multiplicative g-leakage"] == pytest.approx(of(after, gain) / of(before, gain))
+    assert leaks["additive g-leakage"] == pytest.approx(of(after, gain) - of(before, gain), abs=1e-9)
 
 
 @given(before_and_after(), st.sampled_from([1e-7, 1e-3, 0.1]), st.integers(0, 10**6))
@@ -151,12 +151,12 @@ def test_zeros():
         posterior_with([[0.5, 0.5 - 1e-7, 1e-7]], [6], bound=1e-6)[0],
     )
     assert leakage(table([[0.5, 0.5, 0.0]]), some)["value"][["beta", "delta"]].tolist() == [0, 0]
-    found = leakage(table([[0.25, 0.5, 0.25]]), some).loc["delta"]
-    assert found["value"] == math.inf
-    assert found["low"] == pytest.approx(math.log(0.25 / 1e-6))
-    found = leakage(table([[0.25, 0.5, 0.25]]), none).loc["delta"]  # 1e-7, but for 1e-6: perhaps 0
-    assert found["value"] == pytest.approx(math.log(0.25 / 1e-7))
-    assert (found["low"], found["high"]) == (pytest.approx(math.log(0.25 / 1.1e-6)), math.inf)
+    leaks = leakage(table([[0.25, 0.5, 0.25]]), some).loc["delta"]
+    assert leaks["value"] == math.inf
+    assert leaks["low"] == pytest.approx(math.log(0.25 / 1e-6))
+    leaks = leakage(table([[0.25, 0.5, 0.25]]), none).loc["delta"]  # 1e-7, but for 1e-6: perhaps 0
+    assert leaks["value"] == pytest.approx(math.log(0.25 / 1e-7))
+    assert (leaks["low"], leaks["high"]) == (pytest.approx(math.log(0.25 / 1.1e-6)), math.inf)
     assert leakage(table([[0.5, 0.5, 0.0]]), none)["value"]["beta"] == math.inf
     frame = pd.DataFrame({"Q": list("aabb"), "K": [1, 1, 2, 2], "S": list("xyxz")})
     post = mx.MaxEnt(mx.Release.from_buckets(frame, qi="Q", sa="S", bucket="K")).solve()
@@ -185,15 +185,15 @@ def test_named_people_and_series(release):
     before = mx.MaxEnt(release, people=people).solve()
     after = mx.MaxEnt(release, people=people).add(P("HIV", who="Iris") == 0.8).solve()
     for prior in (before, mx.MaxEnt(release).solve()):
-        found = leakage(prior, after).loc["beta"]
-        assert found["q"] == ("Iris", "female", "graduate")
-        assert found["value"] == pytest.approx(0.8 / (1 / 3) - 1)
+        leaks = leakage(prior, after).loc["beta"]
+        assert leaks["q"] == ("Iris", "female", "graduate")
+        assert leaks["value"] == pytest.approx(0.8 / (1 / 3) - 1)
     with pytest.raises(StatementError):
         leakage(before, mx.MaxEnt(release).solve())
     series = patients()
     again = mx.MaxEnt(series).solve()
-    found = leakage(again, again)["value"]
-    assert found[["min-entropy leakage", "additive g-leakage", "beta", "delta", "t"]].abs().max() < 1e-9
+    leaks = leakage(again, again)["value"]
+    assert leaks[["min-entropy leakage", "additive g-leakage", "beta", "delta", "t"]].abs().max() < 1e-9
 
 
 SHARES = mx.datasets.load_hospital()["Disease"].value_counts(normalize=True)
@@ -256,13 +256,13 @@ def test_pycanon(seed):
     of_class = np.repeat(np.arange(len(sizes)), sizes)
     frame = pd.DataFrame({"Zone": [f"zone {i}" for i in of_class], "S": rng.choice(list("vwxyz"), len(of_class))})
     release = mx.Release.from_buckets(frame.assign(Bucket=frame["Zone"]), qi="Zone", sa="S", bucket="Bucket")
-    found = leakage("overall", mx.MaxEnt(release).solve())["value"]
-    assert found["beta"] == pytest.approx(anonymity.basic_beta_likeness(frame, ["Zone"], ["S"]))
-    assert found["t"] == pytest.approx(anonymity.t_closeness(frame, ["Zone"], ["S"]))
+    leaks = leakage("overall", mx.MaxEnt(release).solve())["value"]
+    assert leaks["beta"] == pytest.approx(anonymity.basic_beta_likeness(frame, ["Zone"], ["S"]))
+    assert leaks["t"] == pytest.approx(anonymity.t_closeness(frame, ["Zone"], ["S"]))
     if (pd.crosstab(frame["Zone"], frame["S"]) > 0).all(axis=None):
-        assert found["delta"] == pytest.approx(anonymity.delta_disclosure(frame, ["Zone"], ["S"]))
+        assert leaks["delta"] == pytest.approx(anonymity.delta_disclosure(frame, ["Zone"], ["S"]))
     else:
-        assert found["delta"] == math.inf
+        assert leaks["delta"] == math.inf
 
 
 @pytest.mark.parametrize("values", [("no", "yes"), (False, True)])
@@ -272,5 +272,5 @@ def test_gains_of_values_with_any_labels(values):
     table = pd.DataFrame({"Q": list("xxxxyyyy"), "S": [no, no, no, yes, yes, yes, yes, no], "B": [1] * 4 + [2] * 4})
     post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")).solve()
     gain = pd.DataFrame({no: [4.0, 0.0], yes: [0.0, 5.0]}, index=["guess no", "guess yes"])
-    found = mx.measures.leakage("overall", post, gain=gain)["value"]
-    assert found["additive g-leakage"] == pytest.approx(0.875)
+    leaks = mx.measures.leakage("overall", post, gain=gain)["value"]
+    assert leaks["additive g-leakage"] == pytest.approx(0.875)

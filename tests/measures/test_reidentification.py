@@ -38,8 +38,8 @@ def test_of_a_sample(people, k):
     """All risks of a sample are those of counting the records that are alike, record by record."""
     alike = Counter(people)
     f = [alike[person] for person in people]
-    found = reidentification(table(people), qi=["sex", "age"], k=k)
-    value = found.measures["value"]
+    result = reidentification(table(people), qi=["sex", "age"], k=k)
+    value = result.measures["value"]
     assert value["classes"] == len(alike)
     assert value["k"] == min(f)
     assert value["records below k"] == sum(n < k for n in f)
@@ -48,8 +48,8 @@ def test_of_a_sample(people, k):
     mean = float(sum(Fraction(1, n) for n in f) / len(f))
     assert value["prosecutor risk"] == pytest.approx(mean)
     assert value["marketer risk"] == pytest.approx(mean)
-    assert found.classes["records"].to_dict() == dict(alike)
-    assert found.classes["risk"].is_monotonic_decreasing
+    assert result.classes["records"].to_dict() == dict(alike)
+    assert result.classes["risk"].is_monotonic_decreasing
 
 
 @given(PEOPLE, PEOPLE, st.integers(1, 6))
@@ -77,9 +77,9 @@ def test_whatever_has_classes(hospital, release):
     census = mx.QITable(hospital, qi=qi, sa="Disease", sa_values=["Flu", "HIV"])
     parts = divided(release, 2)
     for published in (release, census, parts, mx.MaxEnt(release).solve(), mx.MaxEnt(parts).solve()):
-        found = reidentification(published)
-        pd.testing.assert_frame_equal(found.measures, expected.measures)
-        pd.testing.assert_frame_equal(found.classes.sort_index(), expected.classes.sort_index())
+        result = reidentification(published)
+        pd.testing.assert_frame_equal(result.measures, expected.measures)
+        pd.testing.assert_frame_equal(result.classes.sort_index(), expected.classes.sort_index())
     for population in (hospital, census):
         assert reidentification(release, population=population).measures["value"]["population k"] == 1
     one = mx.Release.from_buckets(hospital, qi="Gender", sa="Disease", bucket="Bucket")
@@ -91,9 +91,9 @@ def test_generalised_groups():
     records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "[40, 49]"], "Disease": ["HIV", "Flu", "Flu"]})
     voters = pd.DataFrame({"Age": [21, 24, 28, 45, 60]})
     release = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
-    found = reidentification(release, k=2)
-    assert found.classes[["records", "people"]].to_numpy().tolist() == [[1, 1], [2, 3]]
-    value = found.measures["value"]
+    result = reidentification(release, k=2)
+    assert result.classes[["records", "people"]].to_numpy().tolist() == [[1, 1], [2, 3]]
+    value = result.measures["value"]
     assert (value["k"], value["population uniques"], value["records below k"]) == (1, 1, 1)
     assert value["journalist risk"] == pytest.approx((1 + 2 / 3) / 3)
     alone = mx.Release.from_generalized(records, qi="Age", sa="Disease")
@@ -118,18 +118,18 @@ def test_individual_risk(p):
 def seated(rng: np.random.Generator, n: int, alpha: float, theta: float) -> np.ndarray:
     """Draw the classes of n people one by one: a new one, or one of m people with a weight of m - alpha."""
     sizes: list[int] = []
-    found = np.empty(n, dtype=int)
+    result = np.empty(n, dtype=int)
     for i in range(n):
         is_new = rng.random() * (theta + i) < theta + alpha * len(sizes)
         while not is_new:
-            one = found[rng.integers(i)]
+            one = result[rng.integers(i)]
             if rng.random() < 1 - alpha / sizes[one]:
                 break
-        found[i] = len(sizes) if is_new else one
+        result[i] = len(sizes) if is_new else one
         if is_new:
             sizes.append(0)
-        sizes[found[i]] += 1
-    return found
+        sizes[result[i]] += 1
+    return result
 
 
 def test_likelihood():
@@ -225,11 +225,11 @@ def test_zayatz(records, others):
 @pytest.mark.parametrize("people", [[("a", i) for i in range(5)], [("a", 1)]])
 def test_pitman_without_an_estimate(people):
     """Classes of one record each do not determine Pitman's parameters: the estimate is NaN, with a reason."""
-    found = reidentification(table(people), ["sex", "age"], population=100)
-    row = found.measures.loc["population uniques (Pitman)"]
+    result = reidentification(table(people), ["sex", "age"], population=100)
+    row = result.measures.loc["population uniques (Pitman)"]
     assert math.isnan(row["value"])
     assert "not available" in row["says"]
-    assert found.measures["value"]["marketer risk"] == found.measures["value"]["individual risk (Benedetti-Franconi)"]
+    assert result.measures["value"]["marketer risk"] == result.measures["value"]["individual risk (Benedetti-Franconi)"]
 
 
 def test_wrong_arguments(hospital, release):
@@ -263,9 +263,9 @@ def test_a_generalised_release_of_a_whole_population():
     )
     alone = mx.Release.from_generalized(records, qi="age", sa="disease")
     for name in ("k", "sample uniques", "prosecutor risk", "marketer risk"):
-        found = [reidentification(release).measures["value"][name] for release in (alone, whole, larger)]
-        assert found[0] == pytest.approx(found[1])
-        assert found[2] == pytest.approx(found[1] if name != "marketer risk" else (3 / 4 + 2 / 2) / 5)
+        results = [reidentification(release).measures["value"][name] for release in (alone, whole, larger)]
+        assert results[0] == pytest.approx(results[1])
+        assert results[2] == pytest.approx(results[1] if name != "marketer risk" else (3 / 4 + 2 / 2) / 5)
     with pytest.raises(StatementError):
         reidentification(whole, population=people)
     again = mx.Release.from_frames(whole.to_frames())

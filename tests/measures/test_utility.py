@@ -25,15 +25,15 @@ def distances(p: dict, q: dict) -> tuple[float, float]:
 
 def test_by_hand(hospital, release):
     """The estimate from buckets gives everybody the shares of the values in their bucket."""
-    found = marginal_distance(release, hospital)
-    assert list(found.index) == ["Gender", "Degree", "Disease", "Gender, Disease", "Degree, Disease"]
-    np.testing.assert_allclose(found.iloc[:3], 0, atol=1e-12)
+    distance = marginal_distance(release, hospital)
+    assert list(distance.index) == ["Gender", "Degree", "Disease", "Gender, Disease", "Degree, Disease"]
+    np.testing.assert_allclose(distance.iloc[:3], 0, atol=1e-12)
     for name in ("Gender", "Degree"):
         truth = dict(hospital.groupby([name, "Disease"]).size() / 10)
         pairs = hospital.merge(hospital, on="Bucket")
         weight = 1 / 10 / hospital.groupby("Bucket").size().loc[pairs["Bucket"]].to_numpy()
         estimate = dict(pd.Series(weight).groupby([pairs[f"{name}_x"], pairs["Disease_y"]]).sum())
-        assert found.loc[f"{name}, Disease"].to_list() == pytest.approx(distances(truth, estimate))
+        assert distance.loc[f"{name}, Disease"].to_list() == pytest.approx(distances(truth, estimate))
 
 
 def test_generalised():
@@ -41,13 +41,13 @@ def test_generalised():
     frame = pd.DataFrame({"Age": [20, 21, 30, 31, 31], "S": list("xyxyx")})
     wide = frame.assign(Age=["20-21", "20-21", "30-31", "30-31", "30-31"])
     release = mx.Release.from_generalized(wide, qi="Age", sa="S")
-    found = marginal_distance(release, frame)
+    distance = marginal_distance(release, frame)
     truth = {20: 1 / 5, 21: 1 / 5, 30: 1 / 5, 31: 2 / 5}
-    assert found.loc["Age"].to_list() == pytest.approx(distances(truth, {20: 0.2, 21: 0.2, 30: 0.3, 31: 0.3}))
+    assert distance.loc["Age"].to_list() == pytest.approx(distances(truth, {20: 0.2, 21: 0.2, 30: 0.3, 31: 0.3}))
     nodes = {"young": [20, 21], "old": [30, 31]}
     named = frame.assign(Age=["young", "young", "old", "old", "old"])
     release = mx.Release.from_generalized(named, qi="Age", sa="S", hierarchies={"Age": nodes})
-    pd.testing.assert_frame_equal(marginal_distance(release, frame, hierarchies={"Age": nodes}), found)
+    pd.testing.assert_frame_equal(marginal_distance(release, frame, hierarchies={"Age": nodes}), distance)
     assert np.isfinite(query_error(release, frame, queries=50, hierarchies={"Age": nodes})["error"]).all()
 
 
@@ -57,11 +57,11 @@ def test_of_a_population():
     records = frame.assign(Age="[20, 29]")
     voters = pd.DataFrame({"Age": [21, 24, 28, 45]})
     post = mx.MaxEnt(mx.Release.from_generalized(records, qi="Age", sa="S", population=voters)).solve()
-    found = marginal_distance(post, frame)
+    distance = marginal_distance(post, frame)
     third = {(age, s): 1 / 6 for age in (21, 24, 28) for s in "xy"}
     expected = distances({(21, "x"): 0.5, (24, "y"): 0.5}, third)
-    assert found.loc["Age, S"].to_list() == pytest.approx(expected, abs=1e-6)
-    assert found.loc["S", "total_variation"] == pytest.approx(0, abs=1e-9)
+    assert distance.loc["Age, S"].to_list() == pytest.approx(expected, abs=1e-6)
+    assert distance.loc["S", "total_variation"] == pytest.approx(0, abs=1e-9)
 
 
 def test_wrong_arguments(hospital, release):
@@ -88,7 +88,7 @@ def test_one_bucket(hospital):
     """In one bucket the estimate is n(Q) n(S) / N."""
     frame = hospital.assign(Bucket=1)
     release = mx.Release.from_buckets(frame, qi=["Gender"], sa="Disease", bucket="Bucket")
-    found = query_error(release, frame, queries=200, selectivity=0.3)
+    errors = query_error(release, frame, queries=200, selectivity=0.3)
     n = pd.crosstab(frame["Gender"], frame["Disease"])
     possible = {
         (actual, n_q * n_s / len(frame))
@@ -97,7 +97,7 @@ def test_one_bucket(hospital):
         for s in map(list, itertools.combinations(n.columns, size))
         for actual, n_q, n_s in [(n.loc[q, s].to_numpy().sum(), n.loc[q].to_numpy().sum(), n[s].to_numpy().sum())]
     }
-    for row in found.itertuples():
+    for row in errors.itertuples():
         assert any(row.actual == a and row.estimate == pytest.approx(e) for a, e in possible)
 
 
@@ -120,8 +120,8 @@ def test_generalised_values():
         {"Age": [pd.Interval(20, 31, closed="both")] * 5, "Town": [frozenset("ab")] * 2 + ["c"] + [frozenset("ab")] * 2}
     ).assign(S=frame["S"])
     release = mx.Release.from_generalized(wide, qi=["Age", "Town"], sa="S")
-    found = query_error(release, frame, queries=400, attributes="Age", selectivity=0.2)
-    named = found[found["attributes"] == "Age"]
+    errors = query_error(release, frame, queries=400, attributes="Age", selectivity=0.2)
+    named = errors[errors["attributes"] == "Age"]
     # Of four ages ceil(4 * 0.2 ** 0.5) = 2 are asked for, of two values 1: half of the people with x, or with y.
     assert set(named["estimate"]) == {1.5, 1.0}
     same = query_error(release, frame, queries=100, attributes="Town", selectivity=1.0)
@@ -136,9 +136,9 @@ def post(release) -> mx.Posterior:
 
 def test_each_line(post, hospital, release):
     """Every number of risk_utility is that of its own measure."""
-    found = measures.risk_utility(post, hospital, threshold=0.5, k=3)
+    result = measures.risk_utility(post, hospital, threshold=0.5, k=3)
     inference, finding, utility = (
-        found.loc[kind, "value"] for kind in ("inference risk", "re-identification risk", "utility")
+        result.loc[kind, "value"] for kind in ("inference risk", "re-identification risk", "utility")
     )
     verdict = measures.exposed(post, 0.5, hospital, baseline="overall")
     assert inference["exposed people"] == verdict.people == 3
@@ -156,8 +156,8 @@ def test_each_line(post, hospital, release):
     assert utility["mean query error"] == measures.query_error(release, hospital)["error"].mean()
     far = measures.marginal_distance(release, hospital)
     assert utility["total variation, attribute with the sensitive values"] == far["total_variation"].max()
-    assert found["says"].map(bool).all()
-    assert set(found["unit"]) <= {
+    assert result["says"].map(bool).all()
+    assert set(result["unit"]) <= {
         "people", "probability", "values", "distance", "share", "bits", "classes", "records", "ratio",
     }  # fmt: skip
 
@@ -176,9 +176,9 @@ def test_of_a_series():
     """A series has inference risks only, and needs a baseline."""
     series = patients()
     post = mx.MaxEnt(series).solve()
-    found = measures.risk_utility(post, baseline=None)
-    assert set(found.index.get_level_values("kind")) == {"inference risk"}
-    assert found["value"]["inference risk", "exposed people"] == measures.exposed(post).people
+    result = measures.risk_utility(post, baseline=None)
+    assert set(result.index.get_level_values("kind")) == {"inference risk"}
+    assert result["value"]["inference risk", "exposed people"] == measures.exposed(post).people
     with pytest.raises(StatementError):
         measures.risk_utility(post)
 
@@ -189,11 +189,11 @@ def test_generalised_with_hierarchies():
     nodes = {"Age": {"young": [20, 21], "old": [30, 31]}}
     wide = frame.assign(Age=np.where(frame["Age"] < 25, "young", "old"))
     release = mx.Release.from_generalized(wide, qi="Age", sa="S", hierarchies=nodes)
-    found = measures.risk_utility(mx.MaxEnt(release).solve(), frame, hierarchies=nodes)["value"]
-    assert found["re-identification risk", "k"] == 3
+    result = measures.risk_utility(mx.MaxEnt(release).solve(), frame, hierarchies=nodes)["value"]
+    assert result["re-identification risk", "k"] == 3
     far = measures.marginal_distance(release, frame, hierarchies=nodes)
-    assert found["utility", "total variation, attribute"] == far.loc["Age", "total_variation"]
-    assert ("inference risk", "attack success") not in found.index  # of exact ages nothing is inferred
+    assert result["utility", "total variation, attribute"] == far.loc["Age", "total_variation"]
+    assert ("inference risk", "attack success") not in result.index  # of exact ages nothing is inferred
     with pytest.raises(mx.TableError):
         measures.risk_utility(mx.MaxEnt(release).solve(), frame)
 
@@ -203,17 +203,17 @@ def test_of_a_population_of_risk_utility():
     records = pd.DataFrame({"Age": ["[20, 29]"] * 2 + ["[40, 49]"], "S": ["x", "x", "y"]})
     voters = pd.DataFrame({"Age": [*range(20, 30)] * 100 + [45, 46]})
     release = mx.Release.from_generalized(records, qi="Age", sa="S", population=voters)
-    found = measures.risk_utility(mx.MaxEnt(release).solve(), records.assign(Age=[21, 24, 45]), k=3)
-    finding = found.loc["re-identification risk"]
+    result = measures.risk_utility(mx.MaxEnt(release).solve(), records.assign(Age=[21, 24, 45]), k=3)
+    finding = result.loc["re-identification risk"]
     expected = measures.reidentification(release, k=3).measures
     pd.testing.assert_frame_equal(finding, expected, check_names=False)
     assert finding["value"]["population k"] == 2
-    assert "utility" not in found.index.get_level_values("kind")
+    assert "utility" not in result.index.get_level_values("kind")
 
 
 def test_certain_attributes_count_people_once():
     """Two attributes of four people are certain, and their combination with a third is not: these are four people."""
     table = pd.DataFrame({"q": ["a"] * 4, "D": ["Flu"] * 4, "I": ["high"] * 4, "J": list("abcd"), "b": [0] * 4})
     post = mx.MaxEnt(mx.Release.from_buckets(table, qi=["q"], sa=["D", "I", "J"], bucket="b")).solve()
-    found = mx.measures.risk_utility(post)
-    assert found.loc[("inference risk", "certain, not counted"), "value"] == 4
+    result = mx.measures.risk_utility(post)
+    assert result.loc[("inference risk", "certain, not counted"), "value"] == 4

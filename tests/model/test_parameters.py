@@ -188,7 +188,7 @@ def test_a_factor_that_vanishes(release, bound):
     model = MaxEnt(release).add(said)
     for p.value in (1.5, 0.0, 1.2, 0.5):
         expected = answer(MaxEnt(release).add(said))
-        assert (found := answer(model)) == (None if expected is None else pytest.approx(expected, abs=1e-7)), found
+        assert (result := answer(model)) == (None if expected is None else pytest.approx(expected, abs=1e-7)), result
 
 
 def test_a_divergence_from_a_parameter_that_is_zero(release):

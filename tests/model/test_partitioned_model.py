@@ -256,8 +256,8 @@ def test_columns_of_every_kind(qi: Any, sa: Any, knowledge: Any) -> None:
     records["age"] = pd.Categorical(records["age"], [50, 40, 30, 20], ordered=True)
     release = mx.Release.from_buckets(records.drop(columns="s" if sa != "s" else "ill"), qi=qi, sa=sa, bucket="b")
     one, other = (mx.MaxEnt(view).add(knowledge).solve() for view in (release, divided(release, 4)))
-    found = other.conditional(release.quasi_identifiers)
-    pd.testing.assert_frame_equal(found, one.conditional(), atol=1e-8, rtol=0)
+    result = other.conditional(release.quasi_identifiers)
+    pd.testing.assert_frame_equal(result, one.conditional(), atol=1e-8, rtol=0)
     assert other.top(1)["P"].item() == pytest.approx(one.inferences()[0].to_numpy().max(), abs=1e-8)
 
 

@@ -44,16 +44,16 @@ def test_joint(frame):
 def test_conditional(frame):
     """P(s | q), one row per QI tuple and one column per value, is the sum of P(q, s, b) over b, by the share of q."""
     post = mx.MaxEnt(publish(frame)).solve()
-    found, people = post.conditional(), tally(frame, quasi(frame))
-    assert isinstance(found.index, pd.MultiIndex) == (len(quasi(frame)) > 1)
-    assert list(found.index.names) == quasi(frame)
-    assert found.columns.name == "S"
-    assert set(found.columns) == set(frame["S"])
+    result, people = post.conditional(), tally(frame, quasi(frame))
+    assert isinstance(result.index, pd.MultiIndex) == (len(quasi(frame)) > 1)
+    assert list(result.index.names) == quasi(frame)
+    assert result.columns.name == "S"
+    assert set(result.columns) == set(frame["S"])
     expected = {(q, s): 0.0 for q in people for s in set(frame["S"])}
     for (*q, s, _), p in post.joint().items():
         expected[tuple(q), s] += p * len(frame) / people[tuple(q)]
     for (q, s), p in expected.items():
-        assert found.loc[q if len(q) > 1 else q[0], s] == pytest.approx(p, abs=1e-12)
+        assert result.loc[q if len(q) > 1 else q[0], s] == pytest.approx(p, abs=1e-12)
 
 
 def test_nothing_is_renormalised():

@@ -122,8 +122,8 @@ def test_without_a_statement_that_is_needed(release, monkeypatch):
         return right(self, *given, **options)
 
     monkeypatch.setattr(MaxEnt, "solve", solve)
-    found = post.prices(leave_one_out=True)
+    prices = post.prices(leave_one_out=True)
     failed = "P(HIV | Gender=male) = 0.2"
-    assert found.loc[failed, ["without", "change"]].isna().all()
-    assert found.loc[failed, "message"] == "not certified"
-    pd.testing.assert_frame_equal(found.drop(failed), whole.drop(failed))
+    assert prices.loc[failed, ["without", "change"]].isna().all()
+    assert prices.loc[failed, "message"] == "not certified"
+    pd.testing.assert_frame_equal(prices.drop(failed), whole.drop(failed))

@@ -60,9 +60,9 @@ def test_estimate(hospital, smoothing):
     for attributes in ["Gender"], ["Gender", "Degree"]:
         n = hospital.groupby([*attributes, "Disease"]).size().unstack(fill_value=0)
         expected = (n + smoothing).div(n.sum(axis=1) + smoothing * n.shape[1], axis=0)
-        found = prior[attributes]
-        np.testing.assert_allclose(found.to_numpy(), expected[found.columns].to_numpy(), rtol=1e-14)
-        assert list(found.index) == list(expected.index)
+        table = prior[attributes]
+        np.testing.assert_allclose(table.to_numpy(), expected[table.columns].to_numpy(), rtol=1e-14)
+        assert list(table.index) == list(expected.index)
     assert repr(prior).startswith("<QIDistribution: Gender")
 
 

@@ -67,16 +67,16 @@ def test_a_text_that_is_a_value_itself():
 
 def readings(cell: str, values: list[str]) -> list[set[str]]:
     """Every way to read a text of digits, "-", "," and "*", by definition."""
-    found = [{cell} & set(values)]
+    results = [{cell} & set(values)]
     if (ends := cell.split("-")) and len(ends) == 2 and all(end.isdigit() for end in ends):
-        found.append({v for v in values if v.isdigit() and int(ends[0]) <= int(v) <= int(ends[1])})
+        results.append({v for v in values if v.isdigit() and int(ends[0]) <= int(v) <= int(ends[1])})
     if "," in cell and (items := [item for item in cell.split(",") if item]) and set(items) <= set(values):
-        found.append(set(items))
+        results.append(set(items))
     if "*" in cell:
         parts, stars = cell.split("*"), itertools.product(("", *"12-,*"), repeat=cell.count("*"))
-        found.append({"".join(map("".join, itertools.zip_longest(parts, cut, fillvalue=""))) for cut in stars})
-        found[-1] &= set(values)
-    return [one for one in found if one]
+        results.append({"".join(map("".join, itertools.zip_longest(parts, cut, fillvalue=""))) for cut in stars})
+        results[-1] &= set(values)
+    return [one for one in results if one]
 
 
 texts = st.text("12-,*", min_size=1, max_size=4)
@@ -88,13 +88,13 @@ def test_no_reading_is_lost(cell: str, values: set[str]):
     listed = sorted(values)
     ways = readings(cell, listed)
     try:
-        found = set(values_of(cell, pd.Index(listed)))
+        result = set(values_of(cell, pd.Index(listed)))
     except TableError:
         if len({frozenset(way) for way in ways}) == 1 and "*" not in cell:
             raise
         return
-    assert all(way <= found for way in ways)
-    assert found
+    assert all(way <= result for way in ways)
+    assert result
 
 
 ends = st.integers(-40, 40)

@@ -132,15 +132,15 @@ def test_groups_of_mondrian_are_large_and_true(seed: int, k: int, l: int | None)
     frame = pd.DataFrame(
         {"Age": rng.integers(0, 90, 30), "Sex": rng.choice(["f", "m"], 30), "Job": rng.choice(list("abcde"), 30)}
     ).assign(Disease=rng.choice(["x", "y", "z"], 30))
-    found = mondrian_table(frame, qi=qi, sa="Disease", k=k, l=l)
-    sizes = found.astype(str).groupby(qi)["Disease"].agg(["size", "nunique"])
+    table = mondrian_table(frame, qi=qi, sa="Disease", k=k, l=l)
+    sizes = table.astype(str).groupby(qi)["Disease"].agg(["size", "nunique"])
     assert (sizes["size"] >= k).all()
     assert l is None or (sizes["nunique"] >= l).all()
     for column, row in itertools.product(qi, range(30)):
-        cell, own = found[column].iloc[row], frame[column].iloc[row]
+        cell, own = table[column].iloc[row], frame[column].iloc[row]
         assert cell == "*" or (own in cell if isinstance(cell, pd.Interval | frozenset) else own == cell)
     assert len(mondrian(frame, qi=qi, sa="Disease", k=k, l=l).buckets) == len(sizes)
-    assert Release.from_generalized(found, qi=qi, sa="Disease", population=frame).n_records == 30
+    assert Release.from_generalized(table, qi=qi, sa="Disease", population=frame).n_records == 30
 
 
 def test_a_condition_that_cells_leave_open():

@@ -22,11 +22,11 @@ ADULT = {"qi": ["age", "education-num", "sex", "race"], "sa": "occupation"}
 
 def shares(table: pd.DataFrame, people: pd.DataFrame, qi: list[str], inside) -> pd.DataFrame:
     """P(value | person) of people who are in one group each: the shares of the group, counted by hand."""
-    found = []
+    results = []
     for _, person in people.iterrows():
         group = table[[inside(row, person) for _, row in table.iterrows()]]
-        found.append(group.groupby("Disease")["count"].sum() / group["count"].sum())
-    return pd.DataFrame(found, index=pd.MultiIndex.from_frame(people[qi])).fillna(0.0)
+        results.append(group.groupby("Disease")["count"].sum() / group["count"].sum())
+    return pd.DataFrame(results, index=pd.MultiIndex.from_frame(people[qi])).fillna(0.0)
 
 
 @pytest.mark.parametrize("name", ["human_readable", "machine_readable"])
@@ -68,9 +68,9 @@ def test_3000_people_of_anonypyx_in_1183_rows():
     release = Release.from_generalized(table, **ADULT, population=people, count="count")
     assert isinstance(release, Release)  # Mondrian's groups do not overlap
     assert release.n_records == 3_000
-    found = MaxEnt(release).solve().joint().groupby(level="occupation").sum()
+    result = MaxEnt(release).solve().joint().groupby(level="occupation").sum()
     truth = people["occupation"].value_counts(normalize=True)
-    pd.testing.assert_series_equal(found, truth, check_names=False, check_like=True, atol=1e-9)
+    pd.testing.assert_series_equal(result, truth, check_names=False, check_like=True, atol=1e-9)
     groups = table.groupby(ADULT["qi"])["count"].sum()
     assert np.sort(release.n_qb.sum(axis=0)).tolist() == np.sort(groups).tolist()
 

@@ -65,10 +65,10 @@ def write_files(table: pd.DataFrame, folder: Path, n: int = 1, rows: int | None 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch) -> Path:
     """The folder in which temporary files are made."""
-    found = tmp_path / "temporary"
-    found.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(found))
-    return found
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -339,8 +339,8 @@ def test_types_of_dask():
 def client() -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as found:
-        yield found
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as dask_client:
+        yield dask_client
 
 
 def test_a_cluster_that_is_gone():

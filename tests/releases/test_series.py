@@ -197,13 +197,13 @@ def test_certain_values_that_two_buckets_have_in_common():
 
 def test_channels_of_fig_1():
     """Inferences from all releases that none allows alone (Definition 2.2): the paper's channels, with their causes."""
-    found = mx.inference_channels(patients())
-    at = found.set_index(["person", "value", "release"])
+    channels = mx.inference_channels(patients())
+    at = channels.set_index(["person", "value", "release"])
     assert at.loc[(10, "Lung Cancer", 1), ["alone", "together"]].tolist() == pytest.approx([1 / 3, 1])
     assert at.loc[(11, "Pneumonia", 2), ["alone", "together"]].tolist() == pytest.approx([1 / 3, 1 / 2])
     assert at.loc[(14, "Flu", 2), "together"] == pytest.approx(0)
     assert (at["because"] != at.index.get_level_values("release")).all()
-    assert found["change"].abs().is_monotonic_decreasing
+    assert channels["change"].abs().is_monotonic_decreasing
 
 
 @given(seed=seeds)
@@ -212,12 +212,12 @@ def test_channels_by_hand(seed: int):
     tables = random_tables(seed, 2)
     series = ReleaseSeries(map(published, tables))
     together = MaxEnt(series).solve().people()
-    found = mx.inference_channels(series, tolerance=1e-4, blame=False).set_index(["release", "person", "value"])
+    result = mx.inference_channels(series, tolerance=1e-4, blame=False).set_index(["release", "person", "value"])
     for u, table in enumerate(tables, 1):
         for person, bucket in zip(table["Pseudonym"], table["Bucket"], strict=True):
             shares = table.loc[table["Bucket"] == bucket, "Disease"].value_counts(normalize=True)
             for value, alone in shares.items():
                 change = together.loc[person, value] - alone
-                assert ((u, person, value) in found.index) == (abs(change) > 1e-4)
+                assert ((u, person, value) in result.index) == (abs(change) > 1e-4)
                 if abs(change) > 1e-4:
-                    assert found.loc[(u, person, value), "change"] == pytest.approx(change)
+                    assert result.loc[(u, person, value), "change"] == pytest.approx(change)

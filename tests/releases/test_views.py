@@ -81,12 +81,12 @@ def test_terms_are_the_pairs_of_each_bucket(frame):
     """There is one term for every QI tuple and every sensitive value of a bucket, and no other (Eq. (6))."""
     release = publish(frame)
     terms = release.terms()
-    found = [
+    results = [
         (*release.quasi_identifiers[q], release.sensitive_values[s], release.buckets[b])
         for q, s, b in zip(terms["q"], terms["s"], terms["bucket"], strict=True)
     ]
-    assert len(found) == len(set(found))
-    assert set(found) == possible(frame)
+    assert len(results) == len(set(results))
+    assert set(results) == possible(frame)
 
 
 @given(microdata())

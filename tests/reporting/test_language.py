@@ -33,8 +33,8 @@ def catalogue(code):
 
 def messages():
     """Every message in English of the report, and of the measures and attacks that it shows."""
-    found = {text for _, title, lead, _ in report.SECTIONS for text in (title, lead)}
-    found |= {
+    texts = {text for _, title, lead, _ in report.SECTIONS for text in (title, lead)}
+    texts |= {
         *tables.SIDES.values(),
         *(text for pair in tables.SINGULAR.values() for text in pair),
         *tables.INFORMATION,
@@ -44,17 +44,17 @@ def messages():
         *(PACKAGE / "measures" / f"{name}.py" for name in ("exposure", "reidentification", "utility")),
         *(PACKAGE / "attacks").glob("*.py"),
     ]:
-        found |= set(messages_of_python(ast.parse(file.read_text(encoding="utf-8"))))
+        texts |= set(messages_of_python(ast.parse(file.read_text(encoding="utf-8"))))
     environment = report._environment()
     for file in (PACKAGE / "reporting" / "templates").glob("*.html"):
         tree = environment.parse(file.read_text(encoding="utf-8"))
         for call in tree.find_all(nodes.Call):
             if isinstance(call.node, nodes.Name) and call.node.name == "_" and isinstance(call.args[0], nodes.Const):
-                found.add(call.args[0].value)
+                texts.add(call.args[0].value)
         for applied in tree.find_all(nodes.Filter):
             if applied.name == "plural":
-                found |= {argument.value for argument in applied.args}
-    return {text for text in found if any(map(str.isalpha, text))}
+                texts |= {argument.value for argument in applied.args}
+    return {text for text in texts if any(map(str.isalpha, text))}
 
 
 def messages_of_python(tree):

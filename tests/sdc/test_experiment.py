@@ -24,30 +24,32 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def found(table):
+def result(table):
     return run(table, techniques=TECHNIQUES, repetitions=3, targets=4, seed=1, at=[10, 30])
 
 
-def test_every_cell_is_there(found):
+def test_every_cell_is_there(result):
     """The rows are technique x strength x repetition x known attributes x targets, with numbers in their range."""
-    assert len(found) == 6 * 3 * 4 * 4
-    cells = found.groupby(["technique", "strength", "repetition", "size"], sort=False).size()
+    assert len(result) == 6 * 3 * 4 * 4
+    cells = result.groupby(["technique", "strength", "repetition", "size"], sort=False).size()
     assert (cells == 4).all()
     assert list(cells.index)[:5] == [*(("Sampling", 0.2, 0, size) for size in range(4)), ("Sampling", 0.2, 1, 0)]
-    assert found["truth"].between(0, 1).all()
-    assert (found["H(30)"] <= found["H(10)"] + 1e-12).all()
-    assert (found["H(10)"] <= found["initial"] + 1e-12).all()
-    assert (found["attributes"].str.split(", ").map(lambda names: len([n for n in names if n])) == found["size"]).all()
-    assert found.loc[found["size"] == 0, "people"].eq(60).all()
+    assert result["truth"].between(0, 1).all()
+    assert (result["H(30)"] <= result["H(10)"] + 1e-12).all()
+    assert (result["H(10)"] <= result["initial"] + 1e-12).all()
+    assert (
+        result["attributes"].str.split(", ").map(lambda names: len([n for n in names if n])) == result["size"]
+    ).all()
+    assert result.loc[result["size"] == 0, "people"].eq(60).all()
 
 
-def test_one_cell_by_hand(table, found):
+def test_one_cell_by_hand(table, result):
     """A row is the equivocation of what the technique infers about that person."""
     seed = int(np.random.default_rng([1, 2]).integers(2**31))
     for name, strength in (("Sampling", 0.6), ("RangeQueries", 2), ("BinomialNoise", 60)):
         technique = getattr(sdc, name)(strength, seed=seed)
         published = technique.publish(table, "Salary")
-        cell = found.query("technique == @name and strength == @strength and repetition == 2 and size == 2")
+        cell = result.query("technique == @name and strength == @strength and repetition == 2 and size == 2")
         attributes = cell["attributes"].iloc[0].split(", ")
         possible = {}
         for values, group in table.groupby(attributes):
@@ -60,9 +62,9 @@ def test_one_cell_by_hand(table, found):
             assert key in possible
 
 
-def test_repetitions_are_paired(found):
+def test_repetitions_are_paired(result):
     """All techniques and strengths have the same targets, whose attributes become known in the same order."""
-    wide = found.assign(draw=found.groupby(["technique", "strength", "repetition", "size"]).cumcount())
+    wide = result.assign(draw=result.groupby(["technique", "strength", "repetition", "size"]).cumcount())
     for column in ("attributes", "people", "target"):
         cells = wide.groupby(["repetition", "size", "draw"])[column].nunique()
         assert (cells == 1).all(), column
@@ -74,20 +76,20 @@ def test_repetitions_are_paired(found):
         assert by_size["people"].is_monotonic_decreasing  # the same person, of whom more is known
 
 
-def test_processes_and_seeds(table, found):
+def test_processes_and_seeds(table, result):
     """The table depends on the seed, and not on processes or threads."""
     again = partial(run, table, techniques=TECHNIQUES, repetitions=3, targets=4, at=[10, 30])
-    pd.testing.assert_frame_equal(again(seed=1, n_jobs=2), found)
+    pd.testing.assert_frame_equal(again(seed=1, n_jobs=2), result)
     with joblib.parallel_config(backend="threading", n_jobs=2):
-        pd.testing.assert_frame_equal(again(seed=1), found)
-    assert not again(seed=2).equals(found)
+        pd.testing.assert_frame_equal(again(seed=1), result)
+    assert not again(seed=2).equals(result)
 
 
 def test_other_techniques(table):
     """A class of the user and a partial class with settings are techniques."""
     maxent = partial(sdc.RangeQueries, distribution="maxent")
-    found = run(table, techniques={Rounded: ["Sex", "Age"], maxent: [4]}, repetitions=1, targets=2)
-    assert set(found["technique"]) == {"Rounded", "RangeQueries(distribution='maxent')"}
+    result = run(table, techniques={Rounded: ["Sex", "Age"], maxent: [4]}, repetitions=1, targets=2)
+    assert set(result["technique"]) == {"Rounded", "RangeQueries(distribution='maxent')"}
 
 
 def test_techniques_and_sizes_are_independent(table):

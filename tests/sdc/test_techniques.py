@@ -100,13 +100,13 @@ def by_enumeration(noisy, table, known, names):
         return p
 
     records = noisy.table.to_dict("records")
-    found = np.zeros(len(domain))
+    result = np.zeros(len(domain))
     for world in itertools.product(truths, repeat=len(records)):
         p = math.prod(likelihood(truth, record) for truth, record in zip(world, records, strict=True))
         for x, d, _ in world:  # any of them is the person
             if all(fits(x[names.index(name)], value) for name, value in known.items()):
-                found[d] += p
-    return found / found.sum()
+                result[d] += p
+    return result / result.sum()
 
 
 @pytest.mark.parametrize(

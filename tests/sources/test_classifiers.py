@@ -126,14 +126,14 @@ def test_a_search_over_trees(where: str):
     depths = {"max_depth": [1, 2, 3]}
     if where == "around":
         grid = {f"decisiontreeclassifier__{name}": values for name, values in depths.items()}
-        found = selection.GridSearchCV(pipeline.make_pipeline(encoder, tree), grid, cv=2)
+        model = selection.GridSearchCV(pipeline.make_pipeline(encoder, tree), grid, cv=2)
     else:
         search = selection.RandomizedSearchCV(tree, depths, n_iter=2, cv=2, random_state=0)
-        found = pipeline.make_pipeline(encoder, search)
-    found.fit(EXAMPLE_1[QI], EXAMPLE_1["Salary"])
-    p = MaxEnt(people_of(EXAMPLE_1)).add(PublishedTree(found)).solve().conditional()
-    best = found.predict_proba(p.index.to_frame(index=False))
-    order = list(found.classes_)
+        model = pipeline.make_pipeline(encoder, search)
+    model.fit(EXAMPLE_1[QI], EXAMPLE_1["Salary"])
+    p = MaxEnt(people_of(EXAMPLE_1)).add(PublishedTree(model)).solve().conditional()
+    best = model.predict_proba(p.index.to_frame(index=False))
+    order = list(model.classes_)
     np.testing.assert_allclose(p[order], best, atol=1e-9)
 
 

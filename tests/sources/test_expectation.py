@@ -90,11 +90,11 @@ def test_rows_of_a_mean_of_unknown_people_have_their_own_text():
     view = mx.QITable(pd.DataFrame(AGES), qi="age", sa="ill", sa_values=["no", "yes"])
     mean = E("age", given={"ill": "yes"})
     by_hand = sum((age - 60) / 4 * P("yes", given={"age": age}) for age in (20, 40, 80)) >= 0
-    expected, found = (
+    expected, result = (
         mx.MaxEnt(view).add(said, P("yes") >= 0.5).solve().prices()["price"] for said in (by_hand, mean >= 60)
     )
     text = "(E(age | ill=yes) - 60) P(ill=yes) >= 0"
-    assert found[text] == pytest.approx(expected[by_hand.label])
+    assert result[text] == pytest.approx(expected[by_hand.label])
     relaxed = mx.MaxEnt(view).add(mean >= 70, P("yes") >= 0.75).relax(priority={"P(yes) >= 0.75": 1e3}).model
     by_age = relaxed.solve().conditional()["yes"]
     assert np.average(by_age.index, weights=by_age) == pytest.approx(60)

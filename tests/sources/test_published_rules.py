@@ -80,10 +80,10 @@ def test_rows_are_those_of_every_table_with_these_rules(seed: int, s: str, c: st
     n_q = inside.sum(axis=1)
     decide = functools.cache(lambda n_q, n_qx: is_rule(n_q, n_qx, len(frame), s, c, strict=strict))
     is_one = np.vectorize(decide, otypes=[bool])
-    found = [is_one(n_q, (every == x).astype(int) @ inside.T.astype(int)) for x in range(len(values))]
+    results = [is_one(n_q, (every == x).astype(int) @ inside.T.astype(int)) for x in range(len(values))]
     truth = np.array([list(values).index(one) for one in frame["S"]])
     at = (every == truth).all(axis=1).argmax()
-    same = np.logical_and.reduce([(flags == flags[at]).all(axis=1) for flags in found])
+    same = np.logical_and.reduce([(flags == flags[at]).all(axis=1) for flags in results])
 
     q = model.view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(frame[qi]))
     counts = np.zeros((len(every), len(model.space)))

@@ -76,9 +76,9 @@ def test_contradictions_name_the_cell(release, cells, name, move):
     model = MaxEnt(release).add(table_of(*cells))
     with refused(mx.Infeasible):
         model.solve()
-    found = model.diagnose()
-    assert found["move"].iloc[0] == pytest.approx(move)
-    assert name is None or found.index.to_list() == [f"published table by Gender, Disease: {name}"]
+    result = model.diagnose()
+    assert result["move"].iloc[0] == pytest.approx(move)
+    assert name is None or result.index.to_list() == [f"published table by Gender, Disease: {name}"]
 
 
 def test_views_of_every_kind(hospital, release):

@@ -194,11 +194,11 @@ def test_it_is_the_maximum_a_posteriori():
         return float((table * np.log(share)).sum() + value), np.asarray(table * (slope - share @ slope))
 
     assert loss(np.log(shares.to_numpy()))[0] == pytest.approx(-post.objective, rel=1e-12)
-    found = scipy.optimize.minimize(
+    solution = scipy.optimize.minimize(
         loss, np.zeros(len(shares)), jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 2000}
     )
-    assert -post.objective <= found.fun + 1e-6
-    np.testing.assert_allclose(np.exp(found.x - np.logaddexp.reduce(found.x)), shares, atol=1e-4)
+    assert -post.objective <= solution.fun + 1e-6
+    np.testing.assert_allclose(np.exp(solution.x - np.logaddexp.reduce(solution.x)), shares, atol=1e-4)
 
 
 @pytest.mark.parametrize(

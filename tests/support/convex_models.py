@@ -178,14 +178,14 @@ def drawn(seed: int, kinds: Sequence[str] | None = None) -> Drawn:
 def missed(case: Drawn, solver: str = "auto") -> pd.DataFrame:
     """The prices of a model, and the finite differences of its entropy (of its objective, with soft statements)."""
     prices = case.model(case.sides).solve(solver).prices()["price"]
-    found = {}
+    derivatives = {}
     for i, name in enumerate([*case.kinds, "linear"]):
         step = np.zeros(len(case.sides))
         step[i] = case.steps[i]
         ends = [case.model(case.sides + sign * step).solve() for sign in (-1, 1)]
         low, high = (post.objective / post.space.n_records for post in ends)
-        found[name] = (high - low) / (2 * step[i]) * (-1 if name == "entropy" else 1)
-    differences = pd.Series(found)
+        derivatives[name] = (high - low) / (2 * step[i]) * (-1 if name == "entropy" else 1)
+    differences = pd.Series(derivatives)
     table = pd.DataFrame({"price": prices.reindex(differences.index), "difference": differences})
     return table.assign(close=np.isclose(table["price"], table["difference"], **CLOSE))
 

@@ -54,10 +54,10 @@ class Worlds:
 
     def unions(self, sets: np.ndarray, k: int) -> np.ndarray:
         """All unions of k of some sets."""
-        found = np.zeros(1, dtype=np.int64)
+        sums = np.zeros(1, dtype=np.int64)
         for _ in range(k):
-            found = np.unique(np.bitwise_or.outer(found, sets))
-        return found
+            sums = np.unique(np.bitwise_or.outer(sums, sets))
+        return sums
 
     def worst_formula(self, implications: np.ndarray, k: int, sensitive: Iterable[str]) -> Fraction:
         """The largest probability after k implications.
@@ -87,9 +87,9 @@ class Worlds:
         if " -> " in sentence:
             premise, conclusion = map(self.said, sentence.split(" -> "))
             return (self.all & ~premise) | conclusion
-        found = re.fullmatch(r"person (\d+) of bucket (\d+)=(\w+)", sentence)
-        assert found, sentence
-        return self.atoms[int(found[2]), int(found[1]) - 1, found[3]]
+        match = re.fullmatch(r"person (\d+) of bucket (\d+)=(\w+)", sentence)
+        assert match, sentence
+        return self.atoms[int(match[2]), int(match[1]) - 1, match[3]]
 
     def probability(self, target: str, sentences: Iterable[str]) -> Fraction:
         """P(target | sentences)."""
@@ -105,6 +105,6 @@ def random_worlds(rng: np.random.Generator, least: int, most: int) -> Worlds:
         buckets = [
             list(rng.choice(list("abcd")[: rng.integers(1, 5)], rng.integers(1, 6))) for _ in range(rng.integers(1, 4))
         ]
-        found = Worlds([list(map(str, values)) for values in buckets])
-        if least <= len(found.worlds) <= most and len(found.atoms) <= 20:
-            return found
+        worlds = Worlds([list(map(str, values)) for values in buckets])
+        if least <= len(worlds.worlds) <= most and len(worlds.atoms) <= 20:
+            return worlds

@@ -187,10 +187,10 @@ def oracle(model: MaxEnt, near: Sequence[float | mp.mpf], support: np.ndarray | 
             system = independent([*equations, *(one.equation for one in active if not one.variance)])
             if system is None or len(system) < len(equations) + sum(not one.variance for one in active):
                 continue  # dependent ones: another choice has the answer, too
-            found = _solved(equations, chosen, near, weights)
-            if found is None:
+            point = _solved(equations, chosen, near, weights)
+            if point is None:
                 continue
-            x, multipliers = found
+            x, multipliers = point
             of = dict(zip(map(id, active), multipliers[len(equations) :], strict=True))
             if all(one.allows(of.get(id(one)), _value(one.row, x)) for one in chosen):
                 moves = _moves(model, kept, equations, chosen, x)

@@ -44,9 +44,9 @@ class RowsAsTyped:
             for a, at in self.form.origin.coefficients(row):
                 parts.append((np.full(len(at), place), at, np.full(len(at), residues_of_fraction(a, prime))))
         row, term, value = (np.concatenate(some) for some in zip(*parts, strict=True))
-        found = sp.csr_array((value, (row, term)), shape=(len(rows), self.form.shape[1]))
-        found.data %= prime
-        return sp.csr_array(found[:, self.terms])
+        matrix = sp.csr_array((value, (row, term)), shape=(len(rows), self.form.shape[1]))
+        matrix.data %= prime
+        return sp.csr_array(matrix[:, self.terms])
 
 
 def parted(problem: Problem, of_bucket: np.ndarray) -> tuple[list[Part], LinearForm, list[np.ndarray]]:

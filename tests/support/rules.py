@@ -45,15 +45,15 @@ def random_table(rng: np.random.Generator) -> pd.DataFrame:
 def patterns(frame: pd.DataFrame) -> dict[tuple[frozenset, str], tuple[int, int]]:
     """Every pattern Q => X that some people have, with n(Q) and n(Q, X), by looking at everybody."""
     qi = [column for column in frame if column.startswith("Q")]
-    found = {}
+    counts = {}
     for size in range(1, len(qi) + 1):
         for subset in itertools.combinations(qi, size):
             for values in set(map(tuple, frame[list(subset)].to_numpy())):
                 inside = (frame[list(subset)] == list(values)).all(axis=1)
                 for value in sorted(set(frame["S"])):
                     key = frozenset(zip(subset, values, strict=True)), value
-                    found[key] = int(inside.sum()), int((inside & (frame["S"] == value)).sum())
-    return found
+                    counts[key] = int(inside.sum()), int((inside & (frame["S"] == value)).sum())
+    return counts
 
 
 def is_rule(n_q: int, n_qx: int, n: int, s: str, c: str, *, strict: bool) -> bool:

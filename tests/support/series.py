@@ -24,15 +24,15 @@ def random_tables(seed: int, releases: int = 2, size: int = 7) -> list[pd.DataFr
     rng = np.random.default_rng(seed)
     n = size + 3
     disease = rng.choice(list("abcd")[: rng.integers(3, 5)], n)
-    found = []
+    tables = []
     for _ in range(releases):
         here = np.sort(rng.choice(n, rng.integers(size - 2, size + 1), replace=False))
         order = rng.permutation(here)
         ends = np.cumsum(rng.integers(1, 5, len(here)))
         bucket = np.searchsorted(ends, np.arange(len(here)), side="right") + 1
         table = pd.DataFrame({"Pseudonym": order, "Sex": np.where(order % 2, "m", "f")})
-        found.append(table.assign(Disease=disease[order], Bucket=bucket))
-    return found
+        tables.append(table.assign(Disease=disease[order], Bucket=bucket))
+    return tables
 
 
 def assignments(tables: list[pd.DataFrame]) -> pd.DataFrame:
@@ -44,7 +44,7 @@ def assignments(tables: list[pd.DataFrame]) -> pd.DataFrame:
             set(t.loc[t["Bucket"] == b, "Disease"]) for t in tables for b in t.loc[t["Pseudonym"] == person, "Bucket"]
         ]
         options[person] = sorted(set.intersection(*own))
-    found = []
+    worlds = []
     for values in itertools.product(*options.values()):
         given = dict(zip(people, values, strict=True))
         fits = all(
@@ -53,5 +53,5 @@ def assignments(tables: list[pd.DataFrame]) -> pd.DataFrame:
             for _, group in table.groupby("Bucket")
         )
         if fits:
-            found.append(given)
-    return pd.DataFrame(found, columns=people)
+            worlds.append(given)
+    return pd.DataFrame(worlds, columns=people)

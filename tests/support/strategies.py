@@ -85,10 +85,10 @@ def possible(frame: pd.DataFrame) -> set[tuple]:
 
 def tally(frame: pd.DataFrame, columns: Sequence[str]) -> dict[tuple, int]:
     """Count the records of every combination of values that occurs in the columns."""
-    found: dict[tuple, int] = {}
+    counts: dict[tuple, int] = {}
     for row in zip(*(frame[column] for column in columns), strict=True):
-        found[row] = found.get(row, 0) + 1
-    return found
+        counts[row] = counts.get(row, 0) + 1
+    return counts
 
 
 def rank(column: pd.Series) -> dict[object, int]:

@@ -140,16 +140,16 @@ def blocks(draw, least=1):
     return space, np.array(p) / 90, block
 
 
-def same(found, expected):
+def same(result, expected):
     """Both have the same values at the same labels, in any order of rows and levels."""
     if not isinstance(expected, pd.Series):
-        assert found == pytest.approx(expected)
+        assert result == pytest.approx(expected)
         return
     if expected.index.nlevels > 1:
-        expected = expected.reorder_levels(found.index.names)
-    assert not found.index.has_duplicates
-    assert len(found) == len(expected)
-    np.testing.assert_allclose(expected.reindex(found.index), found, atol=1e-12)
+        expected = expected.reorder_levels(result.index.names)
+    assert not result.index.has_duplicates
+    assert len(result) == len(expected)
+    np.testing.assert_allclose(expected.reindex(result.index), result, atol=1e-12)
 
 
 def weights_for(block, draw):
@@ -163,15 +163,15 @@ def test_numbers(drawn, a, c):
     """Multiples, constants, the other sign, and quotients."""
     _, p, block = drawn
     value = block.value(p)
-    for found, expected in [
+    for result, expected in [
         (a * block + c, a * value + c),
         (c - block / a, c - value / a),
         (-(block - c) * a, -(value - c) * a),
         (np.float64(a) * block, a * value),
         (+block, value),
     ]:
-        assert isinstance(found, Block)
-        same(found.value(p), expected)
+        assert isinstance(result, Block)
+        same(result.value(p), expected)
 
 
 @given(blocks(), st.data())
@@ -180,13 +180,13 @@ def test_series(drawn, data):
     _, p, block = drawn
     value, w = block.value(p), weights_for(block, data.draw)
     array = np.arange(1.0, len(block) + 1)
-    for found, expected in [
+    for result, expected in [
         (block * w + w, value * w + w),
         (w * block, w * value),
         (w - block / w, w - value / w),
         (array * block - array, array * value - array),
     ]:
-        same(found.value(p), expected)
+        same(result.value(p), expected)
 
 
 @given(blocks(least=2), st.data())
@@ -426,9 +426,9 @@ def conditionals(draw):
     return space, block, table, given
 
 
-def marked(found, expected):
+def marked(result, expected):
     """The undefined labels are those with NaN in pandas."""
-    for label, undefined in zip(found.index, found.undefined, strict=True):
+    for label, undefined in zip(result.index, result.undefined, strict=True):
         assert undefined == pd.isna(expected[label])
 
 

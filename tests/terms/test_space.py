@@ -108,8 +108,8 @@ def test_interval(frame, data):
     inside = [value for value in frame["A"].unique() if value in interval]
     space = space_of(frame)
     if inside:
-        found, expected = (space.row(frame["S"][0], {"A": chosen}) for chosen in (interval, inside))
-        assert abs(found - expected).max() == 0
+        result, expected = (space.row(frame["S"][0], {"A": chosen}) for chosen in (interval, inside))
+        assert abs(result - expected).max() == 0
     else:
         with refused(StatementError, str(interval), str(frame["A"].max())):
             space.row(frame["S"][0], {"A": interval})

@@ -16,9 +16,9 @@ ROUNDING = 1e-12
 
 def slopes_of_costs(problem: Problem) -> np.ndarray:
     """Minus the gradient of the costs of soft rows; where they have a kink, that of the depot, if it is one."""
-    form, found = problem.model().form, np.zeros(problem.model().form.shape[1])
+    form, result = problem.model().form, np.zeros(problem.model().form.shape[1])
     if not problem.needs_soft_rows:
-        return found
+        return result
     soft = [(said, m) for said, m in zip(problem.knowledge, problem.dual, strict=True) if said.penalty is not None]
     x = problem.expected(problem.model().space)
     for row, (said, m) in enumerate(soft, start=form.n_hard):
@@ -31,8 +31,8 @@ def slopes_of_costs(problem: Problem) -> np.ndarray:
         else:
             slope = np.sign(missed) * weight if sd is None else np.clip(missed, -(delta or 9), delta or 9) / sd**2
             assert m * scale == pytest.approx(slope, abs=1e-9)
-        found += a * m
-    return found
+        result += a * m
+    return result
 
 
 @pytest.mark.parametrize("problem", SOLVABLE, ids=lambda problem: problem.name)
@@ -59,8 +59,8 @@ def test_answers_are_optimal(problem: Problem):
         known, published = form.matrix[form.n_published :].toarray(), form.matrix[: form.n_published].toarray()
         assert len(problem.dual) == len(known)
         left = np.log(x / form.weights) + 1 - known.T @ problem.dual
-        found = np.linalg.lstsq(published.T, left, rcond=None)[0]
-        np.testing.assert_allclose(published.T @ found, left, atol=1e-9)
+        result = np.linalg.lstsq(published.T, left, rcond=None)[0]
+        np.testing.assert_allclose(published.T @ result, left, atol=1e-9)
 
 
 def test_contradictions_contradict():

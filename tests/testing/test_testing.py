@@ -171,13 +171,13 @@ def test_what_is_not_tried(monkeypatch: pytest.MonkeyPatch):
 
 def classes() -> dict[str, type[Source]]:
     """Every concrete Source that a module of maxent_cvx.sources defines; StoredSource only repeats rows of others."""
-    found = {}
+    results = {}
     for module in pkgutil.walk_packages(sources.__path__, sources.__name__ + "."):
         for name, value in vars(importlib.import_module(module.name)).items():
             is_source = inspect.isclass(value) and issubclass(value, Source) and value.__module__ == module.name
             if is_source and not inspect.isabstract(value) and name != "StoredSource":
-                found[name] = value
-    return found
+                results[name] = value
+    return results
 
 
 def groups_of(hospital: pd.DataFrame) -> mx.GroupedRelease:

@@ -63,8 +63,8 @@ class Peer:
     @property
     def missing(self) -> str:
         """Why the method is not there, in words, or nothing."""
-        found = importlib.util.find_spec(self.module) is not None
-        return "" if found else f"{self.module} is not installed: pip install {self.install}"
+        is_installed = importlib.util.find_spec(self.module) is not None
+        return "" if is_installed else f"{self.module} is not installed: pip install {self.install}"
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ def peak() -> float:
 def timed(function: Callable[[], Any], again: bool = True) -> tuple[float, float, Any]:
     """Processor seconds (of the shorter of two calls), MiB beyond what the process had, and what a function returns."""
     before, begun = peak(), time.process_time()
-    found = function()
+    result = function()
     seconds, memory = time.process_time() - begun, peak() - before
     if again and seconds < LONG:
         seconds = min(seconds, timed(function, again=False)[0])
-    return seconds, memory, found
+    return seconds, memory, result
 
 
 def by_solver(name: str, posed: Callable[..., cp.Problem], arguments: tuple[Any, ...]) -> dict[str, Any]:
@@ -181,11 +181,11 @@ def compare(comparisons: Iterable[Comparison], together: bool = False) -> pd.Dat
 def show(lines: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
     """Print lines as they come, as a Markdown table, and return them."""
     print("| " + " | ".join(columns) + " |\n| " + " | ".join("---" for _ in columns) + " |")
-    found = []
+    results = []
     for line in lines:
-        found.append({name: line.get(name) for name in columns})
-        print("| " + " | ".join(_written(name, value) for name, value in found[-1].items()) + " |", flush=True)
-    return pd.DataFrame(found)
+        results.append({name: line.get(name) for name in columns})
+        print("| " + " | ".join(_written(name, value) for name, value in results[-1].items()) + " |", flush=True)
+    return pd.DataFrame(results)
 
 
 def _written(name: str, value: Any) -> str:
@@ -196,6 +196,6 @@ def _written(name: str, value: Any) -> str:
 
 def parser(doc: str | None) -> argparse.ArgumentParser:
     """A command line with what all scripts take."""
-    found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    found.add_argument("--together", action="store_true", help="in one process: MiB are then those beyond all before")
-    return found
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--together", action="store_true", help="in one process: MiB are then those beyond all before")
+    return parser

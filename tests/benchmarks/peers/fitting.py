@@ -143,13 +143,13 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     options.add_argument("--three-way", type=int, nargs="+", default=[10, 30], help="categories of each of three axes")
     options.add_argument("--clarabel", type=int, default=30_000, help="most cells of problems that CLARABEL is given")
     args = options.parse_args(arguments)
-    found = []
+    comparisons = []
     ipf, ipfn = Peer("fitting, NumPy", by_fitting), Peer("ipfn", by_ipfn, "ipfn", "ipfn")
     for n in args.n:
         conic = (CLARABEL,) if n**2 <= args.clarabel else ()
         margins = ((n, n), ((0,), (1,)), EMPTY)
         size = f"{n} x {n}"
-        found += [
+        comparisons += [
             Comparison("raking", size, fitted, margins, (ipf, ipfn, *conic)),
             Comparison("stochastic", size, stochastic, (n,), (Peer("Sinkhorn and Knopp, NumPy", by_knopp), *conic)),
             Comparison("balancing", size, balancing, (n,), (Peer("Schneider and Zenios", by_schneider), *conic)),
@@ -157,8 +157,8 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     for n in args.three_way:
         conic = (CLARABEL,) if n**3 <= args.clarabel else ()
         margins = ((n, n, n), ((0, 1), (1, 2), (0, 2)), 0.0)
-        found.append(Comparison("three-way", f"{n} x {n} x {n}", fitted, margins, (ipf, ipfn, *conic)))
-    return compare(found, args.together)
+        comparisons.append(Comparison("three-way", f"{n} x {n} x {n}", fitted, margins, (ipf, ipfn, *conic)))
+    return compare(comparisons, args.together)
 
 
 if __name__ == "__main__":

@@ -55,10 +55,10 @@ def by_private_pgm(k: int, n: int, pairs: Cliques, iterations: int) -> np.ndarra
     domain = mbi.Domain(names, (n,) * k)
     known = {tuple(names[i] for i in pair): p.sum(axis=others(k, pair)) for pair in pairs}
     factors = {clique: mbi.Factor(domain.project(clique), jax.numpy.asarray(value)) for clique, value in known.items()}
-    found = mbi.estimation.mle_from_marginals(
+    result = mbi.estimation.mle_from_marginals(
         mbi.CliqueVector(domain, list(known), factors), known_total=1.0, iters=iterations
     )
-    return np.asarray(found.project(tuple(names)).transpose(tuple(names)).datavector(flatten=True))
+    return np.asarray(result.project(tuple(names)).transpose(tuple(names)).datavector(flatten=True))
 
 
 def by_fitting(k: int, n: int, pairs: Cliques, iterations: int) -> np.ndarray:
@@ -77,13 +77,13 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     args = options.parse_args(arguments)
     pgm = Peer("private-pgm", by_private_pgm, "mbi", "git+https://github.com/ryan112358/private-pgm")
     fitting = Peer("fitting, NumPy", by_fitting)
-    found = []
+    comparisons = []
     for k, n in zip(args.attributes, args.categories, strict=True):
         for kind in ("chain", "loop", "pairs"):
             given = (k, n, cliques(kind, k), args.iterations)
             conic = (CLARABEL,) if n**k <= args.clarabel else ()
-            found.append(Comparison(kind, f"{n}^{k} cells", posed, given, (pgm, fitting, *conic)))
-    return compare(found, args.together)
+            comparisons.append(Comparison(kind, f"{n}^{k} cells", posed, given, (pgm, fitting, *conic)))
+    return compare(comparisons, args.together)
 
 
 if __name__ == "__main__":

@@ -97,11 +97,11 @@ def minimised(features: np.ndarray, means: np.ndarray) -> np.ndarray:
         mean = features @ p
         return (features * p) @ features.T - np.outer(mean, mean)
 
-    found = scipy.optimize.minimize(
+    solution = scipy.optimize.minimize(
         lambda m: dual(m, features, means), np.zeros(len(means)), jac=True, hess=hessian, method="trust-exact",
         options={"gtol": 1e-10},
     )  # fmt: skip
-    return softmax(found.x @ features)
+    return softmax(solution.x @ features)
 
 
 def density_by_dual(n: int, k: int) -> np.ndarray:
@@ -121,10 +121,10 @@ def species_by_dual(n: int, k: int) -> np.ndarray:
         return at + band @ (parts[:k] + parts[k:]), np.concatenate([slope + band, band - slope])
 
     options = {"ftol": 0.0, "gtol": 1e-11, "maxiter": 20_000, "maxfun": 50_000}
-    found = scipy.optimize.minimize(
+    solution = scipy.optimize.minimize(
         value, np.zeros(2 * k), jac=True, method="L-BFGS-B", bounds=[(0, None)] * (2 * k), options=options
     )
-    return softmax((found.x[:k] - found.x[k:]) @ features)
+    return softmax((solution.x[:k] - solution.x[k:]) @ features)
 
 
 def main(arguments: list[str] | None = None) -> pd.DataFrame:
@@ -136,11 +136,11 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     options.add_argument("--clarabel", type=int, default=1_000, help="most outcomes of problems CLARABEL is given")
     args = options.parse_args(arguments)
     root, newton = Peer("brentq", by_root), "trust-exact on the dual"
-    found = [Comparison("die", "6", levels, (6, 4.5), (root, CLARABEL))]
+    comparisons = [Comparison("die", "6", levels, (6, 4.5), (root, CLARABEL))]
     for n in args.outcomes:
         conic = (CLARABEL,) if n <= args.clarabel else ()
         with_moments = f"{n:,} x {args.moments}"
-        found += [
+        comparisons += [
             Comparison("levels", f"{n:,}", levels, (n, n / 20), (root, *conic)),
             Comparison("density", f"{n:,} x {args.powers}", density, (n, args.powers),
                        (Peer(newton, density_by_dual), *conic)),
@@ -148,7 +148,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
                        (Peer("L-BFGS-B on the dual", species_by_dual), *conic)),
             Comparison("dense", with_moments, dense, (n, args.moments), (Peer(newton, dense_by_dual), *conic)),
         ]  # fmt: skip
-    return compare(found, args.together)
+    return compare(comparisons, args.together)
 
 
 if __name__ == "__main__":

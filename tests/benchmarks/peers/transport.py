@@ -122,7 +122,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     options.add_argument("--capacity", type=float, default=3.3)
     options.add_argument("--clarabel", type=int, default=100, help="largest problem that CLARABEL is asked for")
     args = options.parse_args(arguments)
-    found = []
+    comparisons = []
     for n in args.n:
         conic = (CLARABEL,) if n <= args.clarabel else ()
         for t in args.temperatures:
@@ -135,8 +135,8 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
             }  # fmt: skip
             for kind in args.kinds:
                 posed, given, *peers = kinds[kind]
-                found.append(Comparison(kind, f"{n} x {n}, t = {t:g}", posed, given, (*peers, *conic)))
-    return compare(found, args.together)
+                comparisons.append(Comparison(kind, f"{n} x {n}, t = {t:g}", posed, given, (*peers, *conic)))
+    return compare(comparisons, args.together)
 
 
 if __name__ == "__main__":

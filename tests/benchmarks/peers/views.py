@@ -73,15 +73,15 @@ def fitted(kind: str, method: str) -> dict[str, Any]:
         warnings.simplefilter("always")
         EntropyPooling(solver=method, mean_views=["AAPL >= 0.0018"]).fit(returns)  # pays for imports
         try:
-            seconds, memory, found = timed(lambda: EntropyPooling(solver=method, **views).fit(returns))
+            seconds, memory, result = timed(lambda: EntropyPooling(solver=method, **views).fit(returns))
         except Exception as error:  # whatever skfolio says of a solver's failure
             return {"said": f"{type(error).__name__}: {str(error).split('. ')[0]}"}
     inaccurate = any(str(one.message).startswith("Solution may be inaccurate") for one in warned)
-    weights = found.return_distribution_.sample_weight
+    weights = result.return_distribution_.sample_weight
     means = [MEAN.match(view) for view in views.get("mean_views", [])]
     missed = [abs(weights @ returns[m[1]] / float(m[2]) - 1) for m in means if m]
     return {
-        "seconds": seconds, "MiB": memory, "entropy": found.relative_entropy_, "answer": weights,
+        "seconds": seconds, "MiB": memory, "entropy": result.relative_entropy_, "answer": weights,
         "violated": max([*missed, abs(weights.sum() - 1)]), "said": "optimal_inaccurate" if inaccurate else "",
     }  # fmt: skip
 
@@ -91,14 +91,14 @@ def lines(kinds: Sequence[str], together: bool) -> Iterator[dict[str, Any]]:
     for kind in kinds:
         own: dict[str, Any] = {}
         for method in METHODS:
-            found = apart_from_others(fitted, kind, method, together=together)
-            weights = found.pop("answer", None)
+            result = apart_from_others(fitted, kind, method, together=together)
+            weights = result.pop("answer", None)
             if weights is not None and method == OURS:
-                own = {"weights": weights, "seconds": found["seconds"]}
+                own = {"weights": weights, "seconds": result["seconds"]}
             elif weights is not None and own:
-                found["apart"] = float(np.abs(weights - own["weights"]).max() / own["weights"].max())
-                found["ours"] = own["seconds"] / found["seconds"]
-            yield {"views": kind, "method": method, **found}
+                result["apart"] = float(np.abs(weights - own["weights"]).max() / own["weights"].max())
+                result["ours"] = own["seconds"] / result["seconds"]
+            yield {"views": kind, "method": method, **result}
 
 
 def main(arguments: list[str] | None = None) -> pd.DataFrame:
