@@ -202,8 +202,10 @@ def compare_solvers(
 def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Backend | Exception]:
     """Return the backend of every row, or the error if it cannot be called."""
     if solvers is None:
-        every = {label: _backend(label, {}) for label in dict.fromkeys([*SOLVERS, *options])}
-        return {label: one for label, one in every.items() if label in options or not isinstance(one, SolverError)}
+        known = {label: _backend(label, {}) for label in dict.fromkeys([*SOLVERS, *options])}
+        return {
+            label: solver for label, solver in known.items() if label in options or not isinstance(solver, SolverError)
+        }
     is_one = isinstance(solvers, str) or hasattr(solvers, "solve")
     given = [solvers] if is_one else check_list(solvers, "solvers", "names of solvers, or backends")
     if not given:
@@ -219,16 +221,16 @@ def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict
         custom[backend.name] = backend
     labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in given]
     backends = {label: _backend(label, custom) for label in labels}
-    for label, one in backends.items():
-        _check_options(one, options.get(label, {}))
+    for label, solver in backends.items():
+        _check_options(solver, options.get(label, {}))
     return backends
 
 
-def _backend(label: str, own: Mapping[str, Backend]) -> Backend | Exception:
+def _backend(label: str, custom: Mapping[str, Backend]) -> Backend | Exception:
     """Return the backend named by a label, possibly followed by other words, or the error if it cannot be called."""
-    name = label if label in own or label in SOLVERS or not label.split() else label.split()[0]
+    name = label if label in custom or label in SOLVERS or not label.split() else label.split()[0]
     try:
-        return find(own.get(name, name))
+        return find(custom.get(name, name))
     except UnknownName:
         raise
     except Exception as error:  # a user-defined backend may raise any error
@@ -796,7 +798,7 @@ def _scoring(measure: Any, original: pd.DataFrame) -> Callable[[Posterior, str],
     measures = Measures.of(measure, () if callable(measure) else COLUMNS)
     if not measures.is_one:
         return measures
-    return lambda post, where: {measures.heading(key, "score"): one for key, one in measures(post, where).items()}
+    return lambda post, where: {measures.heading(key, "score"): number for key, number in measures(post, where).items()}
 
 
 def _second_parameter(measure: Callable[..., Any]) -> str | None:
@@ -955,7 +957,7 @@ class _Points:
 def _numbers(given: object, what: str) -> list[float]:
     """Read one number or several."""
     several = given if is_several(given) and not isinstance(given, str) else [given]
-    return [check_number(one, what) for one in several]
+    return [check_number(number, what) for number in several]
 
 
 def _factor(statement: Statement, swept: Probability) -> float | None:

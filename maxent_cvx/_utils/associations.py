@@ -244,8 +244,8 @@ class Associations(ReprMixin):
     def first(self, ranked: np.ndarray) -> np.ndarray:
         """Return the position of one distinct QI tuple that matches each association."""
         starts = np.cumsum([0, *map(len, self.cubes)])
-        every = np.concatenate([np.empty(0, dtype=np.int64), *(cube.first for cube in self.cubes)])
-        return every[starts[ranked["cube"]] + ranked["group"]]
+        first_tuples = np.concatenate([np.empty(0, dtype=np.int64), *(cube.first for cube in self.cubes)])
+        return first_tuples[starts[ranked["cube"]] + ranked["group"]]
 
     def table(self, positive: int | None = None, negative: int | None = None) -> pd.DataFrame:
         """Return a table of the strongest associations."""
@@ -267,12 +267,12 @@ class Associations(ReprMixin):
 
     def first_rows(self, positive: int | None = None, negative: int | None = None) -> TablePreview:
         """Return a preview of the strongest associations, the given number of each sign, positive ones first."""
-        every = [(self.positive[:positive], False)]
+        lists = [(self.positive[:positive], False)]
         if self.has_negative:
-            every.append((self.negative[:negative], True))
-        each = MOST_ROWS // len(every)
-        first = pd.concat([self._listed(ranked[:each], sign) for ranked, sign in every], ignore_index=True)
-        return TablePreview(first, "associations", sum(len(ranked) for ranked, _ in every))
+            lists.append((self.negative[:negative], True))
+        n_shown = MOST_ROWS // len(lists)
+        first = pd.concat([self._listed(ranked[:n_shown], sign) for ranked, sign in lists], ignore_index=True)
+        return TablePreview(first, "associations", sum(len(ranked) for ranked, _ in lists))
 
     def _tables(self) -> Iterable[TablePreview]:
         return [self.first_rows()]

@@ -71,10 +71,10 @@ def draw(pile: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
 def join(left: np.ndarray, bucket: np.ndarray, value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Assign each remaining record to a random bucket without its value; -1 if there are too few such buckets."""
     chosen = np.full(len(left), -1)
-    every = np.unique(bucket)
+    buckets = np.unique(bucket)
     for sensitive in np.unique(left):
         at = np.flatnonzero(left == sensitive)
-        free = np.setdiff1d(every, bucket[value == sensitive])
+        free = np.setdiff1d(buckets, bucket[value == sensitive])
         if len(free) >= len(at):
             chosen[at] = rng.choice(free, len(at), replace=False)
     return chosen
@@ -136,17 +136,21 @@ def anatomy_of_partitions(
     executor = executor_for(current_client())
     people = dask_records(narrowed(table, [*qi, *sa]))
     counts = executor.gather(executor.made([then(part.make, count_people, roles, l) for part in people]))
-    assigned = [(i, part, each) for i, (part, each) in enumerate(zip(people, counts, strict=True)) if each is not None]
+    assigned = [
+        (i, part, counts_of_part)
+        for i, (part, counts_of_part) in enumerate(zip(people, counts, strict=True))
+        if counts_of_part is not None
+    ]
     if not assigned:
         raise TableError("the table has no rows; at least one record is needed")
-    values, numbers = CountedTuples.united([each.values for _, _, each in assigned])
+    values, numbers = CountedTuples.united([counts_of_part.values for _, _, counts_of_part in assigned])
     is_exempt = exempt_values(values.records, exempt)
     dealers, first = [], 1
-    for (i, part, each), values_of_part in zip(assigned, numbers, strict=True):
-        check_partition(each, is_exempt[values_of_part], l, part.name)
+    for (i, part, counts_of_part), values_of_part in zip(assigned, numbers, strict=True):
+        check_partition(counts_of_part, is_exempt[values_of_part], l, part.name)
         make = then(part.make, bucketized, roles, values.labels, is_exempt, (l, seed, i, first))
-        dealers.append((Records(make, part.name), each))
-        first += each.buckets
+        dealers.append((Records(make, part.name), counts_of_part))
+        first += counts_of_part.buckets
     return released(dealers, roles)
 
 

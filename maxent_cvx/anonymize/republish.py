@@ -231,8 +231,8 @@ def _publish(release: Release, table: pd.DataFrame, history: History, assignment
     people = table[[*dict.fromkeys([name, *release.qi])]].assign(
         **{release.bucket: names.to_numpy()[assignment.bucket]}
     )
-    every = np.append(history.value, assignment.added_value)
-    values = history.values[every].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
+    value = np.append(history.value, assignment.added_value)
+    values = history.values[value].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
     values[release.bucket] = names.to_numpy()[np.append(assignment.bucket, assignment.added_bucket)]
     return Release.from_tables(
         people,

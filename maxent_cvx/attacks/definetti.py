@@ -71,9 +71,9 @@ class Logistic:
     """
 
     def __init__(self, people: Release | SeriesPeople) -> None:
-        every = np.arange(len(people.quasi_identifiers))
-        indicators = [sp.csr_array((np.ones(len(every)), (every, code))) for code in _codes(people)]
-        self.features: Any = sp.csr_array(sp.hstack([*indicators, sp.csr_array(np.ones((len(every), 1)))]))
+        tuples = np.arange(len(people.quasi_identifiers))
+        indicators = [sp.csr_array((np.ones(len(tuples)), (tuples, code))) for code in _codes(people)]
+        self.features: Any = sp.csr_array(sp.hstack([*indicators, sp.csr_array(np.ones((len(tuples), 1)))]))
         self.coefficients = np.zeros((self.features.shape[1], len(people.sensitive_values)))
 
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
@@ -213,10 +213,10 @@ class NaiveBayes:
     def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
         """Maximise the expected log-likelihood plus the penalty of smoothing."""
         log_f, penalty = np.tile(self.log_prior, (len(expected), 1)), 0.0
-        n_s, every = expected.sum(axis=0), np.arange(len(expected))
+        n_s, tuples = expected.sum(axis=0), np.arange(len(expected))
         nobody = (n_s == 0) & (self.smoothing == 0)  # avoids 0 / 0 for values without expected people
         for code in self.codes:
-            has = sp.csr_array((np.ones(len(code)), (code, every)))  # indicators of values by QI tuple
+            has = sp.csr_array((np.ones(len(code)), (code, tuples)))  # indicators of values by QI tuple
             with np.errstate(divide="ignore"):
                 log_p = np.log((has @ expected + self.smoothing) / (n_s + self.smoothing * has.shape[0] + nobody))
             log_f += log_p[code]
@@ -382,16 +382,18 @@ class Pairs:
 
     def advantage(self, temperatures: np.ndarray) -> np.ndarray:
         """Return log (L_aa L_bb / (L_ab L_ba)), shape (temperatures, pairs); L = sum over worlds of prod P(s | q)^t."""
-        (a, b), every, is_warm = self.pairs, np.arange(len(self.people)), temperatures > 0
+        (a, b), buckets, is_warm = self.pairs, np.arange(len(self.people)), temperatures > 0
         advantage = np.zeros((len(temperatures), len(a)))  # at t = 0 all worlds are equally likely
         if not advantage[is_warm].size:
             return advantage
         t = temperatures[is_warm]
-        of_bucket = self._log_worlds(every, every, t)
-        own = of_bucket[:, a] + of_bucket[:, b]
+        of_bucket = self._log_worlds(buckets, buckets, t)
+        unexchanged = of_bucket[:, a] + of_bucket[:, b]
         exchanged = self._log_worlds(a, b, t) + self._log_worlds(b, a, t)
         with np.errstate(invalid="ignore"):
-            advantage[is_warm] = np.where(np.isneginf(own) & np.isneginf(exchanged), 0.0, own - exchanged)
+            advantage[is_warm] = np.where(
+                np.isneginf(unexchanged) & np.isneginf(exchanged), 0.0, unexchanged - exchanged
+            )
         return advantage
 
     def _log_worlds(self, a: np.ndarray, b: np.ndarray, temperatures: np.ndarray) -> np.ndarray:
@@ -486,8 +488,8 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     nevertheless, twice their mean is a p-value (Rueschendorf, 1982).
     """
     rng = np.random.default_rng(seed)
-    every = [part for fold in held_out for part in fold.pairs(lambda n: _pairs_of_buckets(n, rng))]
-    pairs = [part.affordable(rng) for part in every]
+    all_pairs = [part for fold in held_out for part in fold.pairs(lambda n: _pairs_of_buckets(n, rng))]
+    pairs = [part.affordable(rng) for part in all_pairs]
     n_pairs = sum(part.pairs.shape[1] for part in pairs)
     if not n_pairs:
         raise StatementError(

@@ -340,8 +340,8 @@ class PublishedSlots(Source):
 
     def _counted(self, space: Space, terms: np.ndarray, row: np.ndarray, counts: np.ndarray, label: str) -> Rows:
         """Build rows in which terms sum to counts of people."""
-        each = np.full(len(terms), float(space.n_records))
-        matrix = sp.csr_array((each, (row, terms)), shape=(len(counts), len(space)))
+        coefficient = np.full(len(terms), float(space.n_records))
+        matrix = sp.csr_array((coefficient, (row, terms)), shape=(len(counts), len(space)))
         side = counts.astype(float)
         return Rows(matrix, side, side, label, pd.RangeIndex(len(counts)), space.view, exact=True)
 
@@ -393,8 +393,8 @@ def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: 
     """Solve the model of both releases, with the prior 1 / pi(s) for people in both; pi may vary by QI tuple."""
     view = MatchedRecords(slots, overlap, values)
     weight = np.full((len(view.n_q), len(values)), 1 / len(values))
-    each = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))
-    weight[view.both] = each / each.sum(axis=1, keepdims=True)
+    inverse = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))
+    weight[view.both] = inverse / inverse.sum(axis=1, keepdims=True)
     prior = QIDistribution(pd.DataFrame(weight, pd.RangeIndex(len(weight), name="kind"), view.sensitive_values))
     post = MaxEnt(view, prior=prior).add(PublishedSlots(view)).solve()
     in_overlap = view.tuple_of >= 0

@@ -485,6 +485,16 @@ class ExactValues:
 # The posterior over tables: the algorithm is called on all tables, or on a sample.
 
 
+def posterior_of_tables(
+    space: Assignments | ExactValues, limit: int, n: int, search: int, seed: int
+) -> tuple[np.ndarray, np.ndarray | None, int | None]:
+    """Return P(value | row); its standard errors if tables are sampled; and otherwise the number of possible tables."""
+    if space.n_tables <= limit:
+        p, n_left = enumerate_tables(space)
+        return p, None, n_left
+    return *sample_tables(space, n, search, np.random.default_rng(seed)), None
+
+
 def enumerate_tables(space: Assignments | ExactValues) -> tuple[np.ndarray, int]:
     """Return the exact P(value | row), and the number of tables from which the algorithm makes the release."""
     log_weight = np.array([space.ask(state)[0] + log_p for state, log_p in space.tables()])
@@ -798,12 +808,8 @@ def minimality(
     if arguments is None:
         with progress_bar(None, "minimality", progress, unit=" tables") as bar:
             space = Assignments(people, release, algorithm, known, bar.update)
-            part, log_all, log_left = 0, math.log(space.n_tables), math.nan
-            if space.n_tables <= limit:
-                p, n_left = enumerate_tables(space)
-                log_left = math.log(n_left)
-            else:
-                p, error = sample_tables(space, n, min(PATIENCE * len(people), n), np.random.default_rng(seed))
+            p, error, n_left = posterior_of_tables(space, limit, n, min(PATIENCE * len(people), n), seed)
+            part, log_all, log_left = 0, math.log(space.n_tables), math.nan if n_left is None else math.log(n_left)
     else:
         _check_symmetric(people, release, algorithm.func, arguments)  # type: ignore[attr-defined]
         p, part = people.baseline, np.arange(len(release.buckets))
@@ -1136,10 +1142,7 @@ def downcoding(
         p = minimal_posterior(cells, a, algorithm.k, nodes)[group]
     else:
         space = ExactValues(cells, algorithm, a)
-        if space.n_tables <= limit:
-            p = enumerate_tables(space)[0]
-        else:
-            p, error = sample_tables(space, n, PATIENCE * release.n_records, np.random.default_rng(seed))
+        p, error, _ = posterior_of_tables(space, limit, n, PATIENCE * release.n_records, seed)
     values = release.sensitive_values.take(s).to_frame(index=False)
     rows = pd.concat([release.buckets.take(group).to_frame(index=False), values], axis=1)
     index, columns = pd.MultiIndex.from_frame(rows), cells.values[a]

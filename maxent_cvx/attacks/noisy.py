@@ -220,10 +220,10 @@ def noisy(
     published = _read(answers, people, noise, prior, listed(knowledge), check_positive(limit, "limit"))
     log_prior = published.log_prior
     before, after = log_prior.copy(), log_prior.copy()
-    every = published.components()
-    for component in every:  # before any work, so that a large component does not fail after others are done
+    components = published.components()
+    for component in components:  # before any work, so that a large component does not fail after others are done
         component.check()
-    for component in every:
+    for component in components:
         before[component.people], after[component.people] = component.posteriors()
     with np.errstate(invalid="ignore"):
         gain = np.where(np.isfinite(before), after - before, np.nan)
@@ -290,14 +290,14 @@ class _Published:
         for column, part in enumerate(of_link.tolist()):
             by_part.setdefault(part, []).append(column)
         n_answers = self.member.shape[1]
-        every = []
+        components = []
         for members in groups:
             columns = by_part[int(of_person[members[0]])]
             mine = [column for column in columns if column < n_answers]
             known = [sentences[column - n_answers] for column in columns if column >= n_answers]
             inside = self.member[members][:, mine].toarray()
-            every.append(_Component(self, members, mine, inside, known))
-        return every
+            components.append(_Component(self, members, mine, inside, known))
+        return components
 
 
 def _read(
@@ -698,8 +698,10 @@ class _Plan:
             if t < 0:
                 log_share[k] = log_sums(chosen, share, len(log_share[k]))
             else:  # the expected share of the people of the kind
-                some = chosen > 0
-                log_share[k][t] = logsumexp(share[some] + np.log(chosen[some])) if some.any() else -np.inf
+                is_chosen = chosen > 0
+                log_share[k][t] = (
+                    logsumexp(share[is_chosen] + np.log(chosen[is_chosen])) if is_chosen.any() else -np.inf
+                )
                 log_share[k][t] -= np.log(len(self.kinds[k].people))
             after = log_sums(source, on, len(before))
         for kind, of_type in zip(self.kinds, log_share, strict=True):

@@ -517,7 +517,7 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
     """Read one sheet of an Excel file."""
     if find_spec("openpyxl") is None:
         raise TableError(
-            f"{path!r} is an Excel file; install pip install 'maxent-cvx[excel]', or save it as CSV"
+            f"{path!r} is an Excel file; run  pip install 'maxent-cvx[excel]',  or save it as CSV"
         ) from None
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:

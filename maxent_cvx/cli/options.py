@@ -595,7 +595,7 @@ def parse(arguments: Sequence[str]) -> Options:
     }
     cls: type[Options] = given.pop("options")
     if unknown:
-        near = get_close_matches(unknown[0].strip("-").replace("-", "_"), [one.name for one in fields(cls)], n=1)
+        near = get_close_matches(unknown[0].strip("-").replace("-", "_"), [option.name for option in fields(cls)], n=1)
         hint = f"; did you mean --{near[0].replace('_', '-')}?" if near else ""
         raise UsageError(f"unrecognized argument {unknown[0]!r}{hint} (see {given['program']} --help)")
     if isinstance(given.get("table"), tuple):  # several tables

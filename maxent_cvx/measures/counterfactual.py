@@ -384,9 +384,9 @@ def _solve(
     if view.n_records == 1:
         kinds.because[kind] = "nobody is left"
         return
-    rest = original.iloc[np.arange(len(original)) != at]
+    others = original.iloc[np.arange(len(original)) != at]
     try:
-        other = _view_without(kinds, kind) if publish is None else publish(rest)
+        other = _view_without(kinds, kind) if publish is None else publish(others)
     except MaxEntError as error:
         kinds.because[kind] = str(one_line(str(error)))
         return
@@ -401,11 +401,11 @@ def _solve(
         kinds.because[kind] = str(one_line(str(error)))
         return
     counts = pd.Series(solved.table[hers].sum(axis=0), solved.view.sensitive_values)
-    every = solved.view.n_q[hers].sum()
-    people = every - counts.get(OUTSIDE, 0.0)
+    n_with_tuples = solved.view.n_q[hers].sum()
+    people = n_with_tuples - counts.get(OUTSIDE, 0.0)
     if people > EMPTY:
         kinds.without[kind] = counts.reindex(view.sensitive_values, fill_value=0.0).to_numpy() / people
-        kinds.how[kind], kinds.error[kind] = SOLVED, min(solved.certificate.bound * every / people, 1.0)
+        kinds.how[kind], kinds.error[kind] = SOLVED, min(solved.certificate.bound * n_with_tuples / people, 1.0)
     elif hers.any() or solved.view.generalized:  # no cell with other people covers the tuple
         kinds.without[kind], kinds.how[kind] = _fallback(kinds, np.array([kind]))[0], CLOSED
     elif not is_alone:
@@ -712,11 +712,11 @@ class _Response:
         steps = missed @ self.inverse
         steps[np.abs(missed).max(axis=1, initial=0.0) < MET] = 0.0
         # The part that multipliers cannot correct: rows that depend on each other, or on the totals of the buckets.
-        rest = np.abs(missed - steps @ self.S)
-        in_range = rest.max(axis=1, initial=0.0) < 1e-6 + 1e-4 * np.abs(missed).max(axis=1, initial=0.0)
+        uncorrected = np.abs(missed - steps @ self.S)
+        in_range = uncorrected.max(axis=1, initial=0.0) < 1e-6 + 1e-4 * np.abs(missed).max(axis=1, initial=0.0)
         blamed = np.full(n, -1)
-        if rest.shape[1]:
-            blamed = np.where(converged & ~in_range, self.active[rest.argmax(axis=1)], -1)
+        if uncorrected.shape[1]:
+            blamed = np.where(converged & ~in_range, self.active[uncorrected.argmax(axis=1)], -1)
         hers = np.flatnonzero(self.q[flat] == q[of])
         own = hers[self.s[flat[hers]] == s[of[hers]]]  # one term per record
         is_exact = converged & (steps == 0).all(axis=1) & ~self.is_open[b] & (self.x[flat[own]] > EMPTY)

@@ -130,9 +130,9 @@ def differences(units: np.ndarray, most: int) -> np.ndarray | None:
 def refined(units: np.ndarray, entropy: Callable[[np.ndarray], np.ndarray], evaluations: int) -> Steps:
     """Evaluate H at all possible changes or, if these are too many, bisect where most of the area is undetermined."""
     span = int(units[-1] - units[0])
-    every = differences(units, evaluations)
-    if every is not None and len(every) * cost(units, span) <= MOST_EXACT:
-        return _changes(stepwise(every, entropy(every)))
+    changes = differences(units, evaluations)
+    if changes is not None and len(changes) * cost(units, span) <= MOST_EXACT:
+        return _changes(stepwise(changes, entropy(changes)))
     if min(TOGETHER, evaluations) * cost(units, span // 2) > BREAKPOINTS_MOST_RUNS:
         raise GroupTooLarge(
             f"the exact curve of {len(units)} distinct values takes too long; use .at(eps), or round the values"
@@ -288,8 +288,8 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
     p = np.add.reduceat(p[:, order], start, axis=1)  # several values may represent the same number
     distinct, p = distinct[p.any(axis=0)], p[:, p.any(axis=0)]
     support = (p > 0).sum(axis=1)
-    every = differences(distinct, MOST_DIFFERENCES)
-    together = np.inf if every is None else len(p) * len(every) * cost(distinct, int(np.ptp(distinct)))
+    changes = differences(distinct, MOST_DIFFERENCES)
+    together = np.inf if changes is None else len(p) * len(changes) * cost(distinct, int(np.ptp(distinct)))
     if (runs := min(together, own_runs(support))) > MOST_RUNS:
         raise GroupTooLarge(
             f"the equivocation of {len(p)} distributions of {len(distinct)} values requires {runs:.1e} runs, and "
@@ -298,9 +298,9 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
     of_eps = [unit.window(eps, int(np.ptp(distinct))) for eps in at]
     measured = np.empty((len(p), 3 + len(at)))
     if together <= own_runs(support):
-        assert every is not None
-        entropy = least_entropy(distinct, p, every)
-        measured[:] = _measured(np.broadcast_to(every, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
+        assert changes is not None
+        entropy = least_entropy(distinct, p, changes)
+        measured[:] = _measured(np.broadcast_to(changes, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
     else:
         for k in np.unique(support):
             rows = np.flatnonzero(support == k)
@@ -574,19 +574,19 @@ class Equivocation(ReprMixin):
         """The curve: widths in units, or in the unit of the values on a grid."""
         if self.step is None:
             return refined(self._units, self._entropy, self.evaluations)
-        n_steps, every = self.eps_max / self.step, differences(self._units, self.evaluations)
-        most = self.evaluations if every is None else MOST_STEPS
+        n_steps, changes = self.eps_max / self.step, differences(self._units, self.evaluations)
+        most = self.evaluations if changes is None else MOST_STEPS
         if n_steps >= most:
             raise GroupTooLarge(
                 f"step={self.step:g}: the grid up to {self.eps_max:g} would have {n_steps:.12g} points, and at most "
                 f"{most} are allowed; use a larger step, or omit it for the exact curve"
             )
         grid = self.step * np.arange(max(math.ceil(round(n_steps, 9)), int(self._span > 0)) + 1)
-        if every is None:
+        if changes is None:
             return stepwise(grid, np.asarray(self.at(grid)))
-        self._afford(every)
-        last = np.searchsorted(every, [self._width(eps) for eps in grid], side="right") - 1  # the last change of H
-        return stepwise(grid, self._entropy(every)[last])
+        self._afford(changes)
+        last = np.searchsorted(changes, [self._width(eps) for eps in grid], side="right") - 1  # the last change of H
+        return stepwise(grid, self._entropy(changes)[last])
 
     @property
     def _epsilon(self) -> np.ndarray:

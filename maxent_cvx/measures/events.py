@@ -151,10 +151,10 @@ def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> Sensiti
 
 
 def _with_nodes(
-    events: SensitiveEvents, every: SensitiveEvents, nodes: Mapping[object, frozenset[object]]
+    events: SensitiveEvents, all_values: SensitiveEvents, nodes: Mapping[object, frozenset[object]]
 ) -> SensitiveEvents:
     """Add the nodes of a hierarchy that contain the value of an event, except single values and the root."""
-    values = every.labels
+    values = all_values.labels
     if not values.isin(list(frozenset().union(*nodes.values()))).any():
         raise StatementError(
             f"within: the hierarchy contains none of the values of {values.name!r}, such as {join_names(values, 3)}"
@@ -167,7 +167,7 @@ def _with_nodes(
         if node in labels:
             raise TableError(f"within: the hierarchy has a node {short_repr(node)}, which is also a value; rename it")
         labels.append(node)
-        columns.append(sp.csr_array(every.includes[:, np.flatnonzero(below)].sum(axis=1)[:, None]))
+        columns.append(sp.csr_array(all_values.includes[:, np.flatnonzero(below)].sum(axis=1)[:, None]))
     return SensitiveEvents(pd.Index(labels, dtype=object, name=events.labels.name), sp.csr_array(sp.hstack(columns)))
 
 
@@ -184,10 +184,10 @@ def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[Se
             )
         return events, None
     attribute = events.labels.name
-    every = attribute_values(values, attribute)
+    all_values = attribute_values(values, attribute)
     if isinstance(within, Mapping | pd.DataFrame | PathLike):
-        return _with_nodes(events, every, read_hierarchies({str(attribute): within})[str(attribute)]), None
-    if (scale := scale_of(every.labels)) is None:
+        return _with_nodes(events, all_values, read_hierarchies({str(attribute): within})[str(attribute)]), None
+    if (scale := scale_of(all_values.labels)) is None:
         if within is not None and not is_zero:
             raise StatementError(
                 f"within (--within) must be 0, as the values of {attribute!r} are neither numbers, dates nor an ordered "
@@ -195,7 +195,7 @@ def read_events(values: pd.Index, sensitive: object, within: object) -> tuple[Se
             )
         return events, None
     radius = scale.default_radius() if within is None else scale.read_radius(within)
-    return events, Intervals(scale, radius, every.labels.get_indexer(events.labels), every, within is None)
+    return events, Intervals(scale, radius, all_values.labels.get_indexer(events.labels), all_values, within is None)
 
 
 @dataclass(frozen=True, eq=False)

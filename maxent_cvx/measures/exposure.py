@@ -386,12 +386,7 @@ def exposed(
     names: list[Any]
     rows: pd.DataFrame | None
     if isinstance(post, PartitionedPosterior):
-        if original is not None:
-            raise StatementError("the attack's success is available in memory only; omit the original records")
-        if baseline is not None and not isinstance(baseline, str | pd.Series):
-            raise StatementError(
-                'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
-            )
+        _check_for_partitions(original, baseline)
         values, names, rows, people = post.release.sensitive_values, list(post.release.qi), None, post.release.n_q
     else:
         rows, people = of_those_inside(post)
@@ -417,11 +412,8 @@ def exposed(
         attribution = Attribution(post, rule, rows, people)
     counts = {name: number if name == "error" else np.rint(number).astype(int) for name, number in sums.items()}
 
-    histogram = pd.Series(
-        counts["histogram"],
-        index=pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)"),
-        name="people",
-    )
+    tenths = pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)")
+    histogram = pd.Series(counts["histogram"], tenths, name="people")
     total = int(histogram.sum())
     by_value = pd.DataFrame(
         {
@@ -447,14 +439,27 @@ def exposed(
     # Private fields are set here and are not parameters of the class, which users may construct.
     vars(result).update(_rule=rule, _attribution=attribution)
     if not post.view.inside.all():
-        n, inside = post.view.n_records, int(np.asarray(post.view.n_s)[post.view.inside].sum())
-        template = (
-            "These are the probabilities of people who are in the release: {inside:,} of the {n:,} people of the population. "
-            "People who may be outside of it have each value with a smaller probability."
-        )
-        note = Message(template, inside=inside, n=n)
-        vars(result).update(_whom="people who may be in the release", _note=(note,))
+        vars(result).update(_whom="people who may be in the release", _note=(_note_on_population(post.view),))
     return result
+
+
+def _check_for_partitions(original: object, baseline: object) -> None:
+    """Refuse the arguments of :func:`exposed` that need a release in memory."""
+    if original is not None:
+        raise StatementError("the attack's success is available in memory only; omit the original records")
+    if baseline is not None and not isinstance(baseline, str | pd.Series):
+        raise StatementError(
+            'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
+        )
+
+
+def _note_on_population(view: Any) -> str:
+    """Return a sentence about the people to whom the probabilities of a release of a population refer."""
+    template = (
+        "These are the probabilities of people who are in the release: {inside:,} of the {n:,} people of the population. "
+        "People who may be outside of it have each value with a smaller probability."
+    )
+    return Message(template, inside=int(np.asarray(view.n_s)[view.inside].sum()), n=view.n_records)
 
 
 def _of_each_record(
@@ -527,8 +532,8 @@ def _attack_success(post: Posterior, original: pd.DataFrame, slack: float) -> fl
     """Compute P(argmax = truth) over all people."""
     p = post.conditional().to_numpy()  # not by name, since the records do not identify named people
     guess = p >= (p.max(axis=1) - slack)[:, None]
-    right = count_pairs(post.view, original) * guess / guess.sum(axis=1, keepdims=True)
-    return float(right.sum() / post.space.view.n_records)
+    n_right = count_pairs(post.view, original) * guess / guess.sum(axis=1, keepdims=True)
+    return float(n_right.sum() / post.space.view.n_records)
 
 
 def _mean_baseline(p0: np.ndarray, people: np.ndarray) -> np.ndarray:
@@ -1062,57 +1067,60 @@ def _doubts(
 ) -> Iterator[tuple[str, bool]]:
     """Yield reasons why "nobody is exposed" may be wrong, and whether each makes the verdict unreliable."""
     if closer:
-        windows = rule.windows
-        assert windows is not None
+        assert rule.windows is not None
         narrower = Message(
             "A narrower interval than +-{radius} would expose {people} who are not counted because the baseline "
             "probability of the wider interval is too large. Choose a smaller distance (within).",
-            radius=windows.scale.in_words(windows.radius),
+            radius=rule.windows.scale.in_words(rule.windows.radius),
             people=_people(closer),
         )
         yield narrower, True
-    if is_given:  # the user has chosen the distance
-        return
-    names = list(rule.events.labels.names)
-    for name in names:
-        every = attribute_values(rule.values, name)
-        numbers_of_people = None if n_s is None else every.of(n_s[None])[0]
-        is_unique = are_nearly_unique(numbers_of_people, len(every.labels), n_people)
-        texts = look_like_numbers(every.labels)
-        close = read_events(every.labels, None, None)[1]  # the default intervals of the attribute alone
-        if len(names) > 1 and close is not None and not close.are_single_values:
-            combined = Message(
-                "Combinations of {names} are compared for equality, although {name!r} is a number, date or rank, so close "
-                "values count as different. Choose {name!r} alone, or set the distance (within) to 0 if only equal "
-                "values matter.",
-                names=", ".join(map(str, names)),
-                name=name,
-            )
-            yield combined, True
-        elif rule.windows is not None:
-            if is_unique:
-                unique = Message(
-                    "Most values of {name!r} occur only once or twice: whether anybody is exposed depends on the distance "
-                    "(within); choose it deliberately.",
-                    name=name,
-                )
-                yield unique, False
-        elif rule.intervals is None and close is None and texts:
-            numerical = Message(
-                "{n:,} of {total:,} values of {name!r} look like numbers, dates or ranges, such as {example}, but are treated "
-                "as unrelated labels, so close values count as different. Convert them to numbers or dates, or set the "
-                "distance (within) to 0 if only equal values matter.",
-                n=len(texts),
-                total=len(every.labels),
-                name=name,
-                example=_in_quotes(texts[0]),
-            )
-            yield numerical, True
-        elif is_unique:
-            equal = Message(
-                "Most values of {name!r} occur only once or twice, and only equal values count, so hardly any value can be "
-                "inferred, whatever is known. Group the values, or set the distance (within) to 0 if only equal values "
-                "matter.",
-                name=name,
-            )
-            yield equal, True
+    if not is_given:  # otherwise the user has chosen the distance
+        for name in rule.events.labels.names:
+            if (doubt := _doubt_about(rule, name, n_s, n_people)) is not None:
+                yield doubt
+
+
+def _doubt_about(rule: ExposureRule, name: Any, n_s: np.ndarray | None, n_people: int) -> tuple[str, bool] | None:
+    """Return a reason why the values of an attribute may be compared wrongly, see :func:`_doubts`."""
+    values = attribute_values(rule.values, name)
+    numbers_of_people = None if n_s is None else values.of(n_s[None])[0]
+    is_unique = are_nearly_unique(numbers_of_people, len(values.labels), n_people)
+    texts = look_like_numbers(values.labels)
+    close = read_events(values.labels, None, None)[1]  # the default intervals of the attribute alone
+    if len(rule.events.labels.names) > 1 and close is not None and not close.are_single_values:
+        combined = Message(
+            "Combinations of {names} are compared for equality, although {name!r} is a number, date or rank, so close "
+            "values count as different. Choose {name!r} alone, or set the distance (within) to 0 if only equal "
+            "values matter.",
+            names=", ".join(map(str, rule.events.labels.names)),
+            name=name,
+        )
+        return combined, True
+    if rule.windows is None and rule.intervals is None and close is None and texts:
+        numerical = Message(
+            "{n:,} of {total:,} values of {name!r} look like numbers, dates or ranges, such as {example}, but are treated "
+            "as unrelated labels, so close values count as different. Convert them to numbers or dates, or set the "
+            "distance (within) to 0 if only equal values matter.",
+            n=len(texts),
+            total=len(values.labels),
+            name=name,
+            example=_in_quotes(texts[0]),
+        )
+        return numerical, True
+    if not is_unique:
+        return None
+    if rule.windows is not None:
+        unique = Message(
+            "Most values of {name!r} occur only once or twice: whether anybody is exposed depends on the distance "
+            "(within); choose it deliberately.",
+            name=name,
+        )
+        return unique, False
+    equal = Message(
+        "Most values of {name!r} occur only once or twice, and only equal values count, so hardly any value can be "
+        "inferred, whatever is known. Group the values, or set the distance (within) to 0 if only equal values "
+        "matter.",
+        name=name,
+    )
+    return equal, True

@@ -432,17 +432,18 @@ def leakage(
             "moved by {:.3g}",
         ),
     ]
-    at = [[it.row, it.column] for _, it, _, _ in measured]
+    at = [[interval.row, interval.column] for _, interval, _, _ in measured]
     columns = {
-        "value": [it.value for _, it, _, _ in measured],
-        "low": [it.low for _, it, _, _ in measured],
-        "high": [it.high for _, it, _, _ in measured],
+        "value": [interval.value for _, interval, _, _ in measured],
+        "low": [interval.low for _, interval, _, _ in measured],
+        "high": [interval.high for _, interval, _, _ in measured],
         "unit": [unit for _, _, unit, _ in measured],
         "q": pd.array([None if row is None else rows.index[row] for row, _ in at], dtype=object),
         "s": pd.array([None if column is None else rows.columns[column] for _, column in at], dtype=object),
         "says": [
-            _where(rows, it, before, after) + (UNDEFINED if math.isnan(it.value) else says.format(it.value))
-            for _, it, _, says in measured
+            _where(rows, interval, before, after)
+            + (UNDEFINED if math.isnan(interval.value) else says.format(interval.value))
+            for _, interval, _, says in measured
         ],
     }
     return pd.DataFrame(columns, index=pd.Index([name for name, *_ in measured], name="measure"))

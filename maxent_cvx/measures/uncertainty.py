@@ -163,16 +163,7 @@ def uncertain(
     if not statements:
         raise StatementError("statements is empty; give {statement: probability}")
     workers, rng = _checked_options(draws, seed, n_jobs, progress)
-    full, labels = model.copy(), list[str]()
-    for key in statements:
-        if not (isinstance(key, str) and key in full.knowledge):
-            source = read_statement(key) if isinstance(key, str) else as_source(key)
-            key = next((label for label, known in full.knowledge.items() if known == source), source.label)
-            if key not in full.knowledge:
-                full.add(source)
-        if key in labels:
-            raise DuplicateLabel(f"the statement {key!r} is given twice; give it one probability")
-        labels.append(key)
+    full, labels = _with_statements(model, statements)
     p = np.array([check_float(value, f"the probability of {key!r}", 0.0, 1.0) for key, value in statements.items()])
     subsets = _Subsets.of(full, labels, measure, threshold, baseline)
     parts, draws = subsets.parts_or_draws(draws, DRAWS)
@@ -182,35 +173,34 @@ def uncertain(
     index, people = subsets.rows
     p_exposed = np.where(subsets.empty.exposed, 1.0, 0.0)
     log_consistent, expected, variance = 0.0, 0.0, 0.0
-    spread, ends = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
+    distributions, ends = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
     for part, mask, results in zip(parts, masks, answers, strict=True):
-        consistent = np.array([answer is not None for answer in results])
         weight = np.full(len(mask), 1 / len(mask))
         if draws is None:
             weight = np.where(mask[:, part], p[part], 1 - p[part]).prod(axis=1)
-        total = float(weight[consistent].sum())
-        if total <= 0:
+        consistent = np.array([answer is not None for answer in results])
+        if not weight[consistent].sum() > 0:
             raise Infeasible("no subset of the statements with positive probability is consistent with the release")
         if not consistent.all():
             log_consistent += math.log1p(-float(weight[~consistent].sum()))
-        kept, weight = [answer for answer in results if answer is not None], weight[consistent] / total
+        weight = weight[consistent] / weight[consistent].sum()  # given that the statements are consistent
+        kept = [answer for answer in results if answer is not None]
         inside = subsets.groups_of(part) if len(parts) > 1 else np.ones(len(people), dtype=bool)
-        table = np.array([answer.exposed for answer in kept])[:, inside]
-        p_exposed[inside] = weight @ table
-        values = np.array([answer.value for answer in kept]) if subsets.measures else table @ people[inside]
-        spread.append((values, weight))
+        is_exposed = np.array([answer.exposed for answer in kept])[:, inside]
+        p_exposed[inside] = weight @ is_exposed
+        values = np.array([answer.value for answer in kept]) if subsets.measures else is_exposed @ people[inside]
+        distributions.append(_merged(values, weight))
         mean = _mean(values, weight)
         expected += mean
         if draws is not None:
             variance = _mean((values - mean) ** 2, weight) / max(len(values) - 1, 1) if np.isfinite(mean) else math.nan
         ends.append(_ends(values, mask[:, part].sum(axis=1)[consistent], len(part)))
     if subsets.measures is None and len(parts) > 1:  # groups that no statement can affect
-        reached = np.any([subsets.groups_of(part) for part in parts], axis=0)
-        constant = int(people[~reached] @ subsets.empty.exposed[~reached])
-        spread.append((np.array([constant]), np.ones(1)))
+        constant = subsets.constant(parts)
+        distributions.append((np.array([constant]), np.ones(1)))
         expected += constant
         ends.append(np.full((1, 2), constant))
-    values, weight = reduce(_convolve, (_merged(*each) for each in spread))
+    values, weight = reduce(_convolve, distributions)
     if subsets.measures is None:
         values = values.astype(int)
     positive = weight > 0
@@ -225,6 +215,23 @@ def uncertain(
         ).rename_axis("statements"),
         draws=draws,
     )  # fmt: skip
+
+
+def _with_statements(model: MaxEnt, statements: Iterable[Any]) -> tuple[MaxEnt, list[str]]:
+    """Return a copy of the model that contains all statements, and the label of each."""
+    full, labels = model.copy(), list[str]()
+    for key in statements:
+        if isinstance(key, str) and key in full.knowledge:
+            label = key
+        else:
+            source = read_statement(key) if isinstance(key, str) else as_source(key)
+            label = next((label for label, known in full.knowledge.items() if known == source), source.label)
+            if label not in full.knowledge:
+                full.add(source)
+        if label in labels:
+            raise DuplicateLabel(f"the statement {label!r} is given twice; give it one probability")
+        labels.append(label)
+    return full, labels
 
 
 def attribute(
@@ -414,17 +421,17 @@ class _Subsets:
     def parts(self) -> list[np.ndarray]:
         """Return positions of the statements of each independent part; a single part for measures except exposure."""
         known = self.model.form.by_label(np.arange(self.model.form.shape[0]))
-        every = [np.arange(len(self.labels))]
+        all_statements = [np.arange(len(self.labels))]
         if self.measures is not None or self.model.convex or any(not len(known.get(x, ())) for x in self.labels):
-            return every
+            return all_statements
         of_label, _ = self._components
         # A source of several rows links the parts of its rows, because it is known as a whole.
         flat = np.concatenate(of_label)
-        source = np.repeat(np.arange(len(of_label)), [len(each) for each in of_label])
+        source = np.repeat(np.arange(len(of_label)), [len(rows) for rows in of_label])
         n = int(flat.max()) + 1
         links = sp.coo_array((np.ones(len(flat)), (source, len(of_label) + flat)), shape=(len(of_label) + n,) * 2)
         number = sp.csgraph.connected_components(links, directed=False)[1][: len(of_label)]
-        return [np.flatnonzero(number == each) for each in dict.fromkeys(number.tolist())]
+        return [np.flatnonzero(number == rows) for rows in dict.fromkeys(number.tolist())]
 
     def parts_or_draws(self, draws: int | None, default: int) -> tuple[list[np.ndarray], int | None]:
         """Return the parts whose subsets are enumerated, or a single part, and the number of subsets to draw."""
@@ -436,6 +443,11 @@ class _Subsets:
         """Mark the groups of people whom the statements of a part can affect."""
         of_label, of_group = self._components
         return np.isin(of_group, np.concatenate([of_label[i] for i in part]))
+
+    def constant(self, parts: Sequence[np.ndarray]) -> int:
+        """Return the number of exposed people whom no statement can affect."""
+        affected = np.any([self.groups_of(part) for part in parts], axis=0)
+        return int(self.rows[1][~affected] @ self.empty.exposed[~affected])
 
     def solve(self, masks: Sequence[np.ndarray], workers: Workers, progress: bool | None) -> list[list[_Answer | None]]:
         """Solve each distinct subset once; None for contradictory subsets."""
@@ -505,10 +517,10 @@ def _merged(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _convolve(
-    one: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray]
+    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the distribution of the sum of two independent numbers."""
-    return _merged(np.add.outer(one[0], other[0]).ravel(), np.multiply.outer(one[1], other[1]).ravel())
+    return _merged(np.add.outer(first[0], second[0]).ravel(), np.multiply.outer(first[1], second[1]).ravel())
 
 
 def _ends(values: np.ndarray, size: np.ndarray, n: int) -> np.ndarray:
@@ -516,12 +528,12 @@ def _ends(values: np.ndarray, size: np.ndarray, n: int) -> np.ndarray:
     return np.array([(values[size <= k].min(), values[size <= k].max()) for k in range(n + 1) if (size <= k).any()])
 
 
-def _convolved_ends(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _convolved_ends(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the ends of a sum: at most i statements of one part and k - i of another."""
-    ends = np.empty((len(one) + len(other) - 1, 2), dtype=np.result_type(one, other))
+    ends = np.empty((len(first) + len(second) - 1, 2), dtype=np.result_type(first, second))
     for k in range(len(ends)):
-        i = np.arange(min(k + 1, len(one)))
-        ways = one[i] + other[np.minimum(k - i, len(other) - 1)]
+        i = np.arange(min(k + 1, len(first)))
+        ways = first[i] + second[np.minimum(k - i, len(second) - 1)]
         ends[k] = ways[:, 0].min(), ways[:, 1].max()
     return ends
 

@@ -429,8 +429,8 @@ def _inference(
         yield "t", worst["t"], "distance", "largest distance of P(. | q) from P(.): t-closeness"
     if isinstance(post, Posterior):
         rows, people = of_those_inside(post)
-        right = float(people @ rows.to_numpy().max(axis=1) / people.sum())
-        yield "best guess", right, "probability", "probability that the likeliest value is right, mean over people"
+        p_right = float(people @ rows.to_numpy().max(axis=1) / people.sum())
+        yield "best guess", p_right, "probability", "probability that the likeliest value is right, mean over people"
         if (n_s := published(post.view)) is not None:
             before = float(n_s.max() / n_s.sum())
             yield "best guess without the release", before, "probability", "the share of the most frequent value"

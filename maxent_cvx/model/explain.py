@@ -183,15 +183,15 @@ def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
         group = pairs // n_s
         is_empty = np.minimum.reduceat(empty[order], start)
         several = (_n_choices(space, group, size) > 1)[group]
-        one = several & ~is_empty & (np.bincount(group, ~is_empty, size)[group] == 1)
+        is_one = several & ~is_empty & (np.bincount(group, ~is_empty, size)[group] == 1)
         first, last = np.searchsorted(group, group), np.searchsorted(group, group, side="right")
         end = np.append(start, len(order))
-        for i in np.flatnonzero(is_empty | one):
-            own = order[end[i] : end[i + 1]]
-            terms = own if is_empty[i] else np.setdiff1d(order[end[first[i]] : end[last[i]]], own)
+        for i in np.flatnonzero(is_empty | is_one):
+            terms_of_value = order[end[i] : end[i + 1]]
+            terms = terms_of_value if is_empty[i] else np.setdiff1d(order[end[first[i]] : end[last[i]]], terms_of_value)
             whom, value = int(group[i]), int(pairs[i] % n_s)
             name = name_of(space, kind, whom, value)
-            yield Inference(name, (kind, whom), value, float(one[i]), int(people[whom]), terms)
+            yield Inference(name, (kind, whom), value, float(is_one[i]), int(people[whom]), terms)
 
 
 def name_of(space: Space, kind: str, group: int, value: int) -> str:
@@ -202,12 +202,10 @@ def name_of(space: Space, kind: str, group: int, value: int) -> str:
     label = view.sensitive_values[value]
     several = len(view.sensitive) > 1
     values = zip(view.sensitive, label, strict=True) if several else [(None, label)]
-    sensitive = frozenset((name, choose(one, "the sensitive value")) for name, one in values)
+    sensitive = frozenset((name, choose(x, "the sensitive value")) for name, x in values)
     if kind == "who":
         return str(Event(sensitive, who=frozenset([space.people.names[group]])))
-    given = frozenset(
-        (name, choose(one, name)) for name, one in zip(view.qi, view.quasi_identifiers[group], strict=True)
-    )
+    given = frozenset((name, choose(x, name)) for name, x in zip(view.qi, view.quasi_identifiers[group], strict=True))
     if kind == "others":
         return f"P({conditions(sensitive)} | {', '.join(filter(None, [OTHERS, conditions(given)]))})"
     return str(Event(sensitive, given))
@@ -262,16 +260,16 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
     maybe = np.bincount(of, undecided[terms], n) > 0
     choices = _n_choices(space, owner, len(whom.people))
     may_be = np.bincount(owner, filled | maybe, len(whom.people))
-    one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
-    zero = ~filled & ~maybe & (np.bincount(owner, one, len(whom.people))[owner] == 0)
+    is_one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
+    zero = ~filled & ~maybe & (np.bincount(owner, is_one, len(whom.people))[owner] == 0)
     open_ = maybe & ~filled
-    listed = one | zero | open_
+    listed = is_one | zero | open_
     people = whom.people[owner]
     p = np.bincount(of, counts[terms], n) / people
     return pd.DataFrame(
         {
             "kind": whom.kind, "group": owner, "value": pairs % n_values,
-            "probability": np.where(open_, np.nan, one.astype(float)), "posterior": p, "people": people,
+            "probability": np.where(open_, np.nan, is_one.astype(float)), "posterior": p, "people": people,
             "decided": ~open_,
         }
     )[listed]  # fmt: skip
@@ -604,7 +602,7 @@ def _left_out(
 
     Statements are given by the number of their row in the form; convex constraints are numbered after the rows.
     """
-    model, held = model_of(post), measures(post, "of all that is known")
+    model, of_all = model_of(post), measures(post, "of all that is known")
     name_of_item = dict(zip(items.tolist(), names, strict=True))
 
     def solve_without(item: int) -> Posterior:
@@ -613,19 +611,19 @@ def _left_out(
         return smaller.solve(warm_start=post, time_limit=time_limit)
 
     def measure(item: int, answer: Posterior) -> dict[str, Any]:
-        return {"found": measures(answer, f"without {name_of_item[item]!r}")}
+        return {"measures": measures(answer, f"without {name_of_item[item]!r}")}
 
     removable = [item for item in name_of_item if item not in model.ruled_out]
     cases = StatementCases(name_of_item, solve_without, measure)
     rows = solved_rows(cases, [[item] for item in removable], "without", progress=progress)
     solved = dict(zip(removable, rows, strict=True))
-    left = [solved.get(row, {}).get("found", {}) for row in items.tolist()]
+    without_item = [solved.get(row, {}).get("measures", {}) for row in items.tolist()]
     columns = {}
-    for key in dict.fromkeys([*held, *itertools.chain(*left)]):
-        without = np.array([found.get(key, np.nan) for found in left])
+    for key in dict.fromkeys([*of_all, *itertools.chain(*without_item)]):
+        without = np.array([numbers.get(key, np.nan) for numbers in without_item])
         columns[measures.heading(key, "without")] = without
         with np.errstate(invalid="ignore"):  # infinity minus infinity is NaN
-            columns[measures.heading(key, "change")] = without - held.get(key, np.nan)
+            columns[measures.heading(key, "change")] = without - of_all.get(key, np.nan)
     columns["message"] = np.array([solved.get(row, {}).get("message", "") for row in items.tolist()], dtype=object)
     return columns
 

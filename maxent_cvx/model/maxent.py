@@ -579,8 +579,8 @@ class MaxEnt:
             table = pd.DataFrame(ends.value.T, columns=["low", "high"], index=query.index)
             return table.assign(exact=np.array(["neither", "low", "high", "both"])[ends.is_exact.T @ [1, 2]])
         several = list(asked) if is_several(asked) and not isinstance(asked, str) else [asked]
-        probabilities: list[Any] = [read_probability(one) if isinstance(one, str) else one for one in several]
-        if strangers := [one for one in probabilities if not isinstance(one, Probability)]:
+        probabilities: list[Any] = [read_probability(item) if isinstance(item, str) else item for item in several]
+        if strangers := [item for item in probabilities if not isinstance(item, Probability)]:
             raise StatementError(f"bounds expects probabilities such as P('Flu'), got {short_repr(strangers[0])}")
         query = of_combinations(probabilities, self.space)
         ends = bounds_of(query, self, integer, seconds, progress, exact is not False)

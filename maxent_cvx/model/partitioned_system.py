@@ -233,14 +233,14 @@ class Sizes:
         return mixed
 
 
-def larger(some: Sequence[Sizes]) -> Sizes:
+def larger(parts: Sequence[Sizes]) -> Sizes:
     """Return the ranges of coefficients over several partitions."""
     typed: dict[int, tuple[Fraction, Fraction]] = {}
-    for sizes in some:
+    for sizes in parts:
         for row, (least, most) in sizes.typed.items():
             least_so_far, most_so_far = typed.get(row, (least, most))
             typed[row] = min(least, least_so_far), max(most, most_so_far)
-    all_least, all_most = (np.stack([getattr(sizes, side) for sizes in some]) for side in ("least", "most"))
+    all_least, all_most = (np.stack([getattr(sizes, side) for sizes in parts]) for side in ("least", "most"))
     return Sizes(all_least.min(axis=0), all_most.max(axis=0), typed)
 
 

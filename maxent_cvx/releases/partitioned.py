@@ -427,20 +427,23 @@ def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> Par
     """Make a release from counted partitions, see :func:`assembled`."""
     if not counted:
         raise TableError("the table has no records; expected at least one")
-    counts = [each for _, each in counted]
-    check_one_kind([each.sort_of_bucket for each in counts], roles.bucket)
-    tuples, q_numbers = CountedTuples.united([each.tuples for each in counts])
-    values, s_numbers = CountedTuples.united([each.values for each in counts])
+    counts = [counts_of_part for _, counts_of_part in counted]
+    check_one_kind([counts_of_part.sort_of_bucket for counts_of_part in counts], roles.bucket)
+    tuples, q_numbers = CountedTuples.united([counts_of_part.tuples for counts_of_part in counts])
+    values, s_numbers = CountedTuples.united([counts_of_part.values for counts_of_part in counts])
     labels = values.labels if len(roles.sensitive) > 1 else values.labels.levels[0]
     whole = Whole(roles, tuple(tuples.labels.levels), labels, values.records, int(tuples.records.sum()))
     makers = []
-    for (part, each), q, s in zip(counted, q_numbers, s_numbers, strict=True):
+    for (part, counts_of_part), q, s in zip(counted, q_numbers, s_numbers, strict=True):
         n_s = np.zeros(len(labels), dtype=np.int64)
-        n_s[s] = each.values.records
+        n_s[s] = counts_of_part.values.records
         codes = [np.asarray(code)[q] for code in tuples.labels.codes]
-        seen = checksum([*codes, each.tuples.records, n_s, [each.buckets]])
+        seen = checksum([*codes, counts_of_part.tuples.records, n_s, [counts_of_part.buckets]])
         makers.append(then(part.make, make_part, whole, q, smallest(tuples.records[q]), seen, part.name))
-    sizes = [PartSize(int(each.tuples.records.sum()), each.buckets, len(each.tuples.labels)) for each in counts]
+    sizes = [
+        PartSize(int(counts_of_part.tuples.records.sum()), counts_of_part.buckets, len(counts_of_part.tuples.labels))
+        for counts_of_part in counts
+    ]
     return PartitionedRelease(
         roles.qi, roles.sensitive, roles.bucket, tuples.labels, labels, tuples.records, values.records,
         tuple(makers), tuple(sizes),

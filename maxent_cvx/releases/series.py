@@ -272,7 +272,7 @@ class ReleaseSeries(View):
             return multi_index([self.persons], [np.arange(n)], self.qi)
         columns = list(self.qi[1:])  # in the order of the first release that has them
         tables = [self.releases[u].quasi_identifiers.to_frame(index=False)[columns] for u in self._exact]
-        number, every = distinct(pd.concat(tables, ignore_index=True))
+        number, tuples = distinct(pd.concat(tables, ignore_index=True))
         before = np.cumsum([0, *map(len, tables)])
         of = np.full(n, -1)
         for start, u in zip(before, self._exact, strict=False):
@@ -285,10 +285,10 @@ class ReleaseSeries(View):
                     "releases without QI columns"
                 )
             of[self._at[u]] = now
-        if not isinstance(every, pd.MultiIndex):
-            return multi_index([self.persons, every], [np.arange(n), of], self.qi)
-        codes = [np.arange(n), *(np.asarray(code)[of] for code in every.codes)]
-        return multi_index([self.persons, *every.levels], codes, self.qi)
+        if not isinstance(tuples, pd.MultiIndex):
+            return multi_index([self.persons, tuples], [np.arange(n), of], self.qi)
+        codes = [np.arange(n), *(np.asarray(code)[of] for code in tuples.codes)]
+        return multi_index([self.persons, *tuples.levels], codes, self.qi)
 
     def _possible(self) -> dict[str, np.ndarray]:
         """Return the codes of everybody's common values: those in the first and all other buckets of the person."""

@@ -334,8 +334,8 @@ class Linked:
 
     def among(self, matching: np.ndarray) -> np.ndarray:
         """Return the expected number of records of matching rows, by kind."""
-        every = np.bincount(self.of_row, self.share)
-        return np.asarray((np.bincount(self.of_row, self.share * matching) / every) @ self.records)
+        total = np.bincount(self.of_row, self.share)
+        return np.asarray((np.bincount(self.of_row, self.share * matching) / total) @ self.records)
 
 
 def linked(
@@ -353,10 +353,10 @@ def linked(
     of_row, x = _distinct(true, channels)
     of_record, y = _distinct(published, channels)
     pi, n_y = np.bincount(of_row, share), len(y[0])
-    every = np.zeros(n_y)
+    total = np.zeros(n_y)
     for _, to, p in _pairs(x, y, pi, channels):
-        every += np.bincount(to, p, n_y)
-    if strangers := int((every[of_record] <= 0).sum()):
+        total += np.bincount(to, p, n_y)
+    if strangers := int((total[of_record] <= 0).sum()):
         raise TableError(
             f"{strangers} published records cannot belong to anybody in the population; pass the population of the "
             "published data"
@@ -365,7 +365,7 @@ def linked(
     records = np.zeros((len(pi), kinds))
     for at, to, p in _pairs(x, y, pi, channels):  # computed again, as all together would not fit into memory
         first = int(at[0]) if len(at) else 0
-        joint = sp.coo_array((p / every[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
+        joint = sp.coo_array((p / total[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
         records[first : first + joint.shape[0]] += (joint.tocsr() @ of_kind).toarray()
     return Linked(of_row, share, records)
 
@@ -597,10 +597,10 @@ class BinomialNoise(DomainTechnique):
         of_y /= of_y.sum()
         channel = published.channels[published.confidential]
         joint = channel.matrix * self._prior_of(published.domain)[:, None]  # P(d) T_C(d, y)
-        every = np.asarray(joint.sum(axis=0))
-        if (of_y[every == 0] > 0).any():
+        total = np.asarray(joint.sum(axis=0))
+        if (of_y[total == 0] > 0).any():
             raise BadProbability("the prior is 0 for all values that explain a published record; increase it there")
-        share = np.divide(of_y, every, out=np.zeros(len(of_y)), where=every > 0)
+        share = np.divide(of_y, total, out=np.zeros(len(of_y)), where=total > 0)
         return np.asarray(joint @ share)
 
     def _prior_of(self, domain: pd.Index) -> np.ndarray:

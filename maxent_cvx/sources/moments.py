@@ -157,12 +157,12 @@ class Subjects:
 
     def rows(self, sums: Sequence[Sum], space: Space, label: str, exact: bool = False) -> Rows:
         """Convert sums over the people to rows."""
-        weights = np.array([one.weights for one in sums])
+        weights = np.array([total.weights for total in sums])
         row, at = np.nonzero(weights)
         entries = weights[row, at] * float(space.n_records), (row, self.terms[at])
         matrix = sp.csr_array(entries, shape=(len(sums), len(space)))
-        low, high = np.array([(one.low, one.high) for one in sums], dtype=float).T
-        return Rows(matrix, low, high, label, pd.Index([one.name for one in sums]), space.view, exact=exact)
+        low, high = np.array([(total.low, total.high) for total in sums], dtype=float).T
+        return Rows(matrix, low, high, label, pd.Index([total.name for total in sums]), space.view, exact=exact)
 
 
 def subjects(
@@ -327,7 +327,7 @@ class Quantile:
     def _rows(self, counts: list[Sum], people: Subjects, space: Space, label: str) -> Rows:
         """Convert counts to rows, without those that are always true."""
         rows = people.rows(counts, space, label, exact=people.n is not None or self.q == 0)
-        least, most = np.array([(one.weights.min(), one.weights.max()) for one in counts]).T
+        least, most = np.array([(total.weights.min(), total.weights.max()) for total in counts]).T
         # Conditions such as 0 <= #(x < least) <= i - 1 are always true.
         always = (least == 0) & (most == 0) & (rows.low <= 0) & (rows.high >= 0)
         if people.n is not None:

@@ -1079,9 +1079,9 @@ class ExpectedNumber(Event):
 
     def _numbers(self, space: Space) -> np.ndarray:
         """Return the number of every term; 0 for people outside the release, who have none."""
-        codes, every = space.axes.of_column(self.attribute)
-        inside = np.asarray(every != OUTSIDE)
-        values, of_each = every[inside], np.zeros(len(every))
+        codes, all_values = space.axes.of_column(self.attribute)
+        inside = np.asarray(all_values != OUTSIDE)
+        values, of_each = all_values[inside], np.zeros(len(all_values))
         if self.numbers is None:
             # As objects, so that the types of the values decide, not the dtype of the column.
             if strange := [x for x in values if isinstance(x, bool) or not isinstance(x, Real | Decimal)]:
@@ -1094,7 +1094,7 @@ class ExpectedNumber(Event):
                 raise BadProbability(f"a value of {self.attribute!r} is not finite, so the mean is undefined")
         else:
             number_of = dict(self.numbers)
-            if strange := [value for value in number_of if value not in every]:
+            if strange := [value for value in number_of if value not in all_values]:
                 raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
             if missing := [value for value in values if value not in number_of]:
                 raise LabelMismatch(

@@ -76,7 +76,7 @@ def cell_intervals(
     if types.is_complex_dtype(counts) or not (of_numbers or of_texts or types.is_object_dtype(counts)):
         raise TableError(f"{column} must contain counts, not {counts.dtype}")
     as_typed = counts.astype(object)
-    strange = as_typed.map(lambda one: isinstance(one, bool | np.bool_ | complex)).to_numpy(dtype=bool)
+    strange = as_typed.map(lambda cell: isinstance(cell, bool | np.bool_ | complex)).to_numpy(dtype=bool)
     values = pd.to_numeric(as_typed.where(~strange), errors="coerce").to_numpy(dtype=float)
     is_number = ~np.isnan(values)
     bad = is_number & ~((values >= 0) & (values <= LARGEST_COUNT) & (values == np.floor(values)))
@@ -90,7 +90,7 @@ def cell_intervals(
             )
         width = base // 2 if rounding == "nearest" else base - 1
         low, high = np.maximum(low - width, 0), high + width
-    symbols_typed = as_typed[~is_number].map(lambda one: _plain(one) if isinstance(one, str) else short_repr(one))
+    symbols_typed = as_typed[~is_number].map(lambda cell: _plain(cell) if isinstance(cell, str) else short_repr(cell))
     texts, which = np.unique(symbols_typed.to_numpy(dtype=str), return_inverse=True)
     if unknown := [symbol for symbol in texts.tolist() if symbol not in symbols]:
         raise TableError(

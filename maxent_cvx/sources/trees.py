@@ -218,23 +218,23 @@ class PublishedTree(Source):
         counts, most = self._counts(leaf, np.asarray(members @ view.n_q), view)
         sure = (counts == most).all(axis=1)
         n, n_values = space.n_records, counts.shape[1]
-        every, value = np.divmod(np.arange(counts.size), n_values)
+        leaf_of_row, value = np.divmod(np.arange(counts.size), n_values)
         if self.leaves == "counts":
-            names = [f"{leaf[i]}, {view.sensitive_values[s]}" for i, s in zip(every, value, strict=True)]
+            names = [f"{leaf[i]}, {view.sensitive_values[s]}" for i, s in zip(leaf_of_row, value, strict=True)]
             low, high = counts.ravel() / n, most.ravel() / n
-            yield Rows(space.joint(members[every], value), low, high, "leaf", pd.Index(names, dtype=object), view)
+            yield Rows(space.joint(members[leaf_of_row], value), low, high, "leaf", pd.Index(names, dtype=object), view)
             if not sure.all():
                 yield self._root(space)
             return
         order = self._order(view)  # the position of every value among the classes
         winner = np.lexsort((np.broadcast_to(order, counts.shape), -counts), axis=1)[:, 0]
-        other = (value != winner[every]) & sure[every]
-        every, value, first = every[other], value[other], winner[every[other]]
-        ahead = space.joint(members[every], first) - space.joint(members[every], value)
+        other = (value != winner[leaf_of_row]) & sure[leaf_of_row]
+        leaf_of_row, value, first = leaf_of_row[other], value[other], winner[leaf_of_row[other]]
+        ahead = space.joint(members[leaf_of_row], first) - space.joint(members[leaf_of_row], value)
         fewer = (order[value] < order[first]).astype(float) * self.integer
-        names = [f"{leaf[i]}, {view.sensitive_values[s]}" for i, s in zip(every, first, strict=True)]
+        names = [f"{leaf[i]}, {view.sensitive_values[s]}" for i, s in zip(leaf_of_row, first, strict=True)]
         names = [f"{a} rather than {view.sensitive_values[s]}" for a, s in zip(names, value, strict=True)]
-        most = np.full(len(every), np.inf)
+        most = np.full(len(leaf_of_row), np.inf)
         yield Rows(sp.csr_array(ahead), fewer / n, most, "leaf", pd.Index(names, dtype=object), view)
 
     def _apply(self, view: View) -> np.ndarray:
@@ -282,9 +282,9 @@ class PublishedTree(Source):
         if not reached.all():
             raise StatementError(f"{int((~reached).sum())} leaves have no people of the {view.noun}; {other}")
         bounds = counts_of_leaves(self.tree, leaf) if monotone else (np.rint(counts),) * 2
-        every = np.zeros((2, len(leaf), len(view.sensitive_values)))
-        every[:, :, self._classes(view)] = bounds
-        return every[0], every[1]
+        counts_by_value = np.zeros((2, len(leaf), len(view.sensitive_values)))
+        counts_by_value[:, :, self._classes(view)] = bounds
+        return counts_by_value[0], counts_by_value[1]
 
     def _classes(self, view: View) -> np.ndarray:
         """Return the position of every class among the view's sensitive values."""

@@ -182,9 +182,9 @@ class Space(ReprMixin):
             return q, n_q
         who = self.codes["who"]
         group = np.where(who < len(self.people), len(n_q) + who, q)
-        every = np.concatenate([self.people.unnamed, np.ones(len(self.people), dtype=n_q.dtype)])
+        n_people = np.concatenate([self.people.unnamed, np.ones(len(self.people), dtype=n_q.dtype)])
         numbers, number = np.unique(group, return_inverse=True)
-        return number, every[numbers]
+        return number, n_people[numbers]
 
     @cached_property
     def cells(self) -> np.ndarray:

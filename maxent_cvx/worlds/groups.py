@@ -466,10 +466,10 @@ def items_of(
     group: pd.DataFrame, values: Sequence[Hashable], ties: Ties
 ) -> tuple[list[TiedGroup], np.ndarray, np.ndarray]:
     """Return the tied tuples and all others, the columns of the occurring values, and their counts."""
-    f, every = checked_priors(group, values)
+    f, all_values = checked_priors(group, values)
     if not group.index.is_unique:
         raise TableError("ties name tuples by label, but the group's index has duplicates; rename the tuples")
-    column = np.flatnonzero(every)
+    column = np.flatnonzero(all_values)
     if not isinstance(ties, Mapping):
         raise StatementError(f"ties must be a dictionary {{(name, name): joint prior}}, not {short_repr(ties)}")
     of_several = [
@@ -482,7 +482,7 @@ def items_of(
         raise StatementError(f"{join_names(twice)} is in two ties; pass one joint prior for all of them")
     with np.errstate(divide="ignore"):
         alone = [TiedGroup((t,), np.log(f[t, column])) for t in range(len(f)) if t not in members_of_items]
-    return [*of_several, *alone], column, every[column]
+    return [*of_several, *alone], column, all_values[column]
 
 
 def members_of(group: pd.DataFrame, who: Sequence[Hashable]) -> tuple[int, ...]:

@@ -490,8 +490,8 @@ class PersonKnowledge:
     def of(cls, knowledge: object, people: pd.Index, values: pd.Index, who: str) -> Self:
         """Find the people and values of all atoms."""
         sentences = listed(knowledge)
-        every = dict.fromkeys(atom for sentence in sentences for atom in atoms(sentence))
-        at = {atom: (_at(people, atom.person, who), _at(values, atom.value, "value")) for atom in every}
+        distinct_atoms = dict.fromkeys(atom for sentence in sentences for atom in atoms(sentence))
+        at = {atom: (_at(people, atom.person, who), _at(values, atom.value, "value")) for atom in distinct_atoms}
         return cls(sentences, at)
 
     @property
