@@ -108,12 +108,7 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
             "DataFrame are the names of its index levels"
         )
     if isinstance(table, Mapping):
-        if strange := [row for row in table.values() if not isinstance(row, Mapping | pd.Series)]:
-            raise TableError(f"{where} must map each signature to {{value: probability}}, not {short_repr(strange[0])}")
-        keys = list(table)
-        of_values = {x: None for row in table.values() for x in row.keys()}  # noqa: SIM118 (a Series, too)
-        entries = [[row.get(x, np.nan) for x in of_values] for row in table.values()]
-        table = pd.DataFrame(entries, index=_signatures(keys, attributes, where), columns=pd.Index(list(of_values)))
+        table = _table_of_mapping(table, attributes, where)
     if not isinstance(table, pd.DataFrame):
         raise TableError(f"{where} must be a dictionary or a DataFrame, not {short_repr(table)}")
     if table.empty:
@@ -132,6 +127,21 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
             f"{where} lacks {number}, such as those of {join_names(table.columns[missing.iloc[first]])} for "
             f"{_label(table.index[first])}; write 0 for impossible values"
         )
+    index = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
+    return pd.DataFrame(_distributions(table, where), index.set_names(list(attributes)), table.columns)
+
+
+def _table_of_mapping(table: Mapping[Any, Any], attributes: tuple[str, ...], where: str) -> pd.DataFrame:
+    """Convert {signature: {value: probability}} to a DataFrame; missing probabilities are NaN."""
+    if strange := [row for row in table.values() if not isinstance(row, Mapping | pd.Series)]:
+        raise TableError(f"{where} must map each signature to {{value: probability}}, not {short_repr(strange[0])}")
+    values = {x: None for row in table.values() for x in row.keys()}  # noqa: SIM118 (a Series, too)
+    entries = [[row.get(x, np.nan) for x in values] for row in table.values()]
+    return pd.DataFrame(entries, _signatures(list(table), attributes, where), pd.Index(list(values)))
+
+
+def _distributions(table: pd.DataFrame, where: str) -> np.ndarray:
+    """Return the probabilities of a table, whose rows must be distributions."""
     if any(map(pd.api.types.is_complex_dtype, table.dtypes)):  # to_numpy(float) would drop the imaginary parts
         raise BadProbability(f"{where} must contain real numbers, not complex numbers")
     try:
@@ -152,8 +162,7 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
             f"{len(total)} rows: {total[i]:.10g} for {_label(table.index[i])}; divide rows by their sums, or add "
             "missing values"
         )
-    index = table.index if isinstance(table.index, pd.MultiIndex) else pd.MultiIndex.from_arrays([table.index])
-    return pd.DataFrame(p, index=index.set_names(list(attributes)), columns=table.columns)
+    return p
 
 
 def _signatures(keys: list[Any], attributes: tuple[str, ...], where: str) -> pd.MultiIndex:

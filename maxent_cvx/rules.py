@@ -185,29 +185,12 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
     for role in ("qi", "sa"):
         if arguments.get(role) is not None:
             names(arguments[role], role)
-    first = read_file_text(path, "path").partition("\n")[0]
-    stored: dict[str, Any] = {}
-    if first.startswith("# {"):
-        try:
-            stored = json.loads(first[2:])
-            for name in SCORES:
-                if isinstance(stored.get(name), str):
-                    stored[name] = Fraction(stored[name])
-        except (ValueError, ZeroDivisionError, RecursionError) as error:
-            reason = " ".join(str(error).split())
-            raise TableError(f"the first line of {str(path)!r} does not describe rules: {reason}") from error
-        if unknown := stored.keys() - set(ARGUMENTS):
-            raise TableError(
-                f"the first line of {str(path)!r} must only contain {join_names(ARGUMENTS, 20)}, not "
-                f"{join_names(sorted(unknown))}"
-            )
+    stored = _stored_arguments(path)
     for name, value in arguments.items():
         if name in stored and not _agree(name, stored[name], value):
-            convention = (
-                " (rules mined with >= and with > differ, as do the patterns that are not rules)"
-                if name == "strict"
-                else ""
-            )
+            convention = ""
+            if name == "strict":
+                convention = " (rules mined with >= and with > differ, as do the patterns that are not rules)"
             raise StatementError(
                 f"{name} is {short_repr(value)}, but {str(path)!r} has {name}={stored[name]!r}{convention}; omit {name}"
             )
@@ -217,10 +200,36 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
             f"{str(path)!r} does not specify {join_names(missing)} of its rules; pass {', '.join(missing)}, or use a "
             "file from RuleSet.to_csv or 'maxent-cvx publish --method rules'"
         )
+    return {"table": _stored_table(path, 1 if stored else 0), **merged}
+
+
+def _stored_arguments(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read the arguments in the first line of a file; none if the file begins with its table."""
+    first = read_file_text(path, "path").partition("\n")[0]
+    if not first.startswith("# {"):
+        return {}
+    try:
+        stored: dict[str, Any] = json.loads(first[2:])
+        for name in SCORES:
+            if isinstance(stored.get(name), str):
+                stored[name] = Fraction(stored[name])
+    except (ValueError, ZeroDivisionError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise TableError(f"the first line of {str(path)!r} does not describe rules: {reason}") from error
+    if unknown := stored.keys() - set(ARGUMENTS):
+        raise TableError(
+            f"the first line of {str(path)!r} must only contain {join_names(ARGUMENTS, 20)}, not "
+            f"{join_names(sorted(unknown))}"
+        )
+    return stored
+
+
+def _stored_table(path: str | PathLike[str], skipped: int) -> pd.DataFrame:
+    """Read the table of rules below some lines of a file."""
     # An empty cell is an attribute that is not set; "NA" and "007" are values and remain strings.
     try:
         rows = pd.read_csv(
-            path, skiprows=1 if stored else 0, header=None, keep_default_na=False, na_values=[""], encoding="utf-8",
+            path, skiprows=skipped, header=None, keep_default_na=False, na_values=[""], encoding="utf-8",
             dtype=str,
         )  # fmt: skip
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
@@ -231,7 +240,7 @@ def read_rules(path: str | PathLike[str], arguments: dict[str, Any]) -> dict[str
     table = rows[1:].set_axis(pd.Index(header.fillna("").tolist()), axis=1).reset_index(drop=True)
     for name in (name for name in SCORES if name in table):
         table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
-    return {"table": table, **merged}
+    return table
 
 
 def _written(threshold: Fraction) -> float | str:

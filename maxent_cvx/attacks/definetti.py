@@ -478,6 +478,12 @@ class HeldOut:
             pairs.append(Pairs(self.log_f, tuples[at], values[at], np.stack(choose(len(at)))))
         return pairs
 
+    def posterior(self, temperature: float, limit: float) -> np.ndarray:
+        """Return P(s | bucket, QI tuple) by the model at a temperature t, P(s | q)^t."""
+        with np.errstate(invalid="ignore"):  # 0 times minus infinity: at t = 0 every value is possible
+            log_f = np.where(np.isneginf(self.log_f), -np.inf if temperature else 0.0, temperature * self.log_f)
+        return self.worlds.posterior(log_f, limit)[0]
+
 
 def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     """Return the temperature, the evidence in bits per pair, and its p-value.
@@ -683,19 +689,12 @@ def definetti(
             logs = [lines]
         else:
             fold_of_bucket = np.random.default_rng(seed).permutation(len(worlds.release.buckets)) % n_folds
-            held_out, logs = [], []
-            for fold in range(n_folds):
-                others = BucketWorlds(_buckets_of(worlds.release, fold_of_bucket != fold))
-                _, log_f, lines = fit.run(others, others.equally_likely(), bar)
-                held_out.append(HeldOut(BucketWorlds(_buckets_of(worlds.release, fold_of_bucket == fold)), log_f))
-                logs.append(lines)
+            held_out, logs = _without_each_fold(fit, worlds.release, fold_of_bucket, n_folds, bar)
             if calibrate:
                 temperature, evidence, p_value = _evidence(held_out, seed)
             p = np.zeros_like(shares)
             for fold, part in enumerate(held_out):
-                with np.errstate(invalid="ignore"):
-                    log_f = np.where(np.isneginf(part.log_f), -np.inf if temperature else 0.0, temperature * part.log_f)
-                p[fold_of_bucket[worlds.rows[0]] == fold] = part.worlds.posterior(log_f, limit)[0]
+                p[fold_of_bucket[worlds.rows[0]] == fold] = part.posterior(temperature, limit)
     columns = ["change", "log_likelihood", "objective"]
     tables = [pd.DataFrame(lines, pd.RangeIndex(1, len(lines) + 1, name="iteration"), columns) for lines in logs]
     log = tables[0] if n_folds is None else pd.concat(tables, keys=range(n_folds), names=["fold"])
@@ -710,6 +709,19 @@ def definetti(
         evidence=evidence,
         p_value=p_value,
     )
+
+
+def _without_each_fold(
+    fit: Fit, release: Release, fold_of_bucket: np.ndarray, n_folds: int, bar: Any
+) -> tuple[list[HeldOut], list[list[tuple[float, ...]]]]:
+    """Fit the model to the buckets outside of each fold; return the fold's buckets with it, and its iterations."""
+    held_out, logs = [], []
+    for fold in range(n_folds):
+        others = BucketWorlds(_buckets_of(release, fold_of_bucket != fold))
+        _, log_f, lines = fit.run(others, others.equally_likely(), bar)
+        held_out.append(HeldOut(BucketWorlds(_buckets_of(release, fold_of_bucket == fold)), log_f))
+        logs.append(lines)
+    return held_out, logs
 
 
 def _number_of_folds(release: Release | ReleaseSeries, folds: int | None) -> int:

@@ -262,9 +262,8 @@ def query_error(
         raise TableError(
             f"the original contains sensitive values that the {view.noun} does not; pass the table from which it was made"
         )
-    shape = (len(tuples), len(values))
     # If there are many values, a row has only few of them: sparse products process only these.
-    actual = sp.csr_array((np.ones(len(q)), (q, s)), shape=shape)
+    actual = sp.csr_array((np.ones(len(q)), (q, s)), shape=(len(tuples), len(values)))
     estimate = sp.csr_array(estimated_counts(published)[:, place])
     cover = [
         shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], tuples.levels[i], name, nodes)
@@ -274,16 +273,17 @@ def query_error(
     tables: list[pd.DataFrame] = []
     for _ in range(DRAWS * -(-queries // AT_ONCE)):
         chosen, of_values = _drawn(rng, qi, [len(x) for x in tuples.levels], len(values), dimensions, selectivity)
-        truly = np.ones((len(tuples), AT_ONCE))
-        about = np.ones((len(view.quasi_identifiers), AT_ONCE))
+        # The share of each QI tuple that satisfies the conditions: 0 or 1 for exact tuples, any share for generalised ones.
+        exact_share = np.ones((len(tuples), AT_ONCE))
+        published_share = np.ones((len(view.quasi_identifiers), AT_ONCE))
         for i, inside in enumerate(chosen):
-            truly *= inside[np.asarray(tuples.codes[i])]
-            about *= (cover[i] @ inside)[level[i]]
-        counted = (truly * (actual @ of_values.astype(float))).sum(axis=0)
-        guessed = (about * (estimate @ of_values.astype(float))).sum(axis=0)
-        named = np.array([~inside.all(axis=0) for inside in chosen])
-        which = [", ".join(np.array(qi)[column]) for column in named.T]
-        table = pd.DataFrame({"attributes": which, "actual": counted.astype(int), "estimate": guessed})
+            exact_share *= inside[np.asarray(tuples.codes[i])]
+            published_share *= (cover[i] @ inside)[level[i]]
+        counted = (exact_share * (actual @ of_values.astype(float))).sum(axis=0)
+        guessed = (published_share * (estimate @ of_values.astype(float))).sum(axis=0)
+        is_used = np.array([~inside.all(axis=0) for inside in chosen])
+        named = [", ".join(np.array(qi)[column]) for column in is_used.T]
+        table = pd.DataFrame({"attributes": named, "actual": counted.astype(int), "estimate": guessed})
         tables.append(table[counted > 0])
         if sum(map(len, tables)) >= queries:
             break

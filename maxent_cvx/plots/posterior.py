@@ -268,24 +268,12 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     """
     check_instance(post, Posterior, "post")
     check_int(max_rows, "max_rows", 1)
-    every, view = post.conditional(), post.space.view
-    table: pd.DataFrame = every
-    if sensitive is not None:
-        values: list[Any] = (
-            list(sensitive) if is_several(sensitive) and not isinstance(sensitive, str | tuple) else [sensitive]
-        )
-        if not values:
-            raise StatementError("sensitive must contain at least one value; omit it to show all values")
-        if unknown := [value for value in values if value not in every.columns]:
-            raise unknown_name("sensitive value", unknown[0], every.columns)
-        wanted: Any = (
-            pd.Index(values, dtype=object) if every.columns.nlevels == 1 else pd.MultiIndex.from_tuples(values)
-        )
-        table = every.iloc[:, every.columns.get_indexer(wanted)]  # not loc, since labels can be True and False
+    conditional, view = post.conditional(), post.space.view
+    table = conditional if sensitive is None else _columns_of(conditional, sensitive)
     sizes = np.ones(len(table), dtype=int)
     if len(table) > max_rows:
         table, sizes = most_exposed(table, max_rows)
-    remarks = [f"the {sizes.sum()} most exposed of {len(every)}"] if sizes.sum() < len(every) else []
+    remarks = [f"the {sizes.sum()} most exposed of {len(conditional)}"] if sizes.sum() < len(conditional) else []
     is_seen = np.max(table.to_numpy(), axis=0) >= SMALLEST_SHOWN
     if sensitive is None and len(is_seen) > FEW_VALUES and is_seen.any() and not is_seen.all():
         remarks.append(f"{(~is_seen).sum()} values below {SMALLEST_SHOWN:g} left out")
@@ -303,7 +291,7 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         across = numbers and all(len(name) <= ACROSS for name in columns)
         turned: dict[str, Any] = {} if across else {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
         drawn.set_xticks(range(len(columns)), columns, parse_math=False, **turned)
-        drawn.set_ylabel(shortened(tuple(every.index.names)))
+        drawn.set_ylabel(shortened(tuple(conditional.index.names)))
         drawn.set_xlabel(shortened(tuple(view.sensitive)))
         if numbers:
             _write(drawn, table.to_numpy())
@@ -316,6 +304,18 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
         else:
             drawn.figure.colorbar(image, ax=drawn, label="probability")
     return drawn
+
+
+def _columns_of(table: pd.DataFrame, sensitive: object) -> pd.DataFrame:
+    """Return the columns of one or several sensitive values."""
+    is_list = is_several(sensitive) and not isinstance(sensitive, str | tuple)
+    values: list[Any] = list(sensitive) if is_list else [sensitive]  # type: ignore[call-overload]
+    if not values:
+        raise StatementError("sensitive must contain at least one value; omit it to show all values")
+    if unknown := [value for value in values if value not in table.columns]:
+        raise unknown_name("sensitive value", unknown[0], table.columns)
+    labels: Any = pd.Index(values, dtype=object) if table.columns.nlevels == 1 else pd.MultiIndex.from_tuples(values)
+    return table.iloc[:, table.columns.get_indexer(labels)]  # not loc, since labels can be True and False
 
 
 def most_exposed(table: pd.DataFrame, max_rows: int) -> tuple[pd.DataFrame, np.ndarray]:

@@ -127,9 +127,12 @@ def _of_statsmodels(result: Any) -> PublishedFit:
         n=round(float(result.nobs)),
     )
     X, y = getattr(model, "exog", None), getattr(model, "endog", None)
-    if X is None or y is None:
-        return fit
-    mean = expit(X @ b) if kind == "logistic" else X @ b
+    return fit if X is None or y is None else _with_moments(fit, b, X, y)
+
+
+def _with_moments(fit: PublishedFit, b: np.ndarray, X: np.ndarray, y: np.ndarray) -> PublishedFit:
+    """Add the means of the data to a fit, and check that its coefficients solve the score equations X'y = X'mu."""
+    mean = expit(X @ b) if fit.kind == "logistic" else X @ b
     size = np.abs(X).T @ (np.abs(y) + np.abs(mean)) / len(X)
     off = np.abs(X.T @ (y - mean)) / len(X)
     if (off > CONVERGED * size).any():
