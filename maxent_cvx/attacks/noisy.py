@@ -639,25 +639,12 @@ class _Plan:
         begun: dict[int, np.ndarray] = {}
         moves = []
         for i, (k, t) in enumerate(self.steps):
-            kind = self.kinds[k]
-            n, used = len(kind.people), n_counts + k
+            kind, used = self.kinds[k], n_counts + k
             if t < 0:
-                source, chosen = (
-                    part.reshape(-1) for part in np.indices((len(residual), len(kind.log_prior)), dtype=np.int64)
-                )
-                log_factor, after = kind.log_prior[chosen], residual[source]
-                if kind.position >= 0:
-                    after = self.residuals.table(residual, kind.position, kind.mentioned).reshape(-1)
+                source, chosen, log_factor, after = self._types_of_person(kind, residual)
             else:
-                left = n - begun.get(used, np.zeros(len(residual), dtype=np.int64))
-                if self.last[used] == i:  # the remaining people all have the last type of the kind
-                    source, chosen = np.arange(len(residual)), left
-                else:
-                    source = np.repeat(np.arange(len(residual)), left + 1)
-                    chosen = np.arange(len(source)) - np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
-                log_factor = chosen * kind.log_prior[t] - gammaln(chosen + 1)
-                if self.last[used] == i:  # n! orders of the people, once per kind
-                    log_factor += gammaln(n + 1)
+                n_left = len(kind.people) - begun.get(used, np.zeros(len(residual), dtype=np.int64))
+                source, chosen, log_factor = _numbers_of_people(kind, t, n_left, is_last=self.last[used] == i)
                 after = residual[source]
             if len(true := np.flatnonzero(after != FALSE)) < len(after):
                 source, chosen, after, log_factor = source[true], chosen[true], after[true], log_factor[true]
@@ -686,6 +673,17 @@ class _Plan:
         self._backward(moves, float(log_weight[0]), table)
         return float(log_weight[0]), table
 
+    def _types_of_person(
+        self, kind: _Kind, residual: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Give the only person of a kind each type, in every state: the state, the type, its log weight, the sentences."""
+        shape = len(residual), len(kind.log_prior)
+        source, chosen = (part.reshape(-1) for part in np.indices(shape, dtype=np.int64))
+        after = residual[source]
+        if kind.position >= 0:  # the person is in sentences
+            after = self.residuals.table(residual, kind.position, kind.mentioned).reshape(-1)
+        return source, chosen, kind.log_prior[chosen], after
+
     def _backward(self, moves: Sequence[tuple[np.ndarray, ...]], log_total: float, table: np.ndarray) -> None:
         """Update a table of ln P(s | person), in place, from priors to posteriors."""
         log_share = [np.full(len(kind.log_prior), -np.inf) for kind in self.kinds]
@@ -709,6 +707,21 @@ class _Plan:
             type_of = kind.type_of[possible]
             # Answers do not distinguish the values of a type, whose relative probabilities do not change.
             table[np.ix_(kind.people, possible)] += (of_type - kind.log_prior)[type_of]
+
+
+def _numbers_of_people(
+    kind: _Kind, t: int, n_left: np.ndarray, *, is_last: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give a type to each possible number of the remaining people, in every state: the state, the number, its log weight."""
+    if is_last:  # the remaining people all have the last type of the kind
+        source, chosen = np.arange(len(n_left)), n_left
+    else:
+        source = np.repeat(np.arange(len(n_left)), n_left + 1)
+        chosen = np.arange(len(source)) - np.repeat(np.cumsum(n_left + 1) - n_left - 1, n_left + 1)
+    log_factor = chosen * kind.log_prior[t] - gammaln(chosen + 1)
+    if is_last:  # n! orders of the people, once per kind
+        log_factor += gammaln(len(kind.people) + 1)
+    return source, chosen, log_factor
 
 
 def _greedy(touched: np.ndarray, log_capacity: np.ndarray) -> np.ndarray:

@@ -278,14 +278,7 @@ class PublishedRegression(Source):
         self.penalty = 0.0 if penalty is None else check_float(penalty, "penalty", 0.0)
         self.half = np.zeros(len(self.coefficients))
         if decimals is not None:
-            by_name = decimals if isinstance(decimals, Mapping) else dict.fromkeys(self.coefficients, decimals)
-            if set(by_name) != set(self.coefficients):
-                raise StatementError(f"decimals must be an integer, or one for each of {', '.join(self.coefficients)}")
-            places = {name: check_int(by_name[name], "decimals", -15, 15) for name in self.coefficients}
-            if self.fit is not None:
-                self.coefficients = {name: round(b, places[name]) for name, b in self.coefficients.items()}
-            half = [half_unit(b, places[name], f"the coefficient of {name}") for name, b in self.coefficients.items()]
-            self.half = np.array(half)
+            self._round(decimals)
         self.given = read_given(given)
         self.tolerance = None if self.fit is None else self.fit.tolerance
         if tolerance is not None:
@@ -295,6 +288,17 @@ class PublishedRegression(Source):
         self.cost: Penalty | None = None
         if self.rounded and tolerance is not None:
             raise StatementError("pass either tolerance=, for unrounded coefficients, or decimals=, not both")
+
+    def _round(self, decimals: int | Mapping[str, int]) -> None:
+        """Round the coefficients of a fit, and set the half units of all; coefficients by name must be rounded already."""
+        by_name = decimals if isinstance(decimals, Mapping) else dict.fromkeys(self.coefficients, decimals)
+        if set(by_name) != set(self.coefficients):
+            raise StatementError(f"decimals must be an integer, or one for each of {', '.join(self.coefficients)}")
+        places = {name: check_int(by_name[name], "decimals", -15, 15) for name in self.coefficients}
+        if self.fit is not None:
+            self.coefficients = {name: round(b, places[name]) for name, b in self.coefficients.items()}
+        half = [half_unit(b, places[name], f"the coefficient of {name}") for name, b in self.coefficients.items()]
+        self.half = np.array(half)
 
     @property
     def label(self) -> str:
