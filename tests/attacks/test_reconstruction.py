@@ -14,7 +14,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx.attacks import reconstruction as search
-from maxent_cvx.attacks.reconstruction import Statistic, TableRows, enumerated, reconstruct, tabulate
+from maxent_cvx.attacks.integer_tables import TableRows, enumerated
+from maxent_cvx.attacks.reconstruction import Statistic, reconstruct, tabulate
 
 Record = tuple[object, ...]
 
