@@ -386,16 +386,16 @@ def _solve(
         return
     others = original.iloc[np.arange(len(original)) != at]
     try:
-        other = _view_without(kinds, kind) if publish is None else publish(others)
+        published = _view_without(kinds, kind) if publish is None else publish(others)
     except MaxEntError as error:
         kinds.because[kind] = str(one_line(str(error)))
         return
-    _check_published(other, view)
+    _check_published(published, view)
     try:
-        again = other if isinstance(other, MaxEnt) else MaxEnt(other, prior=model.prior)
-        for name, source in knowledge.items() if again is not other else ():
-            again.add(source._without(at, original, view), label=name)
-        solved = again.solve()
+        smaller = published if isinstance(published, MaxEnt) else MaxEnt(published, prior=model.prior)
+        for name, source in knowledge.items() if smaller is not published else ():
+            smaller.add(source._without(at, original, view), label=name)
+        solved = smaller.solve()
         hers = _tuples_of(solved.view, dict(zip(view.qi, kinds.tuples[kind], strict=True)), original)
     except MaxEntError as error:
         kinds.because[kind] = str(one_line(str(error)))

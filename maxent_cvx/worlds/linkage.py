@@ -219,14 +219,16 @@ class _Linked:
         """Return whether there is a world in which the sentences are true."""
         return bool(np.isfinite(self.conditioned(part, sentences)[0]))
 
-    def with_bystanders(self, every: list[_Part], share: np.ndarray) -> None:
+    def with_bystanders(self, linked_parts: list[_Part], share: np.ndarray) -> None:
         """Update P(s | person) of people without sentences who can be in a bucket with people of a part."""
-        mentioned = np.isin(np.arange(len(self.q)), [person for part in every for person in part.people])
-        touched = [self.published.touched(self.q[part.people]) for part in every]
+        mentioned = np.isin(np.arange(len(self.q)), [person for part in linked_parts for person in part.people])
+        touched = [self.published.touched(self.q[part.people]) for part in linked_parts]
         # A person without sentences is affected if a linked person can be in one of the person's buckets.
         for q in np.unique(self.q[~mentioned]).tolist():  # people with the same QI tuple have the same answer
             buckets = self.published.buckets_of(q)
-            beside = [part for part, of_part in zip(every, touched, strict=True) if np.isin(buckets, of_part).any()]
+            beside = [
+                part for part, of_part in zip(linked_parts, touched, strict=True) if np.isin(buckets, of_part).any()
+            ]
             if not beside:
                 continue
             like = np.flatnonzero(~mentioned & (self.q == q))

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx.attacks import reconstruction as search
+from maxent_cvx.attacks import integer_tables
 from maxent_cvx.attacks.integer_tables import TableRows, enumerated
 from maxent_cvx.attacks.reconstruction import Statistic, reconstruct, tabulate
 
@@ -243,8 +243,8 @@ def test_integer_programs_find_what_is_enumerated(monkeypatch: pytest.MonkeyPatc
         yield people[:kept]
         yield people[kept:]
 
-    monkeypatch.setattr(search, "ENUMERATION_SECONDS", 0.0)
-    monkeypatch.setattr(search, "enumerated", interrupted)
+    monkeypatch.setattr(integer_tables, "ENUMERATION_SECONDS", 0.0)
+    monkeypatch.setattr(integer_tables, "enumerated", interrupted)
     result = reconstruct(tables, domain, limit=100)
     assert result.complete
     assert multisets(result.solutions) == multisets(expected.solutions)
