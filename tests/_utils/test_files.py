@@ -37,7 +37,7 @@ def write_new(path: Path) -> None:
 
 
 def test_a_file_is_replaced(path):
-    """The new content is there, and no draft; a file that was not there is made."""
+    """A file is created or replaced, and no draft remains."""
     write_new(path)
     write_new(path.with_name("new.csv"))
     assert path.read_bytes() == path.with_name("new.csv").read_bytes() == NEW
@@ -46,7 +46,7 @@ def test_a_file_is_replaced(path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, SystemExit, TableError])
 def test_an_error_while_writing(path, error):
-    """An error while half is written is raised as it is; the old file stays, and nothing beside it."""
+    """An error while writing is raised unchanged; the old file remains, without a draft."""
 
     def write(draft: Path) -> None:
         draft.write_bytes(NEW[:50])
@@ -61,7 +61,7 @@ def test_an_error_while_writing(path, error):
 # A file that an interrupt in a `with` line leaves open is closed when it is forgotten, of which Python warns.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_at_any_line(path):
-    """At whatever line an interrupt comes, one of the two files is there, whole, and nothing beside it."""
+    """An interrupt at any line leaves either the old or the new file complete, without a draft."""
 
     def interrupt() -> None:
         raise KeyboardInterrupt
@@ -83,7 +83,7 @@ def test_an_interrupt_at_any_line(path):
 
 @posix
 def test_a_kill_at_any_line(path):
-    """At whatever line the process is killed, one of the two files is there, whole."""
+    """If the process is killed at any line, either the old or the new file is complete."""
     results = []
 
     def act(step: int) -> None:
@@ -104,7 +104,7 @@ def test_a_kill_at_any_line(path):
 @posix
 @pytest.mark.parametrize("room", [0, 1, 300, len(NEW) - 1])
 def test_a_full_disk(path, room):
-    """Where the new file has no room, the old one stays, and nothing beside it."""
+    """If the disk is full, the old file remains, without a draft."""
     with pytest.raises(TableError), room_for(room):
         write_new(path)
     assert path.read_bytes() == OLD
@@ -113,7 +113,7 @@ def test_a_full_disk(path, room):
 
 @pytest.mark.parametrize(("times", "there"), [(3, NEW), (1000, OLD)])
 def test_windows_waits_for_readers(path, monkeypatch, times, there):
-    """Windows replaces no file that is being read: it is tried again, and then a TableError is raised."""
+    """Windows does not replace a file that is being read: this is tried again, and then raises TableError."""
     left, replace = times, os.replace
 
     def busy(draft: Path, target: Path) -> None:
@@ -137,7 +137,7 @@ def test_windows_waits_for_readers(path, monkeypatch, times, there):
 
 @posix
 def test_permissions_and_links_stay(path):
-    """Who may read the file is as before, a new one is like any new file; a symbolic link stays one."""
+    """Permissions are those of the replaced file, or of any new file; a symbolic link remains a link."""
     path.chmod(0o640)
     link = path.with_name("link.csv")
     link.symlink_to(path.name)
@@ -160,7 +160,7 @@ def test_wrong_names(name):
 
 
 def test_wrong_places(tmp_path):
-    """A folder, a folder that is not there and a file as a folder are refused."""
+    """A folder, a path in a missing folder, and a path below a file are refused."""
     (tmp_path / "file").touch()
     for name in (".", "none/x.csv", "file/x.csv"):
         with pytest.raises(TableError):
@@ -240,7 +240,7 @@ def test_what_is_finished_stays(tmp_path):
 
 @posix
 def test_a_folder_is_removed_with_its_owner(tmp_path):
-    """The folder is there as long as somebody refers to it."""
+    """The folder exists as long as an object refers to it."""
     folder = TemporaryFolder(tmp_path)
     Path(folder.path, "file").touch()
     del folder

@@ -146,7 +146,7 @@ def test_every_public_class_is_here() -> None:
 
 @pytest.mark.parametrize("name", OBJECTS)
 def test_text_says_what_it_is_and_html_is_escaped(name) -> None:
-    """Never a place in memory, nor an array; all tags are ours and closed in order, whatever values are called."""
+    """A repr contains neither addresses nor arrays, and its HTML is well-formed whatever the labels contain."""
     text = repr(OBJECTS[name])
     assert " object at 0x" not in text
     assert "array(" not in text
@@ -163,7 +163,7 @@ def test_text_says_what_it_is_and_html_is_escaped(name) -> None:
 
 
 def test_a_release_shows_its_buckets() -> None:
-    """How many people, which QI tuples and which values with how many; and that there are more."""
+    """The preview has the numbers of people, the QI tuples and the values, and states that there are more."""
     html = OBJECTS["Release"]._repr_html_()
     table = hospital()
     for size in table.groupby("Bucket").size():

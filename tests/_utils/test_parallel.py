@@ -90,7 +90,7 @@ def workers(request) -> Iterator[Workers]:
 
 
 def test_results_in_order(workers):
-    """Results are in the order of the tasks, also where the first is done last; errors are raised as they are."""
+    """Results have the order of the tasks even if the first one finishes last; errors are raised unchanged."""
     assert list(workers.map(raised_to, 2.0, ((i,) for i in range(9)))) == [1, 2, 4, 8, 16, 32, 64, 128, 256]
     assert list(workers.map(raised_to, 2.0, [])) == []
     with pytest.raises(ZeroDivisionError):
@@ -129,7 +129,7 @@ def test_tasks_are_cancelled():
 
 
 def test_objects_that_are_sent(client, recwarn):
-    """Large ones are sent without a warning; what cannot be pickled is an error at once."""
+    """Large objects are sent without a warning; an object that cannot be pickled is an error at once."""
     counts = Workers.asked(client=client).map(bytes.count, bytes(20_000_000), [(b"\0",), (b"\1",)])
     assert list(counts) == [20_000_000, 0]
     assert not [warning for warning in recwarn if "large graph" in str(warning.message)]

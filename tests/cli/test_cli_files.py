@@ -85,7 +85,7 @@ def test_files_that_are_not_text(people, refuse):
 
 
 def test_layouts_of_files():
-    """Excel's line sep=; is no data, an index without a name has no role, and the index of a Parquet file is a column."""
+    """Excel's line sep=; is not data, unnamed indices are ignored, and the named index of a Parquet file is a column."""
     expected = pd.DataFrame({"a": [1, 2], "d": ["x", "y"]})
     expected.set_index("a").to_parquet("index.parquet")
     for path in (
@@ -172,7 +172,7 @@ def test_files_that_cannot_be_read(text, piece, refuse):
     ],
 )
 def test_numbers_with_separators_of_thousands(text, pay):
-    """Numbers are read by the signs of the whole file; dates, zeros of codes and commas of sets stay."""
+    """The whole file decides how numbers are read; dates, codes with leading zeros and sets remain texts."""
     table = read_csv(write_text("pay.csv", text))
     np.testing.assert_array_equal(table["pay"].to_numpy(dtype=float), pay)
     others = table.columns.intersection(["born", "zip", "set"])
@@ -226,7 +226,7 @@ def test_the_decimal_sign_can_be_given():
 
 
 def test_integers_beside_missing_cells_stay_integers(run):
-    """18 is written as 18, not as 18.0, also after rows with gaps were dropped."""
+    """18 is not written as 18.0, even if rows with gaps were dropped."""
     write_text("gaps.csv", "age,sex,disease\n18,f,flu\n,m,flu\n18,f,cold\n20,m,cold\n20,m,flu\n")
     assert read_csv("gaps.csv")["age"].dropna().to_list() == [18, 18, 20, 20]
     run("quantify", "gaps.csv", "--qi", "age,sex", "--sa", "disease", "--missing", "drop", "--out", "p.csv")
@@ -235,7 +235,7 @@ def test_integers_beside_missing_cells_stay_integers(run):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_blanks_at_the_ends_of_cells(ending, document):
-    """'HIV ' is HIV, also in names: whoever is in the group has it with certainty."""
+    """Blanks at the ends of cells and column names are removed: 'HIV ' is HIV."""
     table = pd.DataFrame({" sex": ["f", " f", "f", "m", "m"], "disease ": ["HIV", "HIV ", " HIV", "flu", "cold"]})
     result = document("quantify", write_table(table, f"people.{ending}"), "--qi", "sex", "--sa", "disease")
     assert result["exposure"]["people"] == 3

@@ -24,7 +24,7 @@ BUCKET = [*ROLES, "--bucket", "Bucket"]
 
 
 def test_rows_with_gaps_are_left_out_and_counted(hospital, run, document):
-    """--missing drop is the table without those rows, and says how many; a gap in another column is none."""
+    """--missing drop leaves out these rows and reports their number; gaps in other columns do not count."""
     gaps = hospital.assign(Gender=hospital["Gender"].where(hospital.index != 3), Name=None)
     gaps.to_csv("gaps.csv", index=False)
     gaps.dropna(subset=["Gender"]).to_csv("whole.csv", index=False)
@@ -87,7 +87,7 @@ def test_plausible_numbers_are_not_suspected(values, run):
 
 
 def test_values_that_differ_by_case_are_named(capsys):
-    """They stay different values, also of a quasi-identifier, and a warning names them."""
+    """Values that differ in capital letters only remain different, and a warning names them."""
     write_text("people.csv", "sex,disease\nM,HIV\nm,hiv\nM,flu\nm,flu\n")
     assert main(["quantify", "people.csv", "--qi", "sex", "--sa", "disease"]) == 0
     warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
@@ -97,7 +97,7 @@ def test_values_that_differ_by_case_are_named(capsys):
 
 
 def test_a_file_without_a_header_is_suspected(capsys):
-    """The first person would be lost; a table whose columns are called like values elsewhere is not suspected."""
+    """A file without a header causes a warning, as its first record is lost; other tables do not."""
     for text, n in (("23,f,flu\n24,f,flu\n23,m,HIV\n", 1), ("age,flu,HIV\n23,0,1\n23,1,0\n", 0)):
         write_text("people.csv", text)
         assert main(["quantify", "people.csv"]) == 2
@@ -153,7 +153,7 @@ def test_sensitive_dates_are_dates(document):
 
 
 def test_times_of_sensitive_dates_are_kept(document):
-    """A day and an hour is not the day: the values are as different as in the file."""
+    """Times of day are kept: two times on one day are different values."""
     write_text("people.csv", "sex,when\nf,2020-01-01T10:00:00Z\nf,2020-01-01T11:00:00Z\nm,2020-03-01T00:00:00Z\n")
     assert len(document("quantify", "people.csv", "--qi", "sex", "--sa", "when")["release"]["values"]) == 3
 
@@ -162,7 +162,7 @@ def test_times_of_sensitive_dates_are_kept(document):
 
 
 def test_generalised_cells_beside_a_population(document):
-    """With a voter list P(s | q) is of its people, as of the library."""
+    """With a voter list, the answer for its people equals that of the library."""
     cells = pd.DataFrame(
         {
             "age": ["20-29", "20-29", "[30, 40)", "[30, 40)", "*", None],
@@ -185,7 +185,7 @@ def test_generalised_cells_beside_a_population(document):
     [("20 bis 29", "30 bis 39"), ("20 à 29", "30 à 39"), ("20–29", "30–39"), ("{20,21,22}", "{31, 32, 33, 38}")],
 )
 def test_cells_that_cover_others_than_the_population(cells, document):
-    """Both groups are of two people, whoever else could be in them; nobody needs to be 20 or 32."""
+    """Each group has two people; values of its cells that nobody in the population has do not matter."""
     pd.DataFrame({"age": [cells[0]] * 2 + [cells[1]] * 2, "disease": ["flu", "HIV", "flu", "flu"]}).to_csv(
         "open.csv", index=False
     )
@@ -205,7 +205,7 @@ def test_cells_that_cover_others_than_the_population(cells, document):
 )  # fmt: skip
 @pytest.mark.parametrize("k", ["2", "4"])
 def test_a_generalized_release_is_read_beside_its_people(column, values, k, run):
-    """The people of whom texts, ranges among them, and dates of any form were generalised are its population."""
+    """The original table is accepted as the population, whatever texts, ranges and date formats it contains."""
     table = pd.DataFrame({column: values, "sex": ["f", "m"] * 6, "disease": ["flu", "flu", "HIV"] * 4})
     table.to_csv("people.csv", index=False)
     roles = ["--qi", f"{column},sex", "--sa", "disease"]
@@ -235,7 +235,7 @@ def test_nodes_of_a_hierarchy(document, refuse):
 
 
 def test_several_tables_are_a_series(document, refuse):
-    """More is known of releases that pseudonyms link than of each alone, as of ReleaseSeries."""
+    """Several tables linked by pseudonyms give the answer of ReleaseSeries."""
     tables = mx.datasets.load_patients()
     for name, table in zip(("first.csv", "second.csv"), tables, strict=True):
         table.to_csv(name, index=False)
@@ -492,5 +492,5 @@ def test_a_folder_is_written_whole_under_a_new_name(run, refuse, partitions):
     ],
 )  # fmt: skip
 def test_options_that_partitions_do_not_support(refuse, partitions, options):
-    """The option is named before any work."""
+    """An unsupported option is refused before any work."""
     assert options[0] in refuse("quantify", *partitions, *BUCKET, *options)

@@ -98,7 +98,7 @@ def test_a_group_of_one_date_has_that_date(run):
 
 
 def test_similar_linkage(published, hospital):
-    """By a prior from a file, or estimated from the table, as the library groups them."""
+    """The groups equal those of the library, with a prior from a file or estimated from the table."""
     prior = mx.QIDistribution.estimate(hospital, qi="Gender", sa="Disease", smoothing=1)
     prior["Gender"].to_csv("prior.csv")
     release = mx.anonymize.similar_linkage(hospital, qi=["Gender", "Degree"], sa="Disease", prior=prior, r=2)
@@ -108,7 +108,7 @@ def test_similar_linkage(published, hospital):
 
 
 def test_rules(published, hospital):
-    """The rules alone are written, and the people's quasi-identifiers; no sensitive value of anybody."""
+    """Only the rules and the people's quasi-identifiers are written, without sensitive values."""
     rules = mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
     view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=sorted(hospital["Disease"].unique()))
     result = published("hospital.csv", *ROLES, "--method", "rules", "--support", "0.2", "--confidence", "0.5")
@@ -118,7 +118,7 @@ def test_rules(published, hospital):
 
 @pytest.mark.parametrize("strategy", ["independent", "history_guided", "m_invariant"])
 def test_republish(published, strategy):
-    """Two successive releases are a series; with m-invariance the series tells no more than one release."""
+    """Two successive releases form a series; with m-invariance it reveals no more than one release."""
     first, second = mx.datasets.load_patients()
     first.to_csv("first.csv", index=False)
     second.to_csv("second.csv", index=False)

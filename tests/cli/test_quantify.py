@@ -32,7 +32,7 @@ def post(release):
 
 
 def test_demo(run, folder):
-    """The demo tells the hospital's story: medicine discloses Grace's disease, and the divergences fall (section 1)."""
+    """The demo follows section 1: medical knowledge discloses Grace's disease, and the divergences fall."""
     text = run("demo")
     for bucket in ("Breast Cancer, Flu, Flu, Pneumonia", "Breast Cancer, HIV, Pneumonia", "Flu, HIV, Lung Cancer"):
         assert bucket in text  # Fig. 1(b)
@@ -240,7 +240,7 @@ def test_the_document_contains_what_the_library_computes(document, post, hospita
 
 
 def test_through_which_statement(document, post):
-    """The document says through which of two statements somebody is exposed, as the library finds it."""
+    """The document names the statement that exposes somebody, as the library does."""
     through = document("quantify", "hospital", *MEDICINE, "--know", "P(Flu) <= 0.4")["exposure"]["through"]
     assert {row["statement"]: row["people"] for row in through} == {
         MEDICINE[1]: mx.measures.exposed(post, baseline="overall").people,

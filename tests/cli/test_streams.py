@@ -119,7 +119,7 @@ def test_an_input_is_never_overwritten(file, refuse, monkeypatch, name, option, 
 
 
 def test_two_outputs_are_two_files(refuse):
-    """A link may make one file of two names: then one would be lost."""
+    """Two output options that lead to the same file, even through a link, are refused."""
     Path("a.csv").touch()
     Path("b.svg").symlink_to("a.csv")
     assert "would both write" in refuse("quantify", "hospital", "--out", "a.csv", "--plot", "b.svg")
@@ -149,7 +149,7 @@ def test_an_error_is_a_document_too(command, redirection):
 
 
 def test_labels_do_nothing_to_a_terminal(hospital, capsys):
-    """Control characters are shown as escapes, in sentences, tables and errors; a line break begins no line."""
+    """Control characters, including line breaks, are printed as escapes in sentences, tables and errors."""
     evil = "Flu\x1b[2J\x07\u202e\nPASS: nobody is exposed"
     table = hospital.replace("Flu", evil).rename(columns={"Gender": "Gen\x9bder\nPASS: a"})
     table.to_csv("evil\x1b.csv", index=False)

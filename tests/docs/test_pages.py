@@ -100,7 +100,7 @@ def test_every_plot_is_in_the_gallery():
 
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_named_files_exist(page: str):
-    """Every path on a page for contributors is that of a file or folder, or the end of one."""
+    """Every path on a page for contributors exists, or is the end of an existing path."""
     existing = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if not {".git", "_build"} & set(path.parts)}
     words = re.findall(r"`([\w./]+)`", (ROOT / page).read_text(encoding="utf-8"))
     paths = [word for word in words if word.endswith((".py", ".md", ".toml", ".rst", "/"))]

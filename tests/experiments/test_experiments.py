@@ -292,7 +292,7 @@ def test_wrong_clients(hospital, release, client, who):
 
 @pytest.mark.parametrize("value", [[0.2, 0.4], None], ids=["given", "current"])
 def test_sweep_replaces_a_statement_with_a_parameter(release, value):
-    """A parameter has its present value."""
+    """A statement with a CVXPY parameter is replaced; by default its value is the current one."""
     probability, share = P("Flu", given={"Gender": "male"}), cp.Parameter(value=0.3)
     model = MaxEnt(release).add(2 * probability == 2 * share)
     swept = mx.sweep(model, probability, value=value, progress=False)

@@ -380,7 +380,7 @@ def test_generalised_records_are_found_in_their_cells():
 
 
 def test_a_series_is_refused():
-    """A pseudonym is that of one person, without whom nobody has it."""
+    """Without the person's record nobody has the pseudonym, so a series is refused."""
     first = pd.DataFrame({"i": list("1234"), "q": list("abab"), "s": list("xyxy"), "b": [1, 1, 2, 2]})
     tables = [first, first.assign(b=[1, 2, 2, 1])]
 

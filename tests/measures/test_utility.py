@@ -163,7 +163,7 @@ def test_each_line(post, hospital, release):
 
 
 def test_in_partitions(release):
-    """Partitions have the same lines as memory, but for means over people."""
+    """A release in partitions has the same measures as in memory, except means over people."""
     memory, parts = (measures.risk_utility(mx.MaxEnt(view).solve()) for view in (release, divided(release, 2)))
     lost = {name for _, name in set(memory.index) - set(parts.index)}
     assert lost == {"best guess", "best guess without the release"}

@@ -186,7 +186,7 @@ def test_several_convex_constraints(names: tuple[str, ...], release: Release):
 
 @pytest.mark.parametrize("solver", CONIC)
 def test_convex_contradictions(solver: str):
-    """A ball too small, or one that the statements do not meet, is a contradiction."""
+    """A ball that is too small, or does not intersect the statements, is a contradiction."""
     with pytest.raises(Infeasible):
         model().add(lambda space: cp.sum_squares(space.counts) <= 10.9).solve(solver)  # 11 at x = 2.5
     with pytest.raises(Infeasible):

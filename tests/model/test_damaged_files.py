@@ -39,7 +39,7 @@ def path(tmp_path, known) -> Path:
 
 
 def test_every_cut_is_refused(path):
-    """No beginning of a file is taken for one, nor is a file to which something was added."""
+    """A truncated file is refused, and so is a file with additional bytes."""
     whole = path.read_bytes()
     changed = [whole[:size] for size in (0, 1, 8, *range(40, len(whole), 97), len(whole) - 1)]
     for data in (*changed, whole + b"\0", whole + b"PAR1", whole + whole):
@@ -63,7 +63,7 @@ def test_flipped_bits_are_refused(path, version):
 
 
 def test_nothing_is_decoded_before_the_checksum(path, monkeypatch):
-    """A damaged file could claim any size: Parquet never sees one."""
+    """A damaged file, which may claim any size, is refused before Parquet reads it."""
     whole = bytearray(path.read_bytes())
     whole[100] ^= 1
     path.write_bytes(whole)

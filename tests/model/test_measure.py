@@ -89,7 +89,7 @@ def test_what_is_no_number(place):
 
 
 def test_what_a_measure_raises(place):
-    """An error of the user's own stays what it is, and a note says which measure it was."""
+    """An error raised by a measure is not changed, and a note names the measure."""
 
     def broken(post):
         raise ZeroDivisionError

@@ -70,7 +70,7 @@ def test_repeated_knowledge(model, hospital):
 
 
 def test_one_label_for_two_statements(model):
-    """Another statement under the label of one is refused, and so is a source with the label of another one."""
+    """A different statement or source with a label that is already used is refused."""
     model.add(FLU == 0.3, label="gossip")
     for other in (FLU == 0.4, FLU <= 0.3, P("HIV") == 0.2, lambda space: space.prob("HIV") <= 0.3):
         with refused(DuplicateLabel):

@@ -124,7 +124,7 @@ def test_round_trip_of_labels(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", UNSTORABLE)
 def test_labels_that_would_come_back_as_others(tmp_path, kind):
-    """Labels that would come back as others are refused when saving, before anything is written."""
+    """Labels that would be loaded as different ones are refused before anything is written."""
     for role in ("qi", "sa"):
         with refused(TableError):
             solved(UNSTORABLE[kind], role).save(tmp_path / "post.parquet")
@@ -259,7 +259,7 @@ def test_a_model_is_no_posterior(informed, tmp_path):
 
 
 def test_a_pickled_model_of_many_terms_is_solved():
-    """A model goes through pickle, as to other processes; the arrays of a large one come back on top of bytes."""
+    """A model can be pickled; the arrays of a large one are views of the loaded bytes."""
     n = 3000
     table = pd.DataFrame({"q": np.arange(n) // 3, "s": np.arange(n) % 3, "bucket": np.arange(n) // 6})
     model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="bucket")).add("P(1 | q=0) = 0.5")
@@ -468,7 +468,7 @@ def test_what_cannot_be_written(tmp_path):
 
 
 def test_names_of_classes():
-    """A class is stored by module and name, or by its own `stored_as`; two classes cannot have one name."""
+    """A class is stored by module and name, or as `stored_as`; two classes cannot share a name."""
     parts = stored(OwnTable(mx.datasets.load_hospital(), **TABLE))
     assert parts["kind"] == f"{__name__}.OwnTable"
     kinds = [stored(KINDS[kind]().view)["kind"] for kind in ("release", "table", "series", "generalized")]

@@ -154,7 +154,7 @@ def test_sets_there_and_back(data, domain: set[str]):
 
 @given(data=st.data(), domain=st.sets(st.text("0123", min_size=5, max_size=5), min_size=1, max_size=12))
 def test_masks_there_and_back(data, domain: set[str]):
-    """A masked text of five characters is read as all that begin, or end, so."""
+    """A masked text of five characters stands for all values with this beginning or end."""
     values = pd.Index(sorted(domain))
     text, kept = data.draw(st.sampled_from(sorted(domain))), data.draw(st.integers(1, 5))
     begins = [value.startswith(text[:kept]) for value in values]
@@ -180,6 +180,6 @@ def test_hierarchies_in_every_form(tmp_path):
 
 
 def test_many_stars_end_at_once():
-    """No cell makes matching go back and forth: a regular expression would take years."""
+    """Matching masks takes polynomial time, in contrast to a regular expression with backtracking."""
     values = pd.Index(["a" * 5_000 + "c", "a" * 5_000 + "b", "1" * 5_000 + "x"])
     assert covers("*a" * 2_000 + "*b", values, "text", {}).tolist() == [False, True, False]

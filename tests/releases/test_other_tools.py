@@ -58,7 +58,7 @@ def test_anonypyx_without_a_population():
 
 
 def test_3000_people_of_anonypyx_in_1183_rows():
-    """To ignore the count loses 1,817 of 3,000 people: an error; with it nobody is lost."""
+    """Ignoring the count column would lose 1,817 of 3,000 people, and is an error; with count= nobody is lost."""
     table = pd.read_csv(DATA / "anonypyx_adult.csv.gz")
     people = mx.datasets.load_adult(complete=True).head(3_000)
     assert (len(table), table["count"].sum()) == (1_183, 3_000)
@@ -161,7 +161,7 @@ PLAIN, ROLES = COUNTED.drop(columns="n"), {"qi": "Sex", "sa": "Disease"}
     ],
 )
 def test_a_count_that_is_not_declared(load):
-    """Each door of tables refuses a column that looks like a count, unless it is 1 throughout."""
+    """Every function that reads a table refuses a column that looks like a count, unless all its values are 1."""
     with refused(TableError):
         load(COUNTED)
     load(PLAIN)
