@@ -524,10 +524,7 @@ MEASURES = ("seconds", "build", "solve", "certify", "iterations")
 
 
 def performance_profile(
-    table: pd.DataFrame,
-    measure: str = "seconds",
-    tau: Iterable[float] | None = None,
-    accuracy: float | None = None,
+    table: pd.DataFrame, measure: str = "seconds", tau: Iterable[float] | None = None, accuracy: float | None = None
 ) -> pd.DataFrame:
     """Compute rho_s(tau), the fraction of models that solver s solves at most at tau times the best cost.
 

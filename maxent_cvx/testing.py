@@ -22,25 +22,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._utils.errors import (
-    Inaccurate,
-    Infeasible,
-    MaxEntError,
-    SolverError,
-    StatementError,
-    TableError,
-    unknown_name,
-)
+from ._utils.errors import Inaccurate, Infeasible, MaxEntError, SolverError, StatementError, TableError, unknown_name
 from ._utils.formatting import ReprMixin
 from ._utils.progress import progress_bar
-from ._utils.validation import (
-    check_dataframe,
-    check_instance,
-    check_label,
-    check_list,
-    check_optional_bool,
-    check_str,
-)
+from ._utils.validation import check_dataframe, check_instance, check_label, check_list, check_optional_bool, check_str
 from .model.maxent import MaxEnt, load_posterior
 from .model.posterior import Posterior
 from .priors import QIDistribution
@@ -55,12 +40,7 @@ from .sources.base import Source, build_rows
 from .sources.statements import P, Probability, Statement
 from .terms.space import Space
 
-__all__ = [
-    "check_backend",
-    "check_source",
-    "check_technique",
-    "check_view",
-]
+__all__ = ["check_backend", "check_source", "check_technique", "check_view"]
 
 # Problems with known answers, for check_backend.
 

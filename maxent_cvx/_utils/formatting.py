@@ -134,10 +134,7 @@ class TablePreview:
             lambda cell: shortened(cell, MOST_CHARACTERS) if isinstance(cell, str) else cell
         )
         written = first.to_html(
-            border=0,
-            max_cols=MOST_COLUMNS,
-            float_format=lambda number: f"{number:.{DIGITS}g}",
-            show_dimensions=False,
+            border=0, max_cols=MOST_COLUMNS, float_format=lambda number: f"{number:.{DIGITS}g}", show_dimensions=False
         )
         below = f"<p>the first {len(first)} of {total:,} {escaped(self.of)}</p>" if total > len(first) else ""
         return isolated(written, "<bdi>", "</bdi>") + below

@@ -244,11 +244,7 @@ def check_no_count(table: pd.DataFrame, roles: Mapping[str, Sequence[str]], what
 
 
 def counted(
-    table: pd.DataFrame,
-    roles: dict[str, tuple[str, ...]],
-    count: str | None,
-    what: str,
-    sets: Collection[str] = (),
+    table: pd.DataFrame, roles: dict[str, tuple[str, ...]], count: str | None, what: str, sets: Collection[str] = ()
 ) -> tuple[pd.DataFrame, np.ndarray | None]:
     """Check a table that may have a column of counts; rows with the count 0 are dropped, as they contain no people."""
     if count is not None and not isinstance(count, str):

@@ -13,15 +13,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, logsumexp
 
-from .._utils.errors import (
-    BadProbability,
-    Infeasible,
-    StatementError,
-    TableError,
-    join_names,
-    pluralize,
-    short_repr,
-)
+from .._utils.errors import BadProbability, Infeasible, StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.progress import progress_bar
 from .._utils.tables import densely, sort_distinct
 from .._utils.validation import (

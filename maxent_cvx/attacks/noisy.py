@@ -13,14 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.special import gammaln, logsumexp, ndtr, ndtri
 
-from .._utils.errors import (
-    BadProbability,
-    GroupTooLarge,
-    StatementError,
-    TableError,
-    short_repr,
-    unknown_name,
-)
+from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr, unknown_name
 from .._utils.formatting import Message
 from .._utils.tables import as_numbers
 from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive

@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from .main import main
 
-__all__ = [
-    "main",
-]
+__all__ = ["main"]

@@ -264,8 +264,7 @@ class ExposureOptions(ReleaseOptions):
     knowledge: str | None = in_knowledge("FILE", "a text file with one statement per line")
     people: str | None = in_knowledge("FILE", "people known by name: names first, then the QI columns")
     original: str | None = in_exposure(
-        "FILE",
-        "the original records, if TABLE contains the release only: how often the likeliest value is true",
+        "FILE", "the original records, if TABLE contains the release only: how often the likeliest value is true"
     )
     threshold: float = in_exposure("P", "the threshold (0.8)", 0.8, type=share)
     sensitive: tuple[str, ...] = in_exposure(
@@ -403,9 +402,7 @@ class PublishOptions(TableOptions):
         type=share,
     )
     loss: str | None = in_search(
-        None,
-        "the measure of loss (ncp)",
-        choices=["ncp", "discernibility", "classification", "queries"],
+        None, "the measure of loss (ncp)", choices=["ncp", "discernibility", "classification", "queries"]
     )
     hierarchy: tuple[tuple[str, str], ...] = in_search(
         "A=FILE",

@@ -4,7 +4,4 @@ from __future__ import annotations
 
 from .explorer import Explorer, explore
 
-__all__ = [
-    "Explorer",
-    "explore",
-]
+__all__ = ["Explorer", "explore"]

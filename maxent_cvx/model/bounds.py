@@ -81,12 +81,7 @@ def of_table(table: PublishedTable, space: Space, cells: np.ndarray) -> LinearQu
 
 
 def bounds_of(
-    query: LinearQuery,
-    model: MaxEnt,
-    integer: bool,
-    seconds: float,
-    progress: bool | None,
-    exact: bool | None = True,
+    query: LinearQuery, model: MaxEnt, integer: bool, seconds: float, progress: bool | None, exact: bool | None = True
 ) -> Ends:
     """Bound linear expressions; with `exact` None, bounds are exact for small components only."""
     if integer and (models := _alternatives(model)):

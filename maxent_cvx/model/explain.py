@@ -591,12 +591,7 @@ def _half_spaces(name: str, gradients: sp.csr_array, counts: np.ndarray) -> Adde
 
 
 def _left_out(
-    post: Posterior,
-    items: np.ndarray,
-    names: list[str],
-    measures: Measures,
-    time_limit: float,
-    progress: bool | None,
+    post: Posterior, items: np.ndarray, names: list[str], measures: Measures, time_limit: float, progress: bool | None
 ) -> dict[str, np.ndarray]:
     """Measure the answer without each statement, the change from the full model, and messages of failed solves.
 

@@ -32,11 +32,7 @@ class Measures:
     is_one: bool = False
 
     @classmethod
-    def of(
-        cls,
-        measure: object,
-        reserved: Iterable[str] = (),
-    ) -> Measures:
+    def of(cls, measure: object, reserved: Iterable[str] = ()) -> Measures:
         """Validate the argument `measure` of a user."""
         if isinstance(measure, Mapping):
             named = {check_str(name, "the name of a measure"): of for name, of in measure.items()}

@@ -206,10 +206,7 @@ def first_of(tables: list[pd.DataFrame], n: int) -> pd.DataFrame:
 
 
 def surest_of(
-    post: PartitionedPosterior,
-    n: int,
-    of: Chooser | None = None,
-    values: pd.Index | None = None,
+    post: PartitionedPosterior, n: int, of: Chooser | None = None, values: pd.Index | None = None
 ) -> pd.DataFrame:
     """Return the n most certain inferences: the largest probability per group, or the choice of `of` from `values`."""
     surest = post.reduce(partial(surest_in, n=n, of=of), partial(first_of, n=n))

@@ -11,15 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import (
-    GroupTooLarge,
-    Inaccurate,
-    Infeasible,
-    SolverError,
-    StatementError,
-    TableError,
-    pluralize,
-)
+from .._utils.errors import GroupTooLarge, Inaccurate, Infeasible, SolverError, StatementError, TableError, pluralize
 from .._utils.tables import as_numbers, ranges
 from .._utils.validation import check_array, check_in, check_int, check_number
 from ..measures.equivocation import in_units

@@ -31,14 +31,7 @@ import numpy as np
 from .._utils.errors import StatementError, short_repr
 from .._utils.formatting import ReprMixin
 from ..terms.rows import Rows
-from .cvxpy_constraints import (
-    Parametric,
-    Piece,
-    cost_of,
-    parametric_constraint,
-    read_constraint,
-    stated,
-)
+from .cvxpy_constraints import Parametric, Piece, cost_of, parametric_constraint, read_constraint, stated
 
 if TYPE_CHECKING:
     import cvxpy as cp

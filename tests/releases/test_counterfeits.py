@@ -10,13 +10,7 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError
-from maxent_cvx.measures import (
-    counterfactual,
-    exposed,
-    individual_divergence,
-    overall_divergence,
-    term_divergence,
-)
+from maxent_cvx.measures import counterfactual, exposed, individual_divergence, overall_divergence, term_divergence
 from maxent_cvx.sources.base import Source
 from support.helpers import refused
 
