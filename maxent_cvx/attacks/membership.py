@@ -68,6 +68,7 @@ class AggregatesResult(AttackResult):
     scores: pd.Series
 
     title: ClassVar[str | None] = "answers"
+    _checks_number: ClassVar[bool] = False  # the people to compare with need not be in the data
 
     @cached_property
     def roc(self) -> pd.DataFrame:
@@ -109,9 +110,6 @@ class AggregatesResult(AttackResult):
             return Message("the area under the ROC is not defined: all have the value, or nobody")
         both = clauses[0] if len(clauses) == 1 else Message("{first} and {second}", first=clauses[0], second=clauses[1])
         return Message("the area under the ROC is {both}", both=both)
-
-    def _check_number(self, truth: np.ndarray) -> None:
-        """Accept any number of records, because the people to compare with need not be in the data."""
 
     def _counts(self, group: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the scores, increasing, and the numbers of people without and with the target value for each."""
