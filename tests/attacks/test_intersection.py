@@ -180,12 +180,12 @@ def test_generalised_releases_are_linked_by_a_population() -> None:
     people = pd.DataFrame({"Age": rng.integers(20, 60, 60), "S": rng.choice(VALUES, 60)})
     parts = [people.iloc[:40], people.iloc[20:]]
     made = [mx.anonymize.mondrian_table(part, qi="Age", sa="S", k=4) for part in parts]
-    releases = [mx.Release.from_generalized(one, qi="Age", sa="S", population=people[["Age"]]) for one in made]
+    releases = [mx.Release.from_generalized(table, qi="Age", sa="S", population=people[["Age"]]) for table in made]
     for prior in (PI, None):
         result = mx.attacks.intersection(releases, prior=prior)
         for age, row in result.table.iterrows():
-            covers = [[age in c if isinstance(c, pd.Interval) else age == c for c in one["Age"]] for one in made]
-            values = [one["S"][held] for one, held in zip(made, covers, strict=True)]
+            covers = [[age in c if isinstance(c, pd.Interval) else age == c for c in table["Age"]] for table in made]
+            values = [table["S"][held] for table, held in zip(made, covers, strict=True)]
             weight = 1 / (pd.Series(PI) if prior else pd.concat(values).value_counts(normalize=True))
             for some in values:
                 weight = weight * some.value_counts(normalize=True)

@@ -22,7 +22,7 @@ Record = tuple[object, ...]
 
 def multisets(tables: Iterable[pd.DataFrame]) -> set[tuple[Record, ...]]:
     """Each table of records as a sorted tuple."""
-    return {tuple(sorted(one.itertuples(index=False, name=None))) for one in tables}
+    return {tuple(sorted(records.itertuples(index=False, name=None))) for records in tables}
 
 
 class RandomTables:
@@ -221,7 +221,7 @@ def test_published_tables_with_totals_and_suppression() -> None:
     assert result.complete
     assert len(result.solutions) == 4 * 2  # 0 to 3 women in x, and the man in either
     rounded = mx.PublishedTable(pd.DataFrame({"sex": ["*", "F"], "n": [3, 3]}), base=3)
-    sizes = {len(one) for one in reconstruct(rounded, {"sex": ["F", "M"]}, limit=20).solutions}
+    sizes = {len(records) for records in reconstruct(rounded, {"sex": ["F", "M"]}, limit=20).solutions}
     assert sizes == {2, 3, 4}
 
 
@@ -263,7 +263,7 @@ def test_a_total_that_margins_imply() -> None:
     overlapping = [Statistic({"age": pair}, 1) for pair in ([1, 2], [2, 3], [1, 3])]
     with pytest.raises(mx.Infeasible):  # half a person of each age
         reconstruct(overlapping, domain)
-    assert {len(one) for one in reconstruct(overlapping[:2], domain, limit=100).solutions} == {1, 2}
+    assert {len(records) for records in reconstruct(overlapping[:2], domain, limit=100).solutions} == {1, 2}
     with pytest.raises(mx.StatementError):
         reconstruct([Statistic({"sex": "F"}, 2), Statistic({"age": [1, 2]}, 2)], domain)
 

@@ -276,21 +276,21 @@ def saved(view: mx.View, folder: Path) -> mx.View:
     return mx.load_posterior(folder / "post.parquet").space.view
 
 
-def assert_same_view(one: mx.View, other: mx.View) -> None:
+def assert_same_view(first: mx.View, second: mx.View) -> None:
     """The same class, roles, labels with their types, terms and published counts."""
-    assert type(one) is type(other)
-    assert repr(one) == repr(other)
-    assert (one.qi, one.sensitive, one.n_records) == (other.qi, other.sensitive, other.n_records)
-    assert list(one.axes) == list(other.axes)
-    for role, (columns, index) in one.axes.items():
-        assert columns == other.axes[role][0]
-        assert same_labels(index, other.axes[role][1])
-    for role, codes in one.terms().items():
-        np.testing.assert_array_equal(codes, other.terms()[role])
-    for by, counts in one.published.items():
-        pd.testing.assert_series_equal(counts, other.published[by])
-    np.testing.assert_array_equal(one.n_q, other.n_q)
-    np.testing.assert_array_equal(one.n_s, other.n_s)
+    assert type(first) is type(second)
+    assert repr(first) == repr(second)
+    assert (first.qi, first.sensitive, first.n_records) == (second.qi, second.sensitive, second.n_records)
+    assert list(first.axes) == list(second.axes)
+    for role, (columns, index) in first.axes.items():
+        assert columns == second.axes[role][0]
+        assert same_labels(index, second.axes[role][1])
+    for role, codes in first.terms().items():
+        np.testing.assert_array_equal(codes, second.terms()[role])
+    for by, counts in first.published.items():
+        pd.testing.assert_series_equal(counts, second.published[by])
+    np.testing.assert_array_equal(first.n_q, second.n_q)
+    np.testing.assert_array_equal(first.n_s, second.n_s)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -45,10 +45,10 @@ def test_a_statistic_is_true_of_the_tables_that_have_it():
     """Mean, deviation and quantiles of those with a value, whose number differs by table: these tables, and no other."""
     assert len(WORLDS) == 14
     ages = [world.loc[world["S"] == 1, "age"].to_numpy() for world in WORLDS]
-    some = np.array([len(one) > 0 for one in ages])  # the mean of nobody is anything
-    ages, of = [one for one in ages if len(one)], {"of": "age", "given": {"S": 1}}
-    assert len({len(one) for one in ages}) > 1
-    means, sds = np.array([one.mean() for one in ages]), np.array([one.std() for one in ages])
+    some = np.array([len(numbers) > 0 for numbers in ages])  # the mean of nobody is anything
+    ages, of = [numbers for numbers in ages if len(numbers)], {"of": "age", "given": {"S": 1}}
+    assert len({len(numbers) for numbers in ages}) > 1
+    means, sds = np.array([numbers.mean() for numbers in ages]), np.array([numbers.std() for numbers in ages])
     for mean, sd in set(zip(means, sds, strict=True)):
         is_mean, expected = np.isclose(means, mean), mx.E("age", given={"S": 1})
         for source, holds in [
@@ -59,7 +59,7 @@ def test_a_statistic_is_true_of_the_tables_that_have_it():
         ]:
             np.testing.assert_array_equal(allowed(source)[some], holds)
     for q, value in itertools.product((0, 0.3, 0.5, 1), (20, 30, 40, 60)):
-        holds = [np.quantile(one, q, method="lower") == value for one in ages]
+        holds = [np.quantile(numbers, q, method="lower") == value for numbers in ages]
         np.testing.assert_array_equal(allowed(mx.PublishedQuantile(value, q, method="lower", **of))[some], holds)
 
 

@@ -19,15 +19,15 @@ from support.strategies import microdata, possible, publish, quasi, rank, tally,
 ROLES = {"qi": ["Gender", "Degree"], "sa": "Disease", "bucket": "Bucket"}
 
 
-def same(one: Release, other: Release) -> bool:
+def same(first: Release, second: Release) -> bool:
     """Whether two releases publish the same."""
     return (
-        (one.qi, one.sa, one.bucket) == (other.qi, other.sa, other.bucket)
-        and one.quasi_identifiers.identical(other.quasi_identifiers)
-        and one.sensitive_values.identical(other.sensitive_values)
-        and one.buckets.identical(other.buckets)
-        and np.array_equal(one.n_qb.toarray(), other.n_qb.toarray())
-        and np.array_equal(one.n_sb.toarray(), other.n_sb.toarray())
+        (first.qi, first.sa, first.bucket) == (second.qi, second.sa, second.bucket)
+        and first.quasi_identifiers.identical(second.quasi_identifiers)
+        and first.sensitive_values.identical(second.sensitive_values)
+        and first.buckets.identical(second.buckets)
+        and np.array_equal(first.n_qb.toarray(), second.n_qb.toarray())
+        and np.array_equal(first.n_sb.toarray(), second.n_sb.toarray())
     )
 
 

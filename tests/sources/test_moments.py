@@ -247,7 +247,7 @@ def test_several_quantiles_are_those_one_by_one():
 )
 def test_no_true_sum_is_lost(units, places, width, data):
     """Sums of numbers with few decimals are multiples of the last decimal: what is in the interval stays in it."""
-    numbers = np.array([round(one / 10**places, places) for one in units])
+    numbers = np.array([round(unit / 10**places, places) for unit in units])
     counts = data.draw(st.lists(st.integers(0, 5), min_size=len(units), max_size=len(units)))
     true = Fraction(int(np.dot(units, counts)), 10**places)
     weights, low, high, by = whole_sums(numbers, float(true) - width, float(true) + width / 3)

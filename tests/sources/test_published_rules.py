@@ -76,12 +76,12 @@ def test_rows_are_those_of_every_table_with_these_rules(seed: int, s: str, c: st
     every = np.array(list(itertools.product(range(len(values)), repeat=len(frame))))
 
     described = {given_ for given_, _ in patterns(frame)}
-    inside = np.array([np.logical_and.reduce([frame[name] == one for name, one in some]) for some in described])
+    inside = np.array([np.logical_and.reduce([frame[name] == label for name, label in some]) for some in described])
     n_q = inside.sum(axis=1)
     decide = functools.cache(lambda n_q, n_qx: is_rule(n_q, n_qx, len(frame), s, c, strict=strict))
     is_one = np.vectorize(decide, otypes=[bool])
     results = [is_one(n_q, (every == x).astype(int) @ inside.T.astype(int)) for x in range(len(values))]
-    truth = np.array([list(values).index(one) for one in frame["S"]])
+    truth = np.array([list(values).index(label) for label in frame["S"]])
     at = (every == truth).all(axis=1).argmax()
     same = np.logical_and.reduce([(flags == flags[at]).all(axis=1) for flags in results])
 

@@ -183,16 +183,16 @@ def oracle(model: MaxEnt, near: Sequence[float | mp.mpf], support: np.ndarray | 
             return None
         weights = [mp.mpf(float(w)) for w in (model.space.weights * model.space.prior_density)[kept]]
         for chosen in _choices([row for row in rows if not row.is_equation], near):
-            active = [one for one in chosen if one.side is not None]
-            system = independent([*equations, *(one.equation for one in active if not one.variance)])
-            if system is None or len(system) < len(equations) + sum(not one.variance for one in active):
+            active = [state for state in chosen if state.side is not None]
+            system = independent([*equations, *(state.equation for state in active if not state.variance)])
+            if system is None or len(system) < len(equations) + sum(not state.variance for state in active):
                 continue  # dependent ones: another choice has the answer, too
             point = _solved(equations, chosen, near, weights)
             if point is None:
                 continue
             x, multipliers = point
             of = dict(zip(map(id, active), multipliers[len(equations) :], strict=True))
-            if all(one.allows(of.get(id(one)), _value(one.row, x)) for one in chosen):
+            if all(state.allows(of.get(id(state)), _value(state.row, x)) for state in chosen):
                 moves = _moves(model, kept, equations, chosen, x)
                 counts = [mp.mpf(0)] * len(model.space)
                 for j, count in zip(kept.tolist(), x, strict=True):
@@ -206,7 +206,7 @@ def _choices(ranges: Sequence[Row], near: Sequence[float | mp.mpf]) -> Iterator[
     options = []
     for row in ranges:
         value = _value(row, [mp.mpf(x) for x in near])
-        options.append(sorted(states(row), key=lambda one: not _between(one.low, value, one.high)))
+        options.append(sorted(states(row), key=lambda state: not _between(state.low, value, state.high)))
     yield from (
         tuple(option[i] for option, i in zip(options, places, strict=True))
         for places in sorted(itertools.product(*(range(len(option)) for option in options)), key=sum)
@@ -218,15 +218,15 @@ def _solved(
 ) -> tuple[list[mp.mpf], list[mp.mpf]] | None:
     """The answer in given states: known multipliers tilt the weights, w exp(a m)."""
     tilt = [mp.mpf(0)] * len(weights)
-    for one in chosen:
-        if one.multiplier:
-            for j, a in enumerate(one.row.coefficients):
+    for state in chosen:
+        if state.multiplier:
+            for j, a in enumerate(state.row.coefficients):
                 if a:
-                    tilt[j] += _mpf(a * one.multiplier)
+                    tilt[j] += _mpf(a * state.multiplier)
     log_weights = [mp.log(w) + t for w, t in zip(weights, tilt, strict=True)]
-    active = [one for one in chosen if one.side is not None]
-    rows = [*equations, *(one.equation for one in active)]
-    return newton(rows, near, log_weights, [Fraction(0)] * len(equations) + [one.variance for one in active])
+    active = [state for state in chosen if state.side is not None]
+    rows = [*equations, *(state.equation for state in active)]
+    return newton(rows, near, log_weights, [Fraction(0)] * len(equations) + [state.variance for state in active])
 
 
 def _value(row: Row, x: Sequence[mp.mpf]) -> mp.mpf:
@@ -293,7 +293,7 @@ def newton(
     now = residual(x, dual)
     for _ in range(STEPS):
         if size(now) < SOLVED:
-            return x, [one / _mpf(c) for one, c in zip(dual, scales, strict=True)]
+            return x, [value / _mpf(c) for value, c in zip(dual, scales, strict=True)]
         slope, missing = now
         system = mp.matrix(m, m)
         for i in range(m):
@@ -327,20 +327,20 @@ def _moves(
     model: MaxEnt, kept: np.ndarray, equations: Sequence[Row], chosen: Sequence[State], x: list[mp.mpf]
 ) -> float:
     """How far the answer moves, to first order, when typed numbers move half a unit in the last place."""
-    active = [one for one in chosen if one.side is not None]
-    rows = [*equations, *(one.equation for one in active)]
+    active = [state for state in chosen if state.side is not None]
+    rows = [*equations, *(state.equation for state in active)]
     matrix = mp.matrix([[_mpf(a) for a in row.coefficients] for row in rows])
     weighted = mp.matrix([[matrix[i, j] * x[j] for j in range(len(x))] for i in range(len(rows))])
     system = weighted * matrix.T
-    for i, one in enumerate(active, len(equations)):
-        system[i, i] += _mpf(one.variance)
+    for i, state in enumerate(active, len(equations)):
+        system[i, i] += _mpf(state.variance)
     inverse = system**-1
     directions = [(weighted.T * inverse[:, i], row.off) for i, row in enumerate(rows) if row.off]
-    for one in chosen:
-        if one.multiplier:  # a slope that moves relatively by the unit roundoff
-            along = mp.matrix([_mpf(a) * x[j] for j, a in enumerate(one.row.coefficients)])
+    for state in chosen:
+        if state.multiplier:  # a slope that moves relatively by the unit roundoff
+            along = mp.matrix([_mpf(a) * x[j] for j, a in enumerate(state.row.coefficients)])
             along -= weighted.T * (inverse * (matrix * along))
-            directions.append((along, abs(one.multiplier) * Fraction(2) ** -52))
+            directions.append((along, abs(state.multiplier) * Fraction(2) ** -52))
     space = model.space
     q, s = space.groups[0][kept], space.codes["s"][kept]
     n_s = int(space.codes["s"].max()) + 1

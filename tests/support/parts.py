@@ -58,24 +58,26 @@ def whole_of(release: mx.Release, n: int, people: Any = None) -> PartitionedSpac
     return PartitionedSpace(divided(release, min(n, len(release.buckets))), people, LocalExecutor(1))
 
 
-def in_parts(whole: PartitionedSpace, said: Sequence[Any]) -> PartitionedProblem:
-    """What is said, each under a label of its own, emitted in all partitions."""
+def in_parts(whole: PartitionedSpace, statements: Sequence[Any]) -> PartitionedProblem:
+    """The rows of statements, each with a label of its own, in all partitions."""
 
     def broadcast(source: Any, label: str | None) -> BroadcastSource:
         source = read_statement(source) if isinstance(source, str) else as_source(source)
         return whole.broadcast(source, label)
 
     facts = [broadcast(NamedPeople(), None)] if len(whole.people) else []
-    return partitioned_problem(whole, facts, [broadcast(one, f"said {i}") for i, one in enumerate(said)])
+    return partitioned_problem(
+        whole, facts, [broadcast(statement, f"said {i}") for i, statement in enumerate(statements)]
+    )
 
 
-def in_memory(release: mx.Release, said: Sequence[Any], people: Any = None) -> tuple[mx.MaxEnt, LinearForm]:
+def in_memory(release: mx.Release, statements: Sequence[Any], people: Any = None) -> tuple[mx.MaxEnt, LinearForm]:
     """The same in one model, and its rows before they are rewritten."""
     model = mx.MaxEnt(release, people)
-    for i, one in enumerate(said):
-        model.add(one, label=f"said {i}")
-    rows = [one.rows for one in model._base.groups.values()]
+    for i, statement in enumerate(statements):
+        model.add(statement, label=f"said {i}")
+    rows = [group.rows for group in model._base.groups.values()]
     n = len(model.facts)
-    facts, known = (list(itertools.chain(*some)) for some in (rows[1:n], rows[n:]))
-    known.sort(key=lambda one: one.penalty is not None)
+    facts, known = (list(itertools.chain(*groups)) for groups in (rows[1:n], rows[n:]))
+    known.sort(key=lambda block: block.penalty is not None)
     return model, assemble_system(rows[0], facts, known, release.n_records, model.space.weights)

@@ -260,5 +260,5 @@ known("within a wide parabola", "It allows 0.5, which is Eq. (9).", SQUARE, [nea
 known("beyond a parabola", "It allows at most 0.2, and 1 of 4 people is the least.", SQUARE, [near(0.1, 0.1)], None)
 
 #: Problems of linear rows, which every solver takes.
-SOLVABLE = tuple(one for one in PROBLEMS.values() if not one.needs_convex and one.feasible)
-CONTRADICTORY = tuple(one for one in PROBLEMS.values() if not one.needs_convex and not one.feasible)
+SOLVABLE = tuple(problem for problem in PROBLEMS.values() if not problem.needs_convex and problem.feasible)
+CONTRADICTORY = tuple(problem for problem in PROBLEMS.values() if not problem.needs_convex and not problem.feasible)

@@ -43,7 +43,7 @@ def table() -> mx.MaxEnt:
 def series() -> mx.MaxEnt:
     first, second = mx.datasets.load_patients()
     roles = {"qi": ["Gender", "Zip"], "sa": "Disease", "bucket": "Bucket", "id": "Pseudonym"}
-    return mx.MaxEnt(mx.ReleaseSeries([mx.Release.from_buckets(one, **roles) for one in (first, second)]))
+    return mx.MaxEnt(mx.ReleaseSeries([mx.Release.from_buckets(table, **roles) for table in (first, second)]))
 
 
 def generalized() -> mx.MaxEnt:
