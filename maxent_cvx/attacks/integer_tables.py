@@ -58,6 +58,8 @@ class Median:
         np.add.at(of_level.T, level, people[:, self.types].T)
         at_most = of_level.cumsum(axis=1)
         n = at_most[:, -1:]
+        # The k-th smallest number is the first level that at least k people do not exceed; the middle ones have
+        # k = (n + 1) // 2 and n // 2 + 1.
         total = levels[(at_most < (n + 1) // 2).sum(axis=1).clip(max=len(levels) - 1)]
         total = total + levels[(at_most < n // 2 + 1).sum(axis=1).clip(max=len(levels) - 1)]
         return np.asarray((n[:, 0] > 0) & (self.least <= total) & (total <= self.most))
@@ -159,6 +161,7 @@ class _Bounds:
         low = rows.low[has] - sums[:, has] - self.box[1, depth + 1, has]
         high = rows.high[has] - sums[:, has] - self.box[0, depth + 1, has]
         a = a[has]
+        # low <= a n <= high; a negative coefficient exchanges the ends. -(x // -a) is x / a rounded up.
         first, last = np.where(a > 0, low, high), np.where(a > 0, high, low)
         least = (-(first // -a)).max(axis=1, initial=0)
         return least, (last // a).min(axis=1, initial=int(rows.upper[type_]))

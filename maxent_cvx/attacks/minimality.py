@@ -957,6 +957,7 @@ def _capped_means(n: int, p: np.ndarray, cap: int) -> np.ndarray | None:
     count = np.arange(cap + 1)
     log_pmf = xlogy(count, n * p[:, None]) - gammaln(count + 1)
     pmf = np.exp(log_pmf - log_pmf.max(axis=1, keepdims=True))  # scaled: the factors cancel
+    # The distribution of the sum of all counts but one is the convolution of those before it and those after it.
     before, after = [np.ones(1)], [np.ones(1)]
     for row in pmf:
         before.append(np.convolve(before[-1], row)[: n + 1])

@@ -530,6 +530,7 @@ def _ends(values: np.ndarray, size: np.ndarray, n: int) -> np.ndarray:
 
 def _convolved_ends(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the ends of a sum: at most i statements of one part and k - i of another."""
+    # Ends are monotone in k, so exactly i and k - i statements are also "at most"; a part may have fewer than k - i.
     ends = np.empty((len(first) + len(second) - 1, 2), dtype=np.result_type(first, second))
     for k in range(len(ends)):
         i = np.arange(min(k + 1, len(first)))
@@ -540,6 +541,7 @@ def _convolved_ends(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _shapley(masks: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Compute Shapley values from the measures of all subsets, in the order of their binary numbers."""
+    # In the order of binary numbers, the subset S + i is 2^i places after S.
     n = masks.shape[1]
     size = masks.sum(axis=1)
     # |S|! (n - |S| - 1)! / n!: the share of the orders in which the statements before a given one are S.

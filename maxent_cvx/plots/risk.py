@@ -171,6 +171,8 @@ def _exposure_steps(
     if baseline is not None:
         rule = with_baseline(rule, baseline, post, rows, sensitive, within)
         low = np.broadcast_to(rule.least_p0 + ROUNDING, high.shape)
+    # A group is exposed at t if low < t <= high for some event. Intervals of several events may overlap: each group
+    # must be counted once. The number at t is that of the lower ends below t minus that of the upper ends below t.
     low, high = _apart(low, high)
     weight = np.broadcast_to(people[:, None], low.shape)
     is_interval = high > low

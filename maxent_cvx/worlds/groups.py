@@ -362,20 +362,20 @@ def weighed(
     # Assigning values to tuples counts every world prod n(s)! / prod m(x)! times as often as tuples to values.
     to_values = cost[:, 0] <= cost[:, 1]
     orders = _log_orders(groups.tuples) - _log_orders(groups.values)
-    for dealt, kinds, selected, transposed in (
+    for assigned, kinds, selected, transposed in (
         (groups.tuples, groups.values, to_values & ~too_large, False),
         (groups.values, groups.tuples, ~to_values & ~too_large, True),
     ):
-        for group, item, kind, places in _alike(dealt, kinds, np.flatnonzero(selected)):
-            i, k = dealt.indices[item][:, :, None], kinds.indices[kind][:, None, :]
+        for group, item, kind, places in _alike(assigned, kinds, np.flatnonzero(selected)):
+            i, k = assigned.indices[item][:, :, None], kinds.indices[kind][:, None, :]
             total, share = shares(log_prior[k, i] if transposed else log_prior[i, k], places)
             item_at, kind_at = (
-                (item - dealt.indptr[group, None])[:, :, None],
+                (item - assigned.indptr[group, None])[:, :, None],
                 (kind - kinds.indptr[group, None])[:, None],
             )
             u, v = (kind_at, item_at) if transposed else (item_at, kind_at)
             if transposed:  # each of the m(x) has a share of a signature's places; people are tuples, not values
-                share *= dealt.data[item][:, :, None] / kinds.data[kind][:, None, :]
+                share *= assigned.data[item][:, :, None] / kinds.data[kind][:, None, :]
                 total = total + orders[group]
             weight[group] = total
             p[groups.start[group][:, None, None] + u * n_v[group][:, None, None] + v] = share
@@ -417,7 +417,7 @@ def _log_orders(table: sp.csc_array) -> np.ndarray:
 
 
 def _alike(
-    dealt: sp.csc_array, kinds: sp.csc_array, selected: np.ndarray
+    assigned: sp.csc_array, kinds: sp.csc_array, selected: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Group the groups whose kinds have the same numbers of places, in any order."""
     if not len(selected):
@@ -429,14 +429,14 @@ def _alike(
     pattern = np.zeros((len(width), width.max()), dtype=np.int64)
     pattern[group, rank] = kinds.data[order]
     patterns, which = np.unique(pattern[selected], axis=0, return_inverse=True)
-    items, first = np.repeat(np.arange(len(dealt.data)), dealt.data), np.append(0, np.cumsum(dealt.data))
+    items, first = np.repeat(np.arange(len(assigned.data)), assigned.data), np.append(0, np.cumsum(assigned.data))
     for i, padded in enumerate(patterns):
         places = padded[padded > 0]
         same = selected[which.reshape(-1) == i]
         parts = np.array_split(same, 1 + len(same) * int(np.prod(places + 1)) // STATES)
         for part in parts:
             at = kinds.indptr[part][:, None] + np.arange(len(places))
-            dealt_at = first[dealt.indptr[part]][:, None] + np.arange(places.sum())
+            dealt_at = first[assigned.indptr[part]][:, None] + np.arange(places.sum())
             yield part, items[dealt_at], order[at], places
 
 
