@@ -436,8 +436,8 @@ def _alike(
         parts = np.array_split(same, 1 + len(same) * int(np.prod(places + 1)) // STATES)
         for part in parts:
             at = kinds.indptr[part][:, None] + np.arange(len(places))
-            dealt_at = first[assigned.indptr[part]][:, None] + np.arange(places.sum())
-            yield part, items[dealt_at], order[at], places
+            assigned_at = first[assigned.indptr[part]][:, None] + np.arange(places.sum())
+            yield part, items[assigned_at], order[at], places
 
 
 # Tied tuples, and their joint priors, from tables.
