@@ -52,18 +52,26 @@ def combined(matrix: sp.csr_array, n: int, prime: int, generator: np.random.Gene
 
 def combination(row: np.ndarray, others: np.ndarray, prime: int) -> np.ndarray | None:
     """Return the factors that combine other rows of residues to a row, by Gaussian elimination; None if none exist."""
-    k, n = others.shape
-    rest = np.hstack([np.vstack([others, row]), np.eye(k + 1, dtype=np.int64)])  # on the right: the combination of rows
-    for i in range(k):
-        places = np.flatnonzero(rest[i, :n])
+    system = np.column_stack([others.T, row])  # one equation for each column of the rows
+    pivots: list[int] = []
+    for j in range(len(others)):
+        i = len(pivots)
+        places = i + np.flatnonzero(system[i:, j])
         if not len(places):
             continue
-        j = places[0]
-        below = i + 1 + np.flatnonzero(rest[i + 1 :, j])
-        if len(below):
-            times = rest[below, j] * pow(int(rest[i, j]), -1, prime) % prime
-            rest[below] = (rest[below] - times[:, None] * rest[i] % prime) % prime
-    return None if rest[-1, :n].any() else -rest[-1, n:-1] % prime
+        system[[i, places[0]]] = system[[places[0], i]]
+        pivot, below = system[i, j:], system[i + 1 :, j:]
+        pivot *= pow(int(pivot[0]), -1, prime)
+        pivot %= prime
+        below -= below[:, :1] * pivot % prime
+        below %= prime
+        pivots.append(j)
+    if system[len(pivots) :, -1].any():
+        return None
+    factors = np.zeros(len(others), dtype=np.int64)  # 0 where there is no pivot
+    for i, j in reversed(list(enumerate(pivots))):
+        factors[j] = (system[i, -1] - (system[i, j + 1 : -1] * factors[j + 1 :] % prime).sum()) % prime
+    return factors
 
 
 def product(columns: sp.csr_array, factor: np.ndarray, prime: int) -> np.ndarray:
