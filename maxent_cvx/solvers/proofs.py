@@ -24,17 +24,18 @@ NEAR_FRACTION = 1e-6
 LARGEST_DENOMINATOR = 12
 
 
-def support_proof(form: LinearForm) -> np.ndarray:
-    """Find one direction of the multipliers that proves every implied zero; see :mod:`.duality`.
+def support_proof(form: LinearForm, among: np.ndarray | None = None) -> np.ndarray:
+    """Find one direction of the multipliers that proves every implied zero among some terms; see :mod:`.duality`.
 
     The feasible set is a polyhedron, which is homogenised by x = (u + v) / t with t >= 0. Then
 
         max sum u,    0 <= u <= 1,  v >= 0,  low t <= A (u + v) <= high t,
 
-    has u = 1 where some x is positive, and u = 0 elsewhere. The dual d of its rows then has A' d <= 0, with
-    (A' d)_j <= -1 where u_j = 0, and d' (its sides) = 0.
+    where u_j = 0 for the other terms, has u_j = 1 if some x_j is positive, and u_j = 0 else. The dual d of its rows then
+    has A' d <= 0, with (A' d)_j <= -1 where u_j = 0, and d' (its sides) = 0.
     """
     n_rows, n_terms = form.shape
+    terms = np.arange(n_terms) if among is None else np.flatnonzero(among)
     exact = form.is_equation
     upper, lower = np.isfinite(form.high) & ~exact, np.isfinite(form.low) & ~exact
     # A row with two different sides becomes two rows, as both contain t: A (u + v) >= low t, and A (u + v) <= high t.
@@ -43,14 +44,14 @@ def support_proof(form: LinearForm) -> np.ndarray:
     side = np.where(kind == 1, form.high[rows], form.low[rows])
     matrix = form.matrix[rows]
     program = LinearProgram(
-        sp.csr_array(sp.hstack([matrix, matrix, sp.csr_array(-side[:, None])], format="csr")),
+        sp.csr_array(sp.hstack([matrix[:, terms], matrix, sp.csr_array(-side[:, None])], format="csr")),
         np.where(kind == 1, -np.inf, 0.0),
         np.where(kind == 2, np.inf, 0.0),
-        upper=np.repeat([1.0, np.inf], [n_terms, n_terms + 1]),
+        upper=np.repeat([1.0, np.inf], [len(terms), n_terms + 1]),
     )
     direction = np.zeros(n_rows)
     with diagnosing():
-        optimum = program.minimum(-np.repeat([1.0, 0.0], [n_terms, n_terms + 1]))
+        optimum = program.minimum(-np.repeat([1.0, 0.0], [len(terms), n_terms + 1]))
         if optimum.found:
             np.add.at(direction, rows, optimum.multipliers)
     return rationalised(direction)
