@@ -46,9 +46,10 @@ DEPENDENT = 1e-10
 STRICT_ZERO, LARGEST_AGAIN = 1e-12, 100_000
 #: Records: a term whose count is smaller than this after a solve may be zero.
 VANISHED = 1e-9
-#: The largest number of rows of knowledge for which such zeros are first searched for by least squares: with 400 rows
-#: these take .1 s and the linear program 17 s, with 5,000 rows of a second release 5 s and 1 s.
-MOST_LEAST_SQUARES = 1_000
+#: The largest number of rows of knowledge for which least squares search for such zeros, and of terms for which a linear
+#: program does so as well. With 400 rows over 17,000 terms the former take .1 s and the latter 17 s, with 1,000 rows 2 s
+#: and more than a minute, but with 5,000 rows of a second release over 15,000 terms 5 s and 1 s.
+MOST_LEAST_SQUARES, MOST_LINEAR = 1_000, 3_000
 #: Steps of Newton's method from multipliers fitted to an answer; a nearly exact answer needs a few.
 NEARBY_STEPS = 20
 #: How often the tangents of convex constraints are recomputed.
@@ -89,9 +90,14 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
     form, proofs = reduced.form, []
     assert solved.counts is not None
     small = solved.counts < VANISHED * np.minimum(form.weights, 1.0)
-    searches = [partial(facial_reduction, form.hard, solved.counts), partial(support_proof, form.hard, small)]
+    has_few_rows = form.shape[0] - form.n_published <= MOST_LEAST_SQUARES
+    searches: list[Callable[[], np.ndarray]] = []
+    if has_few_rows:
+        searches.append(partial(facial_reduction, form.hard, solved.counts))
+    if not has_few_rows or len(small) <= MOST_LINEAR:
+        searches.append(partial(support_proof, form.hard, small))
     with suppress(NotDecided, Infeasible):  # at the time limit; up to rounding
-        for search in searches[int(form.shape[0] - form.n_published > MOST_LEAST_SQUARES) :]:
+        for search in searches:
             proofs.append(form.extend_to_soft(search()))
             upper = reduced.proved_zeros(problem.form, proofs)
             if np.isfinite(upper[vanished]).all():
