@@ -464,6 +464,7 @@ def _end(end: Any) -> Any:
 
 
 def _interval_text(interval: pd.Interval) -> str:
+    """Write an interval for messages, such as [2024-01-31, inf)."""
     left, right = "[" if interval.closed_left else "(", "]" if interval.closed_right else ")"
     return f"{left}{_end(interval.left)}, {_end(interval.right)}{right}"
 

@@ -109,9 +109,8 @@ def _by_own_names(functions: Iterable[Any]) -> dict[str, Any]:
 def _what_it_needs(name: str, of: Callable[..., Any]) -> str:
     """Return the message for a function that cannot be called with a posterior alone."""
     parameters = inspect.signature(of).parameters.values()
-    needed = [p.name for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)][
-        1:
-    ]
+    required = [p.name for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    needed = required[1:]  # the first is the posterior
     if not needed:
         return f"the measure {name!r} must be a function of the posterior, but cannot be called as {name}(post)"
     bound = ", ".join(f"{parameter}=..." for parameter in needed)

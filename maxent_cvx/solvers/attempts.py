@@ -81,12 +81,14 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
 
     Newton's method proves the zeros that it approaches slowly. It does not see those that are zero up to rounding from
     the start, as after a warm start, or in a few steps, and the certificate cannot move such counts to exactly 0.
+    `counts` are those of the original problem. A direction that is found is only a candidate: `proved_zeros` verifies it.
     """
     vanished = ~reduced.fixed & (counts < VANISHED * np.minimum(problem.form.weights, 1.0))
     if not vanished.any() or reduced.form.shape[1] > LARGEST_AGAIN:
         return None
     if np.isfinite(reduced.proved_zeros(problem.form, solved.proofs)[vanished]).all():
         return None
+    # Of the reduced problem: least squares where its Schur complement is small, otherwise a linear program.
     form, proofs = reduced.form, []
     assert solved.counts is not None
     small = solved.counts < VANISHED * np.minimum(form.weights, 1.0)
@@ -179,6 +181,7 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     assert counts is not None
     may_omit = request.backend is NEWTON and request.presolve and not problem.convex
     is_optimal = solved.status is Status.OPTIMAL
+    # Before the certificate, which would fail, and take longer. Each time at least one more term is fixed.
     if may_omit and is_optimal and (smaller := zeros_after_solve(problem, reduced, solved, counts)) is not None:
         request.monitor.say("solving again, without the terms that are proved to be zero")
         return attempt(problem, request.at_full_precision(), smaller)

@@ -688,12 +688,13 @@ def _zero_proof(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.
     direction, chosen = np.zeros(form.shape[0]), form.select(active)
     if form.shape[1] * chosen.shape[0] ** 2 <= MOST_DENSE and chosen.shape[0] > chosen.n_facts:
         matrix, n = chosen.matrix.toarray(), chosen.n_facts
+        # Without their parts along published rows, rows of knowledge give the same proof in memory and in partitions.
         apart, size, multiples = _apart(matrix[:n].T, matrix[n:].T)
         rows = sp.csr_array(np.vstack([matrix[:n], (apart / size).T]))
-        found = facial_reduction(replace(chosen, coefficients=rows), counts)
-        found[n:] /= size
-        found[:n] -= multiples @ found[n:]
-        direction[active] = found
+        of_rows = facial_reduction(replace(chosen, coefficients=rows), counts)
+        of_rows[n:] /= size
+        of_rows[:n] -= multiples @ of_rows[n:]
+        direction[active] = of_rows
     else:
         direction[active] = facial_reduction(chosen, counts)
     direction /= max(np.abs(direction).max(initial=0.0), NOTHING)

@@ -700,6 +700,7 @@ def require_consistent(whole: Whole, reduced_parts: Sequence[Any], point: Partia
     """Raise Infeasible if multipliers are a Farkas certificate, along which the dual decreases without limit."""
     of_known = np.where(np.arange(len(point.m)) < whole.shared.n_hard, point.m, 0.0)
     found = implied(whole, reduced_parts, of_known, over.map(getattr, point.states, common=("u",)), over)
+    # As in memory, a contradiction must exceed what the rows may be violated by.
     slack = float(np.abs(of_known) @ whole.shared.tolerance)
     if not found._replace(error=found.error + slack).is_contradiction:
         return

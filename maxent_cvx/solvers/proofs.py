@@ -31,7 +31,7 @@ def support_proof(form: LinearForm, among: np.ndarray | None = None) -> np.ndarr
 
         max sum u,    0 <= u <= 1,  v >= 0,  low t <= A (u + v) <= high t,
 
-    where u_j = 0 for the other terms, has u_j = 1 if some x_j is positive, and u_j = 0 else. The dual d of its rows then
+    where u_j = 0 for the other terms, has u_j = 1 if x_j can be positive, and u_j = 0 otherwise. The dual d of its rows then
     has A' d <= 0, with (A' d)_j <= -1 where u_j = 0, and d' (its sides) = 0.
     """
     n_rows, n_terms = form.shape

@@ -501,22 +501,7 @@ def read_probability(text: str) -> Probability:
 
 
 def read_expression(text: str) -> Probability | Ratio:
-    """Read a linear combination of probabilities, or a ratio: ``P(Flu | Gender=male) / P(Flu | Gender=female)``.
-
-    Parameters
-    ----------
-    text : str
-
-    Raises
-    ------
-    StatementError
-        If it cannot be parsed; the message contains the position.
-
-    Examples
-    --------
-    >>> read_expression("P(Flu | Gender=male) / (1 - P(Flu | Gender=male))")
-    P(Flu | Gender=male) / (-P(Flu | Gender=male) + 1)
-    """
+    """Read a linear combination of probabilities, or a ratio of two: ``P(Flu) / (1 - P(Flu))``."""
     reader = Reader(text)
     expression = reader.side()
     reader.end()

@@ -476,7 +476,7 @@ def _several(sentences: object) -> tuple[Sentence, ...]:
 def _check_distinct(parts: tuple[Sentence, ...]) -> None:
     """Check that no sentence is counted twice."""
     if repeated := [part for part in parts if parts.count(part) > 1]:
-        raise StatementError(f"'{repeated[0]}' is listed more than once, but counts only once; remove the repetition")
+        raise StatementError(f"'{repeated[0]}' is listed more than once; list each sentence once")
 
 
 @dataclass(frozen=True, eq=False)
