@@ -29,13 +29,23 @@ function render({ model, el }) {
     input.value = model.get("value");
     write();
   };
+  const move = (value) => {
+    model.set("value", value);
+    model.save_changes();
+  };
   input.addEventListener("input", () => {
     write();
-    model.set("value", input.valueAsNumber);
-    model.save_changes();
+    move(input.valueAsNumber);
   });
+  // While the kernel is busy, the newest move is held back, but not a click: the kernel would receive it after the reset.
+  const reset = ({ target }) => {
+    const page = target.closest(".maxent-reset")?.closest(".maxent-explorer");
+    if (page?.contains(el)) move(model.get("start"));
+  };
+  document.addEventListener("click", reset);
   for (const trait of ["caption", "name", "min", "max", "step", "disabled", "value"]) model.on(`change:${trait}`, show);
   show();
+  return () => document.removeEventListener("click", reset);
 }
 
 export default { render };

@@ -23,6 +23,7 @@ class Slider(anywidget.AnyWidget):
 
     _esm = Path(__file__).with_name("slider.js")
     value = traitlets.Float(0.0).tag(sync=True)
+    start = traitlets.Float(0.0).tag(sync=True)
     min = traitlets.Float(0.0).tag(sync=True)
     max = traitlets.Float(1.0).tag(sync=True)
     step = traitlets.Float(0.01).tag(sync=True)
@@ -57,10 +58,13 @@ class Controls:
         name = "P at least: the threshold of exposure"
         blocks.append(self._of_all("threshold", "P at least", name, HUNDREDTHS))
         again = ipywidgets.Button(description="Reset", tooltip="Reset all controls")
+        again.add_class("maxent-reset")  # for the sliders: the browser holds back their moves, but not a click
         again.on_click(lambda _: self.show(assumptions.start))
         narrow = ipywidgets.Layout(flex="0 1 400px", min_width="300px", margin="0 24px 0 0")
         self.box = ipywidgets.VBox([*blocks, again], layout=narrow)
         self._set(self.state)
+        for widget in (*self._sliders.values(), *self._general.values()):
+            widget.start = widget.value
 
     def show(self, state: State) -> None:
         """Set the widgets to a state, and report a change once."""

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from .patience import HANG
+
 #: Programs that are Chromium, by the names that systems give them.
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 #: Chromium requests nothing from the network by itself; root has no sandbox.
@@ -33,7 +35,7 @@ def opened(address, *, width=1200, height=900):
         browser = driver.chromium.launch(executable_path=program, args=list(ARGUMENTS))
         try:
             page = browser.new_page(viewport={"width": width, "height": height})
-            page.set_default_timeout(0)  # a busy computer is no failure; whoever runs the tests sets their limit
+            page.set_default_timeout(1000 * HANG)
             page.faults = []
             page.on("console", lambda line: page.faults.append(line.text) if line.type == "error" else None)
             page.on("pageerror", lambda error: page.faults.append(str(error)))

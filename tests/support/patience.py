@@ -4,6 +4,8 @@ from __future__ import annotations
 
 #: Seconds. What takes longer is taken not to come to an end: it is given up, and the test skipped, for this reason.
 AGES = 3600
+#: Seconds after which a page that does not show what a test waits for is taken to hang, which is a failure.
+HANG = 900
 #: Settings of Dask, which by default believes its own threads to be dead when they are silent for 30 seconds.
 PATIENT_DASK = {
     "distributed.comm.timeouts.connect": f"{AGES}s",
