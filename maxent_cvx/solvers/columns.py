@@ -149,7 +149,11 @@ class SharedColumns:
         return (self.transposed @ multipliers)[self.of_term]
 
     def collect(self, x: np.ndarray) -> np.ndarray:
-        """Sum x over the terms of each class of identical columns."""
+        """Sum x over the terms of each class of identical columns; the sums of integers are integers."""
+        if x.dtype.kind == "i":
+            sums = np.zeros(self.distinct.shape[1], dtype=x.dtype)
+            np.add.at(sums, self.of_term, x)
+            return sums
         return np.bincount(self.of_term, x, self.distinct.shape[1]).astype(float, copy=False)
 
     @cached_property

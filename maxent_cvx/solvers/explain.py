@@ -43,7 +43,7 @@ from .linear import elastic_relaxation, linear_bounds
 from .monitor import DIAGNOSIS, Monitor, check_time, diagnosing, seconds_left
 from .newton import newton
 from .parameters import FEASIBLE, FEASIBLE_MULTIPLE
-from .presolve import LEAST_MOVE, ActivityBounds, reduce, term_bounds
+from .presolve import LEAST_MOVE, reduce, term_bounds
 from .proofs import rationalised
 from .schur import detect_blocks, newton_system
 from .sparse import entry_rows
@@ -317,8 +317,10 @@ def _may_tighten(form: LinearForm, rows: np.ndarray, n_records: float) -> np.nda
     if (upper <= FEASIBLE * hard.count_scale).any():  # then zeros are proved with any row
         return np.ones(len(rows), dtype=bool)
     known, at = form.known, rows - form.n_published
-    low, high = (value[rows] for value in ActivityBounds(form)(lower, upper))
     width, distinct = np.zeros(known.distinct.shape[1]), known.distinct[at]
+    positive, negative = distinct.maximum(0), distinct.minimum(0)
+    below, above = known.collect(lower), known.collect(upper)
+    low, high = positive @ below + negative @ above, positive @ above + negative @ below
     np.maximum.at(width, known.of_term, upper - lower)
     scale = np.full(len(width), np.inf)
     np.minimum.at(scale, known.of_term, form.count_scale)

@@ -49,23 +49,23 @@ from .newton import (
     VANISHING,
     descent,
 )
-from .parameters import EPS, FEASIBLE_MULTIPLE
+from .parameters import FEASIBLE_MULTIPLE
 from .presolve import (
     PROPAGATION_ROUNDS,
+    Bounds,
     Propagation,
     largest_activity,
     largest_coefficients,
     negligible,
-    power_of_two_unit,
     rank_of_buckets,
     relevant_terms,
     require_feasible,
-    row_rounding,
+    sides_in_units,
     slacks,
-    value_between,
+    unit_of,
 )
 from .schur import BlockFactor, BlockSystem, SchurFactor, Systems
-from .sparse import entry_rows, with_shared_ones
+from .sparse import with_shared_ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,28 +128,17 @@ def added(shares: Sequence[Any]) -> Any:
 # Bound propagation: activity bounds of the rows of knowledge are sums over all partitions.
 
 
-class Bounds(NamedTuple):
-    """Bounds on the terms of one partition, in records, and whether the last round has changed any."""
-
-    lower: np.ndarray
-    upper: np.ndarray
-    changed: bool = True
-
-
 def propagated(parts: Sequence[Any], shared: LinearForm, n_records: float, over: OverPartitions) -> list[Any]:
-    """Return handles of the :class:`Bounds` of every partition, as :func:`.presolve.term_bounds` does in memory."""
+    """Return handles of the bounds of every partition, as :func:`.presolve.propagated_bounds` does in memory."""
     first = over.total(first_activity, parts, common=(n_records,))
-    unit = power_of_two_unit(max(first["largest"], float(first["size"].max(initial=0.0))))
-    propagations = over.map(propagation_of, parts, common=(n_records, unit))
-    bounds = over.map(first_bounds, propagations)
-    of_sides = row_rounding(shared, unit)(np.zeros(0), np.zeros(0))
+    unit = unit_of(max(first["largest"], float(first["size"].max(initial=0.0))))
+    propagations = over.map(Propagation, over.map(getattr, parts, common=("form",)), common=(n_records, unit))
+    bounds, sides = over.map(getattr, propagations, common=("start",)), sides_in_units(shared, unit)
     for _ in range(PROPAGATION_ROUNDS):
         activity = over.total(activity_within, propagations, bounds)
         if not activity["changed"]:
             break
-        products = activity["products"]
-        error = of_sides + np.where(products > 0, EPS * (products + 2) * activity["size"], 0.0)
-        slack = slacks(shared, activity["low"], activity["high"], error)
+        slack = slacks(shared, sides, activity["low"], activity["high"], unit)
         bounds = over.map(tightened, propagations, bounds, common=slack)
     return bounds
 
@@ -161,36 +150,19 @@ def first_activity(part: Part, n_records: float) -> dict[str, Any]:
     return {"size": size, "largest": largest_activity(form.select(np.arange(form.n_published)), n_records)}
 
 
-def propagation_of(part: Part, n_records: float, unit: float) -> Propagation:
-    """Return the constant data of all rounds."""
-    return Propagation(part.form, n_records, unit)
-
-
-def first_bounds(propagation: Propagation) -> Bounds:
-    """Return the bounds that single published rows imply."""
-    return Bounds(*propagation.start)
-
-
 def activity_within(propagation: Propagation, bounds: Bounds) -> dict[str, Any]:
-    """Return activity bounds of the rows of knowledge, and bounds of their rounding: sizes, and numbers of products."""
-    known, n = propagation.form.known, propagation.form.n_published
-    low, high = (side[n:] for side in propagation.activity(bounds.lower, bounds.upper))
-    distinct = known.distinct
-    mixed = np.bincount(entry_rows(distinct), np.abs(distinct.data) != 1, distinct.shape[0]) > 0
-    products = np.where(mixed, np.diff(distinct.indptr) + 1, 0)  # sums with coefficients 1 and -1 are exact
-    size = abs(distinct) @ known.collect(bounds.upper)
-    return {"low": low, "high": high, "size": size, "products": products, "changed": int(bounds.changed)}
+    """Return activity bounds of the rows of knowledge, and whether the bounds have changed."""
+    low, high = (side[propagation.form.n_published :] for side in propagation.activity(bounds))
+    return {"low": low, "high": high, "changed": int(bounds.changed)}
 
 
 def tightened(propagation: Propagation, bounds: Bounds, to_high: np.ndarray, to_low: np.ndarray) -> Bounds:
     """Compute one round: the slack of the published rows is computed here, that of the rows of knowledge is given."""
-    form, n, within = propagation.form, propagation.form.n_published, bounds[:2]
-    low, high = (side[:n] for side in propagation.activity(*within))
-    error = row_rounding(form, propagation.unit)(*within)[:n]
-    of_published = slacks(form.select(np.arange(n)), low, high, error)
+    form, n = propagation.form, propagation.form.n_published
+    low, high, *sides = (side[:n] for side in (*propagation.activity(bounds), *propagation.sides))
+    of_published = slacks(form.select(np.arange(n)), (sides[0], sides[1]), low, high, bounds.unit)
     both = (np.concatenate(pair) for pair in zip(of_published, (to_high, to_low), strict=True))
-    lower, upper = propagation.tightened(*within, *both)
-    return Bounds(lower, upper, not (np.array_equal(lower, within[0]) and np.array_equal(upper, within[1])))
+    return propagation.tightened(bounds, *both)
 
 
 # Presolve of one partition: fixed terms and buckets without knowledge are removed; fixed values are included in sums.
@@ -233,7 +205,7 @@ class ReducedPart(Sized):
 
 
 def _nearly_fixed(form: LinearForm, bounds: Bounds) -> np.ndarray:
-    return np.asarray(bounds.upper - bounds.lower <= form.zero_tolerance * form.count_scale)
+    return np.asarray(bounds.range <= form.zero_tolerance * form.count_scale)
 
 
 def largest_open(part: Part, bounds: Bounds) -> dict[str, np.ndarray]:
@@ -250,8 +222,8 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     form, n_terms = part.form, part.form.shape[1]
     fixed, width, counts = np.zeros(n_terms, dtype=bool), np.zeros(n_terms), part.closed_form.counts.copy()
     if bounds is not None and largest is not None:
-        fixed = _nearly_fixed(form, bounds) & negligible(form, bounds.upper - bounds.lower, largest)
-        counts[fixed], width[fixed] = value_between(bounds.lower[fixed], bounds.upper[fixed])
+        fixed = _nearly_fixed(form, bounds) & negligible(form, bounds.range, largest)
+        counts[fixed], width[fixed] = bounds.values(fixed)
     terms = relevant_terms(form, fixed, part.closed_form.counts) & ~fixed
     counts[terms] = 0.0
     contributed = form.published @ counts

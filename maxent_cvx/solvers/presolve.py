@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,8 @@ WIDEST_BLOCK = 64
 PROPAGATION_ROUNDS = 30
 #: Records, or share of a term's upper bound: the least change of a bound, since rows can magnify rounding errors.
 LEAST_MOVE = 1e-7
+#: Units, see :class:`Bounds`: more than any activity has; and a slack that implies no bound.
+BEYOND, NO_BOUND = 2.0**61, 2**62
 #: A row whose largest coefficient over the remaining terms is at least this is not rescaled.
 IN_SCALE = 0.01
 #: Relative to the row: smaller pivots are rounding errors of zero.
@@ -52,63 +55,110 @@ def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, hi
 # Bound propagation: every row tightens the bounds of its terms by its activity bounds, until nothing changes.
 
 
-def term_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Bound every term, in records: ``lower <= x <= upper`` for every x >= 0 that satisfies the rows as typed.
+def term_bounds(form: LinearForm, n_records: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bound every term, in records: ``lower <= x <= upper`` for every x >= 0 that satisfies the rows as typed."""
+    return propagated_bounds(form, n_records).records()
+
+
+def propagated_bounds(form: LinearForm, n_records: float, most: np.ndarray | None = None) -> Bounds:
+    """Bound every term by the rows as typed, and by the upper bounds `most`, in records, if these are known.
 
     Let L be the least activity of a row, its value with every term at the bound that makes it smallest. A term with
     coefficient a > 0 is then at most lower + (high - L) / a; likewise for the other side and the other sign. For rows
     of knowledge the slack is computed once for all terms with the same column.
-
-    The bounds are valid despite roundoff. All are multiples of a unit that is negligible, yet so large that sums of
-    them are exact; they are rounded outwards, and the slack of each row is increased by a bound on its
-    rounding error.
     """
-    propagation = Propagation(form, n_records, power_of_two_unit(largest_activity(form, n_records)), most)
-    bounds, rounding = propagation.start, row_rounding(form, propagation.unit)
+    propagation = Propagation(form, n_records, unit_of(largest_activity(form, n_records)), most)
+    bounds = propagation.start
     for _ in range(PROPAGATION_ROUNDS):
         check_step()
-        low, high = propagation.activity(*bounds)
-        slack = slacks(form, low, high, rounding(*bounds))
-        before, bounds = bounds, propagation.tightened(*bounds, *slack)
-        if all(np.array_equal(*pair) for pair in zip(before, bounds, strict=True)):
+        slack = slacks(form, propagation.sides, *propagation.activity(bounds), bounds.unit)
+        bounds = propagation.tightened(bounds, *slack)
+        if not bounds.changed:
             break
     return bounds
+
+
+class Bounds(NamedTuple):
+    """Bounds on terms, in units: their sums are exact, since they are integers, and all else is rounded outwards."""
+
+    lower: np.ndarray  # 64-bit integers, one per term
+    upper: np.ndarray
+    unit: float  # records, a power of two
+    changed: bool = True  # whether the last round has changed any
+
+    @property
+    def range(self) -> np.ndarray:
+        """The differences of the bounds, in records."""
+        return (self.upper - self.lower) * self.unit
+
+    def records(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bounds in records."""
+        lower, upper = self.lower.astype(float), self.upper.astype(float)
+        lower = np.where(lower.astype(np.int64) > self.lower, np.nextafter(lower, -np.inf), lower)
+        upper = np.where(upper.astype(np.int64) < self.upper, np.nextafter(upper, np.inf), upper)
+        return lower * self.unit, upper * self.unit
+
+    def values(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return values of some terms, integers if the bounds contain any, and bounds on their errors, in records."""
+        lower, upper = self.lower[terms], self.upper[terms]
+        middle = (lower + (upper - lower) // 2) * self.unit
+        units = in_units(np.rint(middle), self.unit)
+        value = np.where((lower <= units) & (units <= upper), np.rint(middle), middle)
+        units = in_units(value, self.unit)
+        return value, np.maximum(upper - units, units - lower) * self.unit * (1 + EPS)
+
+
+def unit_of(largest: float) -> float:
+    """Return a unit, in records, of which no activity has more than 2^60."""
+    return float(2.0 ** (np.ceil(np.log2(largest)) - 60))
+
+
+def in_units(records: np.ndarray, unit: float) -> np.ndarray:
+    """Return numbers in units, rounded up; those whose size is more than any activity, as :data:`BEYOND`."""
+    return np.clip(np.ceil(records / unit), -BEYOND, BEYOND).astype(np.int64)
 
 
 class Propagation:
     """Rounds of bound propagation, from bounds on the terms to activity bounds of the rows, and back."""
 
     def __init__(self, form: LinearForm, n_records: float, unit: float, most: np.ndarray | None = None) -> None:
-        self.form, self.unit = form, unit
-        upper = np.ceil(_first_upper(form, n_records) / unit) * unit
-        if most is not None:
-            upper = np.minimum(upper, np.ceil(most / unit) * unit)
-        self.start = np.zeros(form.shape[1]), upper
+        self.form = form
+        upper = _first_upper(form, n_records)
+        upper = in_units(upper if most is None else np.minimum(upper, most), unit)
+        self.start = Bounds(np.zeros_like(upper), upper, unit)
+        self.sides = sides_in_units(form, unit)
         self.activity = ActivityBounds(form)
-        self._least_move = LEAST_MOVE * form.count_scale
-        self._least = LeastSlack(form.published_by_term, unit)
-        self._least_of_class = LeastSlack(form.known.transposed, unit)
+        self._least_move = in_units(LEAST_MOVE * form.count_scale, unit)
+        self._least = LeastSlack(form.published_by_term)
+        self._least_of_class = LeastSlack(form.known.transposed)
 
-    def tightened(
-        self, lower: np.ndarray, upper: np.ndarray, to_high: np.ndarray, to_low: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def tightened(self, before: Bounds, to_high: np.ndarray, to_low: np.ndarray) -> Bounds:
         """Return the bounds that the slack of every row implies."""
-        n, of_term, unit = self.form.n_published, self.form.known.of_term, self.unit
+        n, of_term, (lower, upper, unit, _) = self.form.n_published, self.form.known.of_term, before
         rise, fall = self._least(to_high[:n], to_low[:n])
         by_class = self._least_of_class(to_high[n:], to_low[n:])
-        new_upper = np.ceil((lower + np.minimum(rise, by_class[0][of_term])) / unit) * unit
-        new_lower = np.floor((upper - np.minimum(fall, by_class[1][of_term])) / unit) * unit
+        new_upper = lower + np.minimum(rise, by_class[0][of_term])
+        new_lower = upper - np.minimum(fall, by_class[1][of_term])
         new_upper = np.where(upper - new_upper > self._least_move, new_upper, upper)
         new_lower = np.where(new_lower - lower > self._least_move, new_lower, lower)
-        # Roundoff must not make bounds cross. If they do cross, some row cannot hold, and the next round finds it.
-        return np.minimum(new_lower, new_upper), new_upper
+        # Bounds that cross contradict each other: by the rounding of typed numbers, or so that the next round finds it.
+        new_lower = np.minimum(new_lower, new_upper)
+        return Bounds(new_lower, new_upper, unit, bool((new_lower != lower).any() or (new_upper != upper).any()))
 
 
-def slacks(form: LinearForm, low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far each row may rise from its least, and fall from its largest activity, in records."""
-    tolerance = FEASIBLE_MULTIPLE * form.tolerance
-    require_feasible(form, (low <= form.high + tolerance) & (high >= form.low - tolerance), low, high)
-    return np.maximum(form.high - low, 0.0) + error, np.maximum(high - form.low, 0.0) + error
+def sides_in_units(form: LinearForm, unit: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the low and the high sides of all rows, widened by their errors, in units."""
+    error = in_units(form.side_error, unit)
+    return -in_units(-form.low, unit) - error, in_units(form.high, unit) + error
+
+
+def slacks(
+    form: LinearForm, sides: tuple[np.ndarray, np.ndarray], low: np.ndarray, high: np.ndarray, unit: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far each row may rise from its least, and fall from its largest activity, in units."""
+    tolerance, least, most = FEASIBLE_MULTIPLE * form.tolerance, low * unit, high * unit
+    require_feasible(form, (least <= form.high + tolerance) & (most >= form.low - tolerance), least, most)
+    return np.clip(sides[1] - low, 0, NO_BOUND), np.clip(high - sides[0], 0, NO_BOUND)
 
 
 def largest_activity(form: LinearForm, n_records: float) -> float:
@@ -116,11 +166,6 @@ def largest_activity(form: LinearForm, n_records: float) -> float:
     upper, known = _first_upper(form, n_records), form.known
     sums = absolute(form.published) @ upper, absolute(known.distinct) @ known.collect(upper)
     return max(float(n_records), 1.0, *(float(activity.max(initial=0.0)) for activity in sums))
-
-
-def power_of_two_unit(largest: float) -> float:
-    """Return a unit, in records, whose multiples have exact sums up to the largest activity."""
-    return float(2.0 ** (np.ceil(np.log2(largest)) - 52))
 
 
 def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
@@ -131,51 +176,47 @@ def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
     return np.minimum(upper, form.upper_bound * (1 + 8 * EPS * (form.upper_bound != np.rint(form.upper_bound))))
 
 
-def row_rounding(form: LinearForm, unit: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return a function from the bounds on terms to the rounding error of every row's slack, in records.
-
-    It is 0 if the sides are multiples of the unit and all coefficients are 1 or -1, since these sums are exact. With
-    other coefficients every product and every partial sum is rounded.
-    """
-    rounded = np.concatenate([_has_other_coefficients(form.published), _has_other_coefficients(form.known.distinct)])
-    products = np.concatenate([np.diff(form.published.indptr), np.diff(form.known.distinct.indptr)])
-    sides = np.stack([np.where(np.isfinite(side), side, 0.0) for side in (form.low, form.high)])
-    of_sides = np.where(
-        (np.rint(sides / unit) * unit == sides).all(axis=0) & (form.side_error == 0), 0.0, form.side_error + 2 * unit
-    )
-    if not rounded.any():
-        return lambda lower, upper: of_sides
-    published, known = abs(form.published), abs(form.known.distinct)
-
-    def error(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        size = np.concatenate([published @ upper, known @ form.known.collect(upper)])
-        return of_sides + np.where(rounded, EPS * (products + 2) * size, 0.0)
-
-    return error
-
-
-def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
-    """Mark rows with coefficients other than 1 and -1."""
-    return np.bincount(entry_rows(matrix), np.abs(matrix.data) != 1, matrix.shape[0]) > 0
-
-
 class ActivityBounds:
-    """Function from lower and upper bounds on the terms to the least and the largest value of every row."""
+    """Function from bounds on the terms to the least and the largest value of every row, in units."""
 
     def __init__(self, form: LinearForm) -> None:
-        self._known, self._published, self._distinct = form.known, _signs(form.published), _signs(form.known.distinct)
+        self._known = form.known
+        self._of_terms, self._of_classes = RowBounds(form.published), RowBounds(form.known.distinct)
+
+    def __call__(self, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the largest values, one per row each."""
+        published = self._of_terms(bounds.lower, bounds.upper)
+        known = self._of_classes(self._known.collect(bounds.lower), self._known.collect(bounds.upper))
+        return np.append(published[0], known[0]), np.append(published[1], known[1])
+
+
+class RowBounds:
+    """Function from bounds on terms to those of the rows of one matrix: exact if all coefficients of a row are 1 or -1."""
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        row = entry_rows(matrix)
+        is_exact = np.bincount(row, np.abs(matrix.data) != 1, matrix.shape[0]) == 0
+        exact = np.where(is_exact[row], matrix.data, 0).astype(np.int64)
+        self._exact = _by_sign(sp.csr_array((exact, matrix.indices, matrix.indptr), matrix.shape))
+        self._other = np.flatnonzero(~is_exact)
+        self._rounded = _by_sign(matrix[self._other])
+        self._places = EPS * (np.diff(matrix.indptr)[self._other] + 3)  # relative errors of terms, products and sums
 
     def __call__(self, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and the largest values, in records, one per row each."""
-        below, above = self._known.collect(lower), self._known.collect(upper)
-        least = _least(self._published, lower, upper), _least(self._distinct, below, above)
-        most = _least(self._published, upper, lower), _least(self._distinct, above, below)
-        return np.concatenate(least), np.concatenate(most)
+        """Return the least and the largest value of every row, in units."""
+        least, most = _least(self._exact, lower, upper), _least(self._exact, upper, lower)
+        if len(self._other):
+            below, above = lower.astype(float), upper.astype(float)
+            positive, negative = self._rounded
+            error = self._places * (positive @ above + (0.0 if negative is None else -negative @ above))
+            least[self._other] = -in_units(error - _least(self._rounded, below, above), 1.0)
+            most[self._other] = in_units(error + _least(self._rounded, above, below), 1.0)
+        return least, most
 
 
-def _signs(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array | None]:
+def _by_sign(matrix: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array | None]:
     """Split a matrix into its positive and its negative part; the latter is None if it is empty."""
-    if (matrix.data > 0).all():
+    if (matrix.data >= 0).all():
         return matrix, None
     return sp.csr_array(matrix.maximum(0)), sp.csr_array(matrix.minimum(0))
 
@@ -188,11 +229,11 @@ def _least(parts: tuple[sp.csr_array, sp.csr_array | None], lower: np.ndarray, u
 
 
 class LeastSlack:
-    """Largest rise and fall of each column: the minimum over its rows of slack / |a|; infinite without rows."""
+    """Largest rise and fall of each column in units: the minimum over its rows of slack / |a|; NO_BOUND without rows."""
 
-    def __init__(self, by_column: sp.csr_array, unit: float) -> None:
+    def __init__(self, by_column: sp.csr_array) -> None:
         a = by_column.data
-        self._by_column, self._unit, self._size = by_column, unit, np.abs(a)
+        self._by_column, self._size = by_column, np.abs(a)
         self._rises = None if (a > 0).all() else a > 0
         self._divided = None if (self._size == 1).all() else self._size != 1
 
@@ -207,8 +248,9 @@ class LeastSlack:
     def _least(self, slack: np.ndarray) -> np.ndarray:
         if self._divided is not None:  # quotients are rounded, and coefficients may be rounded
             with np.errstate(over="ignore"):  # a coefficient of 1e-300 implies no bound
-                slack = np.where(self._divided, slack / self._size * (1 + 8 * EPS) + self._unit, slack)
-        return least_by_row(slack, self._by_column)
+                quotient = np.minimum(slack / self._size * (1 + 8 * EPS) + 1, float(NO_BOUND))
+            slack = np.where(self._divided, np.ceil(quotient).astype(np.int64), slack)
+        return least_by_row(slack, self._by_column, NO_BOUND)
 
 
 # The result of presolve: a smaller problem, and postsolve, which maps its solution back to the original problem.
@@ -326,8 +368,9 @@ def redundant(form: LinearForm, n_records: float) -> np.ndarray:
 
     The consistency of the sides of dependent rows is not checked here, since the answer is checked against all rows.
     """
-    least, most = ActivityBounds(form)(np.zeros(form.shape[1]), np.minimum(form.upper_bound, n_records))
-    is_redundant = ~form.is_equation & (least >= form.low) & (most <= form.high)
+    within = Propagation(form, n_records, unit_of(largest_activity(form, n_records)))
+    (low, high), (least, most) = within.sides, within.activity(within.start)
+    is_redundant = ~form.is_equation & (least >= low) & (most <= high)
     is_redundant[: form.n_published] = dependent(form)
     is_redundant[form.n_published :] |= repeated(form)
     return is_redundant
@@ -468,12 +511,6 @@ def rank_of_buckets(form: LinearForm) -> np.ndarray:
     return rank
 
 
-def value_between(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of fixed terms (integers if the bounds contain any), and bounds on their errors."""
-    value = np.clip(np.rint((lower + upper) / 2), lower, upper)
-    return value, np.maximum(upper - value, value - lower)
-
-
 def fix_implied(problem: Problem) -> Reduced:
     """Fix implied terms as :func:`reduce` does, but keep all rows and all other terms."""
     form = problem.form
@@ -489,22 +526,22 @@ def _implied_values(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return which terms the rows fix, their counts, bounds on the errors of these, and upper bounds of all terms."""
     form, n_terms = problem.form, problem.form.shape[1]
+    fixed, counts, width = np.zeros(n_terms, dtype=bool), np.zeros(n_terms), np.zeros(n_terms)
     if form.n_hard == form.n_published:  # without hard knowledge, the closed form has all values
-        lower, upper = np.zeros(n_terms), np.full(n_terms, np.inf)
-    else:
-        lower, upper = term_bounds(form.hard, problem.n_records, most)
+        return fixed, counts, width, np.full(n_terms, np.inf)
+    bounds = propagated_bounds(form.hard, problem.n_records, most)
     check_step()
-    fixed, counts, width = _fixed_terms(form, lower, upper), np.zeros(n_terms), np.zeros(n_terms)
-    counts[fixed], width[fixed] = value_between(lower[fixed], upper[fixed])
-    return fixed, counts, width, upper
+    fixed = _fixed_terms(form, bounds.range)
+    counts[fixed], width[fixed] = bounds.values(fixed)
+    return fixed, counts, width, bounds.records()[1]
 
 
-def _fixed_terms(form: LinearForm, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Mark the terms whose bounds are so close that the difference is negligible in every row."""
-    nearly = upper - lower <= form.zero_tolerance * form.count_scale
+def _fixed_terms(form: LinearForm, width: np.ndarray) -> np.ndarray:
+    """Mark the terms whose bounds differ by a width that is negligible in every row."""
+    nearly = width <= form.zero_tolerance * form.count_scale
     if not nearly.any() or nearly.all():
         return nearly
-    return nearly & negligible(form, upper - lower, largest_coefficients(form, ~nearly))
+    return nearly & negligible(form, width, largest_coefficients(form, ~nearly))
 
 
 def largest_coefficients(form: LinearForm, terms: np.ndarray) -> np.ndarray:

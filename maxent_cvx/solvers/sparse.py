@@ -132,9 +132,9 @@ def entry_rows(matrix: sp.csr_array) -> np.ndarray:
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
-def least_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:
-    """Return the minimum over the entries of each row, given one number per entry; infinite for an empty row."""
-    return _by_row(np.minimum, of_entry, matrix, np.inf)
+def least_by_row(of_entry: np.ndarray, matrix: sp.csr_array, of_none: float = np.inf) -> np.ndarray:
+    """Return the minimum over the entries of each row, given one number per entry; `of_none` for an empty row."""
+    return _by_row(np.minimum, of_entry, matrix, of_none)
 
 
 def most_by_row(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:

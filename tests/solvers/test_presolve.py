@@ -129,6 +129,16 @@ def test_infeasible_only_if_it_is(seed: int):
         assert (lower <= upper).all()
 
 
+def test_bounds_do_not_depend_on_the_number_of_other_records():
+    """What rows of a few people force to zero is known to the last places, also in a release of ten million people."""
+    for others in (1, 10**7):
+        form = rows(
+            [[1, 1, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0], [1, 0, 0, 0]], [3, others, 2.1, 2.1], [3, others, 2.1, 2.1], 2
+        )
+        upper = term_bounds(form, 3 + others)[1]
+        assert upper[2] < 1e-10
+
+
 def test_one_row_that_cannot_hold():
     """A row whose side is beyond its activity bounds is refused."""
     for row, low, high in (
