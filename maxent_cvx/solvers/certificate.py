@@ -46,12 +46,13 @@ from .answer import Answer
 from .blocks import single_thread
 from .costs import PENALTY_ROUNDING, excess
 from .duality import exact_residuals, implied_upper_bounds, rmatvec_coefficient_error, rmatvec_rounding
-from .existence import GROWTH, MOST_BACKWARD, MOST_MOVED, SMALL, Block, LocalRows, Moved, correct
+from .existence import GROWTH, MOST_BACKWARD, MOST_MOVED, ROUNDED, SMALL, Block, LocalRows, Moved, correct
 from .form import Groups, LinearForm, Problem, Settled
 from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
 from .partitions import OverPartitions, added
 from .schur import detect_blocks, newton_system
+from .sparse import absolute, entry_rows, split_exactly, with_entries_in
 
 #: Relative distance from a side below which an inequality counts as active, since rounding decides otherwise.
 ACTIVE_PLACES = 16 * EPS
@@ -65,6 +66,8 @@ PROJECTION_PRECISION = 0.03
 PROJECTION_RIDGE = 1e-10
 #: Relative to the tolerance of each row: the largest violation at which a point is first certified without projection.
 NEARLY_HOLD = 0.1
+#: From this number of equations on, those that repeat others on all open terms are looked for.
+MANY_ROWS = 100
 #: Records: smaller counts are set to 0 at the certifying point, which adds as much to the gap.
 VANISHED = 1e-18
 #: The largest number of entries of soft rows whose values are computed with one rounding, by a loop over the entries.
@@ -563,7 +566,8 @@ def found_near(
     # Correct the active rows: from x' to x''.
     side, corrected = np.where(at_low, form.low, form.high), involved & (at_low | at_high)
     inward = np.where(form.is_equation, 0.0, np.where(at_low, 1.0, -1.0))
-    local = over.map(LocalRows, blocks, common=(corrected, side, rounding, 1 / max(len(blocks), 1)))
+    repeated, contradiction = repeated_rows(blocks, corrected & form.is_equation, side, rounding + sums["widths"], over)
+    local = over.map(LocalRows, blocks, common=(corrected & ~repeated, side, rounding, 1 / max(len(blocks), 1)))
     used, correction = correct(local, side, rounding, inward, restriction.of_row, over)
     distance = np.zeros(len(m))
     distance[correction.rows] = correction.distance
@@ -582,7 +586,7 @@ def found_near(
         # Rows whose terms are all fixed hold, or are moved to where they do.
         violation = np.where(involved, 0.0, np.maximum(-above, -below) - rounding - roundoff)
         magnitude = np.maximum(np.abs(np.where(np.isfinite(side), side, 0.0)), 1.0)
-        backward = max(correction.backward, float((violation / magnitude).max(initial=0.0)))
+        backward = max(correction.backward, contradiction, float((violation / magnitude).max(initial=0.0)))
         # Bound the gap: multipliers times distances from the sides, costs of soft rows, and divergences of terms.
         slack = np.where((m > 0) & ~at_low, m * (np.maximum(above, 0) + change), 0.0)
         slack -= np.where((m < 0) & ~at_high, m * (np.maximum(below, 0) + change), 0.0)
@@ -605,6 +609,62 @@ def found_near(
         slack + of_soft, gap, _table([table for _, table in shares], spread), backward, moved,
         float(total["largest_move"]), int(total["n_fixed"]),
     )  # fmt: skip
+
+
+def repeated_rows(
+    blocks: Sequence[Any], equations: np.ndarray, side: np.ndarray, side_error: np.ndarray, over: OverPartitions
+) -> tuple[np.ndarray, float]:
+    """Mark equations that equal an earlier one on all terms that are not fixed, and bound their contradictions.
+
+    They hold where that one does, up to the contradiction between the two, which is relative to the side, and due to
+    rounding; of all associations of a few attributes, most are such rows. Coefficients other than 1 and -1 may be
+    rounded, and are left to the general case.
+    """
+    is_repeated, rows = np.zeros(len(side), dtype=bool), np.flatnonzero(equations)
+    if len(rows) < MANY_ROWS:
+        return is_repeated, 0.0
+    sums = over.total(on_open_and_fixed_terms, blocks, common=(rows,))
+    rows, sums = rows[sums["n_other"] == 0], {name: of_row[sums["n_other"] == 0] for name, of_row in sums.items()}
+    _, first, of_row = np.unique(sums["hash"], return_index=True, return_inverse=True)
+    second = np.flatnonzero(first[of_row] != np.arange(len(rows)))
+    first = first[of_row[second]]
+    n_different = over.total(different_on_open_terms, blocks, common=(rows[second], rows[first]))
+    apart, error = sums["fixed"] - side[rows], sums["error"] + side_error[rows] + EPS * np.abs(side[rows])
+    size = np.maximum(np.abs(side[rows]), sums["mass"])
+    off = np.abs(apart[second] - apart[first]) - error[second] - error[first]
+    is_equal = (n_different == 0) & (off <= ROUNDED * (size[second] + size[first]))
+    is_repeated[rows[second[is_equal]]] = True
+    magnitude = np.maximum(np.abs(side[rows[second]]), 1.0)
+    return is_repeated, float((off / magnitude)[is_equal].max(initial=0.0))
+
+
+def on_open_and_fixed_terms(block: Block, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return hashes of shared rows on the classes of columns with open terms, and their values on the other classes.
+
+    `n_other` is the number of coefficients that are not 1 or -1, or may be rounded, and `mass` that of all records.
+    """
+    form, known = block.form, block.form.known
+    number = rows + block.n_own
+    is_known = number >= form.n_published
+    distinct = known.distinct[np.where(is_known, number - form.n_published, 0)]
+    is_open = known.collect((~block.settled.fixed).astype(float)) > 0
+    multiples, rest = split_exactly(np.where(is_open[known.of_term], 0.0, block.near))
+    value = distinct @ known.collect(multiples)
+    error = EPS * (np.diff(distinct.indptr) + len(multiples)) * (absolute(distinct) @ known.collect(np.abs(rest)))
+    other = np.bincount(entry_rows(distinct), np.abs(distinct.data) != 1, len(rows)) + ~is_known
+    return {
+        "hash": distinct @ np.where(is_open, np.random.default_rng(0).uniform(1, 2, len(is_open)), 0.0),
+        "fixed": value + distinct @ known.collect(rest), "error": error + EPS * np.abs(value),
+        "n_other": other + (form.coefficient_error[number] != 0), "mass": np.full(len(rows), block.near.sum()),
+    }  # fmt: skip
+
+
+def different_on_open_terms(block: Block, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the number of classes of columns with open terms in which each row differs from another."""
+    known, first = block.form.known, block.n_own - block.form.n_published
+    is_open = known.collect((~block.settled.fixed).astype(float)) > 0
+    difference = with_entries_in(known.distinct[rows + first] - known.distinct[others + first], is_open)
+    return np.bincount(entry_rows(difference), difference.data != 0, len(rows))
 
 
 def active_sides(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx._utils.parallel import LocalExecutor
-from maxent_cvx.solvers import existence
+from maxent_cvx.solvers import certificate, existence
 from maxent_cvx.solvers.cycle_space import CycleSpace
 from maxent_cvx.solvers.existence import Block, LocalRows, correct
 from maxent_cvx.solvers.form import Groups, LinearForm, Settled
@@ -218,6 +218,34 @@ def test_rows_that_repeat_others_are_left_out(shape):
     assert len(definite.rows) == 29
     assert definite.trust >= 0.5
     assert definite.least > 0
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-14, 1e-12, 1e-9, 1e-6])
+@pytest.mark.parametrize("seed", range(2))
+def test_repeated_equations_are_certified_alike(monkeypatch, seed, off):
+    """Whether equal rows are left out changes no certificate: it reports a contradiction between them, or is refused."""
+    generator = np.random.default_rng(seed)
+    table = pd.DataFrame(generator.integers(0, 2, (40, 4)), columns=["a", "b", "c", "s"]).assign(
+        bucket=np.arange(40) // 5
+    )
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi=["a", "b", "c"], sa="s", bucket="bucket"))
+    model.add(mx.StrongestAssociations(table, None, None, min_support=1))
+    share = float(table.loc[table["a"] == 0, "s"].mean())
+    model.add(P(1, given={"a": 0}) == share + off)
+    certificates = []
+    for many in (1, 10**6):
+        monkeypatch.setattr(certificate, "MANY_ROWS", many)
+        try:
+            certificates.append(model.solve(allow_inaccurate=True).certificate)
+        except mx.Infeasible:
+            certificates.append(None)
+    without, every = certificates
+    if without is None:
+        assert every is None
+        return
+    assert without.holds == every.holds == (off <= 1e-14)
+    assert without.bound == pytest.approx(every.bound, rel=0.5, abs=1e-13)
+    assert max(without.backward, every.backward) <= 2 * off
 
 
 @pytest.mark.parametrize("seed", range(2))
