@@ -76,7 +76,7 @@ def definetti(options: DefinettiOptions) -> None:
         calibration = score.calibration[score.calibration["records"] > 0]
         print(table_text(calibration, float_format="{:.3f}".format))
     if options.out:
-        write(options.out, lambda path: without_formulas(result.table, options).to_csv(path))
+        write(options.out, without_formulas(result.table, options).to_csv)
     if options.plot:
         draw(options.plot, result.plot())
     if options.json:

@@ -23,7 +23,6 @@ import gzip
 import io
 import re
 import unicodedata
-import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterable
@@ -32,6 +31,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import islice, zip_longest
 from pathlib import Path
+from statistics import mode
 from typing import Any
 from zipfile import BadZipFile
 
@@ -41,7 +41,7 @@ import pandas as pd
 from .._utils.errors import MaxEntError, TableError, join_names, pluralize, unknown_name
 from ..releases.generalized import text_of
 from .encodings import likeliest_encoding
-from .streams import read_bytes, say, source_name
+from .streams import read_bytes, say, source_name, warn
 
 #: Separators of cells, the likeliest first.
 SEPARATORS = (",", ";", "\t", "|")
@@ -207,7 +207,7 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
     source = CsvText.read(path, form)
     cells = source.table(dtype=str, keep_default_na=False)
     words = _missing_words(cells)
-    cells = cells.assign(**{name: cells[name].mask(cells[name].isin(found)) for name, found in words.items()})
+    cells = _without_words(cells, words)
     has_points = False
     if form.decimal is None and source.decimal == "." and source.separator in ";\t":
         has_points = _are_points_between_thousands(cells)
@@ -249,6 +249,11 @@ def _missing_words(table: pd.DataFrame) -> dict[str, dict[str, int]]:
     return {name: found for name, found in words.items() if found}
 
 
+def _without_words(table: pd.DataFrame, words: dict[str, dict[str, int]]) -> pd.DataFrame:
+    """Replace the texts that denote missing cells by missing cells."""
+    return table.assign(**{name: table[name].mask(table[name].isin(found)) for name, found in words.items()})
+
+
 def _say_missing(path: str, table: pd.DataFrame, words: dict[str, dict[str, int]]) -> None:
     """Print which words of columns of numbers are read as missing; warn of those that can be values."""
     in_numbers = []
@@ -262,9 +267,8 @@ def _say_missing(path: str, table: pd.DataFrame, words: dict[str, dict[str, int]
         if column.notna().any() and kind not in ("string", "mixed", "mixed-integer"):
             in_numbers.append(what)
             continue
-        warnings.warn(
-            f"{what} of {source_name(path)} is read as missing; if it is a value, replace it in the file by another word",
-            stacklevel=2,
+        warn(
+            f"{what} of {source_name(path)} is read as missing; if it is a value, replace it in the file by another word"
         )
     if in_numbers:
         say(f"{source_name(path)} has missing cells for {'; '.join(in_numbers)}")
@@ -449,21 +453,17 @@ def _can_decode(data: bytes, encoding: str) -> bool:
 def _first_rows(text: str, separator: str) -> tuple[list[list[str]], int]:
     """Return the cells of the first lines, from the header on, and the number of lines above it."""
     rows, ends, reader = [], [0], csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True)
-    try:
-        for row in reader:
+    with suppress(csv.Error):  # a cell of more than 131,072 characters
+        for row in islice(reader, FIRST_LINES):
             rows.append(row)
             ends.append(reader.line_num)
-            if len(rows) == FIRST_LINES:
-                break
-    except csv.Error:  # a cell of more than 131,072 characters
-        pass
     header = _header_row([sum(cell.strip() != "" for cell in row) for row in rows], [len(row) for row in rows])
     return [row for row in rows[header:] if row], ends[header]
 
 
 def _header_row(filled: list[int], widths: list[int]) -> int:
     """Return the position of the first row with more than half the usual width filled; 0 for widths below three."""
-    usual = max(Counter(width for width in widths if width).items(), key=lambda pair: pair[1], default=(0, 0))[0]
+    usual = mode([width for width in widths if width] or [0])
     return next((i for i, n in enumerate(filled) if n > usual / 2), 0) if usual >= 3 else 0
 
 
@@ -516,9 +516,7 @@ def _with_integers(table: pd.DataFrame) -> pd.DataFrame:
 def _read_excel(path: str, form: Format) -> pd.DataFrame:
     """Read one sheet of an Excel file."""
     if find_spec("openpyxl") is None:
-        raise TableError(
-            f"{path!r} is an Excel file; run  pip install 'maxent-cvx[excel]',  or save it as CSV"
-        ) from None
+        raise TableError(f"{path!r} is an Excel file; run  pip install 'maxent-cvx[excel]',  or save it as CSV")
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             sheet = _sheet(path, book, form)
@@ -543,8 +541,7 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
     _say_left_out(path, n_above)
     _check_header(path, first.iloc[n_above])
     words = _missing_words(table)
-    masked = {name: table[name].mask(table[name].isin(found)) for name, found in words.items()}
-    table = _from_cells(path, table.assign(**masked).infer_objects(), form)
+    table = _from_cells(path, _without_words(table, words).infer_objects(), form)
     _say_missing(path, table, words)
     return table
 
@@ -628,9 +625,9 @@ def notations_of_dates(column: pd.Series) -> list[str]:
     return examples if len(examples) > 1 else []
 
 
-def _forms_of(texts: pd.Series) -> list[str]:
+def _forms_of(texts: pd.Series, forms: Iterable[str] = DATE_FORMS) -> list[str]:
     """Return the formats that fit all texts."""
-    return [form for form in DATE_FORMS if pd.to_datetime(texts, format=form, errors="coerce").notna().all()]
+    return [form for form in forms if pd.to_datetime(texts, format=form, errors="coerce").notna().all()]
 
 
 def _with_number(text: str) -> str:
@@ -654,7 +651,7 @@ def readings_as_dates(column: pd.Series) -> list[pd.Series]:
         texts = column.dropna()
     # Most columns do not contain dates; their first values exclude most formats.
     for sample in (texts.head(1), texts.head(FIRST_DATES), texts):
-        forms = [form for form in forms if pd.to_datetime(sample, format=form, errors="coerce").notna().all()]
+        forms = _forms_of(sample, forms)
     for form in forms:
         dates = pd.to_datetime(column, format=form)
         if "%y" in form:

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import unicodedata
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from .. import anonymize, datasets
 from .._utils.errors import Infeasible, MaxEntError, TableError, join_names, pluralize, unknown_name
 from .._utils.formatting import constant
 from .._utils.tables import check_named, count_column, looks_like_count
+from .._utils.validation import check_label
 from ..attacks.reconstruction import Statistic
 from ..releases.base import View
 from ..releases.generalized import GroupedRelease, is_suppressed, label_of, parse, text_of
@@ -40,7 +40,7 @@ from .files import (
     read_texts,
     readings_as_dates,
 )
-from .matching import with_types_of
+from .matching import is_number, iso_text, with_types_of
 from .options import (
     ExposureOptions,
     PublishOptions,
@@ -51,7 +51,7 @@ from .options import (
     with_dataset_defaults,
 )
 from .roles import chosen_roles, is_nested
-from .streams import DASH, left_out, read_text, say
+from .streams import DASH, left_out, read_text, say, warn
 
 #: Tables that come with the package.
 BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult, "hospital": datasets.load_hospital}
@@ -124,16 +124,14 @@ def _warn_of_header(table: pd.DataFrame, path: str) -> None:
     first = table.head(FIRST_ROWS).astype(str)
     names = [name for name in table.columns if first[name].eq(name).any()]
     if len(names) > len(table.columns) / 2:
-        warnings.warn(
+        warn(
             f"the first line of {_name(path)} is read as a header, but {join_names(names)} also occur as values below it; "
-            "if it is a record, add a header",
-            stacklevel=2,
+            "if it is a record, add a header"
         )
     if _has_second_header(table):
-        warnings.warn(
+        warn(
             f"the first row of {_name(path)}, {join_names(table.iloc[0].dropna(), 4)}, looks like a second header or like "
-            "units, but is read as a person; if it is not one, delete it from the file",
-            stacklevel=2,
+            "units, but is read as a person; if it is not one, delete it from the file"
         )
 
 
@@ -168,32 +166,28 @@ def _warn_of_values(table: pd.DataFrame) -> None:
     """Warn of values that may be equal, be dates of unknown order, or denote missing cells."""
     for name, column in table.items():
         if are_ambiguous_dates(column):
-            warnings.warn(
+            warn(
                 f"the dates of {name!r}, such as {column.iloc[0]}, are ambiguous and are treated as texts; write them as "
-                "2024-01-31",
-                stacklevel=2,
+                "2024-01-31"
             )
         if notations := notations_of_dates(column):
-            warnings.warn(
+            warn(
                 f"the dates of {name!r} have several notations, such as {join_names(notations)}, and are treated as texts; write "
-                "them as 2024-01-31",
-                stacklevel=2,
+                "them as 2024-01-31"
             )
         texts = pd.Series([value for value in column.dropna().unique() if isinstance(value, str)], dtype=object)
         plain = texts.map(_plain_text)
         alike = texts[plain[plain.duplicated(keep=False)].sort_values(kind="stable").index]
         if len(alike):
-            warnings.warn(
+            warn(
                 f"values of {name!r} that differ in capital letters, blanks or invisible characters only are treated as "
-                f"different: {join_names(alike)}; if they are the same, write them alike in the file",
-                stacklevel=2,
+                f"different: {join_names(alike)}; if they are the same, write them alike in the file"
             )
         if codes := missing_codes(column):
             shown, values = ",".join(map(text_of, codes)), "values" if len(codes) > 1 else "a value"
-            warnings.warn(
+            warn(
                 f"{join_names(codes)} in {name!r} may denote missing cells, but will be treated as {values}; to drop these "
-                f"rows, give  --missing-codes={shown} --missing drop",
-                stacklevel=2,
+                f"rows, give  --missing-codes={shown} --missing drop"
             )
 
 
@@ -242,11 +236,6 @@ def _with_iso_dates(table: pd.DataFrame, sa: Sequence[str]) -> pd.DataFrame:
     """Write sensitive dates as 2024-01-31, with their times; measures read these as dates."""
     dates = dates_of(table[[name for name in sa if name in table.columns]])
     return table.assign(**{name: column.map(iso_text) for name, column in dates.items()})
-
-
-def iso_text(date: pd.Timestamp) -> str:
-    """Write a date, or a date and time."""
-    return str(date).removesuffix(" 00:00:00")
 
 
 def _check_cells(table: pd.DataFrame, roles: list[str], options: TableOptions) -> None:
@@ -307,8 +296,7 @@ def _check_names(table: pd.DataFrame, options: TableOptions) -> None:
     for option in ("qi", "sa", "bucket", "id", "count"):
         value = None if option in in_another_table else getattr(options, option)
         for name in (value,) if isinstance(value, str) else value or ():
-            if name not in table.columns:
-                raise unknown_name(f"column of {_name(options.table)} (given as --{option})", name, table.columns)
+            check_label(name, f"column of {_name(options.table)} (given as --{option})", table.columns)
 
 
 def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], options: TableOptions) -> pd.DataFrame:
@@ -353,8 +341,7 @@ def _with_numbers(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
 
 def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
     """Expand a table with counts to one row per person, as required by Anatomy, mining and original records."""
-    if count not in table.columns:
-        raise unknown_name("column of the table (given as --count)", count, table.columns)
+    check_label(count, "column of the table (given as --count)", table.columns)
     n = count_column(table[count], "the table")
     if not 0 < n.sum() <= MOST_PEOPLE:
         raise TableError(f"{count!r} counts {n.sum()} people; the number must be from 1 to {MOST_PEOPLE:,}")
@@ -399,11 +386,6 @@ def typed_values(texts: Sequence[str]) -> list[object]:
     if len(numbers) < len(texts):
         return [*texts]
     return [int(x) for x in numbers] if all(x % 1 == 0 for x in numbers) else parsed  # type: ignore[operator,call-overload]
-
-
-def is_number(value: object) -> bool:
-    """Return whether a value is a number, which True is not."""
-    return pd.api.types.is_number(value) and not pd.api.types.is_bool(value)
 
 
 def printed(value: object) -> str:
@@ -471,8 +453,7 @@ def read_input(options: ExposureOptions) -> CommandInput:
         return source
     original = read_further(options.original, options, known_values(source.view))
     for name in (*source.qi, *source.sa):
-        if name not in original.columns:
-            raise unknown_name(f"column of {_name(options.original)} (given as --original)", name, original.columns)
+        check_label(name, f"column of {_name(options.original)} (given as --original)", original.columns)
     original = _without_counts(original, {*source.qi, *source.sa}, options)
     original = _with_iso_dates(_without_gaps(original, options.original, source.qi, source.sa, options), source.sa)
     if (
@@ -521,8 +502,7 @@ def check_buckets(options: ReleaseOptions | TableOptions) -> None:
 def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | GroupedRelease, pd.DataFrame]:
     """Read a release from its tables, group equal records, or make buckets; also return the records."""
     table = records.table
-    roles: Any = {"qi": records.qi, "sa": records.sa}
-    more: dict[str, Any] = {} if options.id is None else {"id": options.id}
+    roles: Any = {"qi": records.qi, "sa": records.sa, "id": options.id}
     if len(options.sa_table) > 1:
         raise TableError(
             f"--sa-table is given {len(options.sa_table)} times for one TABLE; give one per TABLE, in the same order"
@@ -534,19 +514,13 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
         values = _without_counts(values, {*records.sa, options.bucket, options.count}, options)
         values = _with_iso_dates(values, records.sa)
         release = Release.from_tables(
-            table,
-            values,
-            **roles,
-            bucket=options.bucket,
-            count=options.count,
-            counterfeits=options.counterfeits,
-            **more,
+            table, values, **roles, bucket=options.bucket, count=options.count, counterfeits=options.counterfeits
         )
         return release, table
     if options.counterfeits:
         raise TableError("--counterfeits requires sensitive values in a separate table; give it with --sa-table")
     if options.is_generalized:
-        return _read_generalized(records, options, more), table
+        return _read_generalized(records, options), table
     if options.count is not None:
         table = people_of(table, options.count)
     bucket = options.bucket
@@ -554,7 +528,7 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
         table, bucket = grouped(replace(records, table=table), options)
     elif bucket is None:
         table, bucket = anatomize(replace(records, table=table), options)
-    return Release.from_buckets(table, **roles, bucket=bucket, **more), table
+    return Release.from_buckets(table, **roles, bucket=bucket), table
 
 
 def grouped(records: Records, options: TableOptions) -> tuple[pd.DataFrame, str]:
@@ -620,16 +594,15 @@ def hierarchies_of(options: ReleaseOptions | PublishOptions) -> dict[str, str]:
     return hierarchies
 
 
-def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str, Any]) -> Release | GroupedRelease:
+def _read_generalized(records: Records, options: ReleaseOptions) -> Release | GroupedRelease:
     """Read generalized cells, with hierarchies and a population if given."""
     hierarchies = hierarchies_of(options)
     for name in hierarchies:
-        if name not in records.qi:
-            raise unknown_name("quasi-identifier (given as --hierarchy)", name, records.qi)
-    population = None if options.population is None else read_further(options.population, options)
-    if population is not None and options.population is not None:  # exact QI have no empty cells
-        population = _without_counts(population, {*records.qi, options.count}, options)
-        population = _without_gaps(population, options.population, [], records.qi, options)
+        check_label(name, "quasi-identifier (given as --hierarchy)", records.qi)
+    population = None
+    if options.population is not None:
+        population = _without_counts(read_further(options.population, options), {*records.qi, options.count}, options)
+        population = _without_gaps(population, options.population, [], records.qi, options)  # exact QI are not empty
         cells = {name: records.table[name] for name in records.qi if name in records.table}
         dates = {name: column for name, column in cells.items() if are_dates(column.dropna())}
         population = with_types_of(dates, population, options.population)
@@ -639,7 +612,7 @@ def _read_generalized(records: Records, options: ReleaseOptions, more: dict[str,
                 population = population.assign(**{name: as_dates(population[name])})
     return Release.from_generalized(
         records.table, qi=records.qi, sa=records.sa, population=population, hierarchies=hierarchies or None,
-        count=options.count, **more,
+        count=options.count, id=options.id,
     )  # fmt: skip
 
 
@@ -668,10 +641,9 @@ def _read_series(options: ExposureOptions) -> CommandInput:
     series = ReleaseSeries(releases)
     is_in = series.buckets >= 0  # of shape (releases, people)
     if alone := [name for name, people in zip(tables, is_in, strict=True) if is_in[:, people].sum() == people.sum()]:
-        warnings.warn(
+        warn(
             f"nobody in {_name(alone[0])} has a pseudonym ({options.id}) of the other releases; if these are the same people, "
-            "write their pseudonyms alike",
-            stacklevel=2,
+            "write their pseudonyms alike"
         )
     return CommandInput(series, records.table, None, records.qi, records.sa)
 
@@ -750,11 +722,12 @@ def _sensitive_values(
 
 def statements_of(options: ExposureOptions | PublishOptions) -> list[Statement | RatioStatement]:
     """Read the statements of --know and --knowledge."""
-    statements: list[Statement | RatioStatement]
     statements = [replace(read_statement(text), where=f"--know {text!r}") for text in options.know]
     if options.knowledge == DASH:
-        return [*statements, *read_statements(read_text(DASH), "standard input")]
-    return [*statements, *(read_knowledge(options.knowledge) if options.knowledge else [])]
+        statements += read_statements(read_text(DASH), "standard input")
+    elif options.knowledge:
+        statements += read_knowledge(options.knowledge)
+    return statements
 
 
 def where_of(knowledge: Mapping[str, Any]) -> dict[str, str]:
@@ -811,8 +784,8 @@ def read_statistics(
 ) -> list[Statistic]:
     """Read a CSV file with one row per statistic; by default, the longest mean or median gives the number of decimals."""
     table, decimal = read_texts(path)
-    if unknown := [name for name in table.columns if name not in domain and name not in STATISTICS]:
-        raise unknown_name(f"attribute of --domain (a column of {path!r})", unknown[0], [*domain, *STATISTICS])
+    for name in table.columns:
+        check_label(name, f"attribute of --domain (a column of {path!r})", [*domain, *STATISTICS])
     if table.empty:
         raise TableError(f"{path!r} contains only a header")
     table = table.apply(lambda column: column.str.strip())

@@ -100,8 +100,12 @@ def _number(value: object, *, codes: bool = False) -> object:
         if not codes:
             return None
         value = constant(value.lstrip("0") or "0") if value.isdecimal() else constant(value)
-    is_number = pd.api.types.is_number(value) and not pd.api.types.is_bool(value)
-    return value if is_number else None
+    return value if is_number(value) else None
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a number, which True is not."""
+    return pd.api.types.is_number(value) and not pd.api.types.is_bool(value)
 
 
 def _dates(values: pd.Series) -> pd.Series | None:
@@ -117,4 +121,9 @@ def _like(example: object, date: pd.Timestamp) -> object:
     """Return a date in the type of an example."""
     if isinstance(example, pd.Timestamp):
         return date
-    return str(date).removesuffix(" 00:00:00") if isinstance(example, str) else date.date()
+    return iso_text(date) if isinstance(example, str) else date.date()
+
+
+def iso_text(date: pd.Timestamp) -> str:
+    """Write a date, or a date and time."""
+    return str(date).removesuffix(" 00:00:00")

@@ -160,10 +160,9 @@ def _exposure(exposure: Exposure, attribute: bool) -> dict[str, object]:
         "uncounted": exposure.uncounted.reset_index().to_dict("records"),
         "warnings": exposure.warnings,
         "undecided": exposure.undecided,
-        **{
-            name: str(value) if isinstance(value := getattr(exposure, name), pd.Timedelta) else value
-            for name in ("within", "expected_error", "expected_error_before")
-        },
+        "within": exposure.within,
+        "expected_error": exposure.expected_error,
+        "expected_error_before": exposure.expected_error_before,
         "through": through,
         "said": str(exposure),
         "attack_success": exposure.attack_success,

@@ -83,8 +83,7 @@ def run(options: PublishOptions) -> None:
 
 def _anatomy(records: Records, options: PublishOptions, files: list[str]) -> None:
     table, bucket = anatomize(records, options)
-    more = {"id": options.id} if options.id else {}
-    release = Release.from_buckets(table, qi=records.qi, sa=records.sa, bucket=bucket, **more)
+    release = Release.from_buckets(table, qi=records.qi, sa=records.sa, bucket=bucket, id=options.id)
     _write_tables(release, records, options, files)
 
 
@@ -119,9 +118,9 @@ def _write_groups(release: Release, records: Records, options: PublishOptions, p
     """Write generalized records, group by group; all people of a group have the same cells."""
     cells, in_group = sp.csc_array(release.n_qb).indices, sp.csc_array(release.n_sb)
     groups = np.repeat(np.arange(len(release.buckets)), np.diff(in_group.indptr))
-    each = np.repeat(np.arange(in_group.nnz), in_group.data.astype(int))
+    row = np.repeat(np.arange(in_group.nnz), in_group.data.astype(int))
     parts = release.quasi_identifiers[cells[groups]], release.sensitive_values[in_group.indices]
-    table = pd.concat([labels.to_frame(index=False) for labels in parts], axis=1).iloc[each]
+    table = pd.concat([labels.to_frame(index=False) for labels in parts], axis=1).iloc[row]
     write(path, partial(table.to_csv, index=False))
     print(f"{len(table)} records in {len(release.buckets)} groups")
     _print_exposure(MaxEnt(release), threshold=threshold)
@@ -152,8 +151,6 @@ def _similar_linkage(records: Records, options: PublishOptions, files: list[str]
 
 
 def _republish(records: Records, options: PublishOptions, files: list[str]) -> None:
-    assert options.before is not None
-    assert options.before_sa is not None
     roles: Any = {"qi": records.qi, "sa": records.sa, "bucket": options.bucket, "id": options.id}
     names = [*records.qi, str(options.id)]
     people = read_further(options.before, options, {name: records.table[name] for name in names})

@@ -109,12 +109,7 @@ def quantify(options: QuantifyOptions) -> int:
     for label in model.knowledge:
         say(f"known: {label}")
     post = question.solve(model)
-    entropy = (
-        "H(" + "I, " * bool(len(model.space.people)) + "Q, S, B)" if isinstance(model.view, Release) else "entropy"
-    )
-    named = post.people() if len(model.space.people) else None
-    _print_posterior(post, entropy, named, model.view.sensitive)
-    print()
+    _print_posterior(post)
     _print_missing_baseline(options, post.view)
     verdict = judge(post, options, source.original)
     _print_exposure(verdict)
@@ -133,16 +128,16 @@ def quantify(options: QuantifyOptions) -> int:
     elif options.out:
         table = post.conditional() if question.people is None else post.people()
         description = "" if question.people is None else f": P({', '.join(source.view.sensitive)} | person)"
-        write(options.out, lambda path: without_formulas(table, options).to_csv(path), description)
+        write(options.out, without_formulas(table, options).to_csv, description)
     if options.plot:
         draw(options.plot, plots.posterior(post))
     if options.report:
         write_report({"": post}, {"": source.original}, options, options.report)
     if options.json:
+        people = post.people().to_dict("index") if len(model.space.people) else {}
         write_result(
-            options, post, model.knowledge, verdict, advice=advice, risks=risks,
-            divergence_bits=divergence,
-            people=[] if named is None else [{"person": who, "P": p} for who, p in named.to_dict("index").items()],
+            options, post, model.knowledge, verdict, advice=advice, risks=risks, divergence_bits=divergence,
+            people=[{"person": who, "P": p} for who, p in people.items()],
         )  # fmt: skip
     return verdict.status
 
@@ -161,8 +156,8 @@ def report(options: ReportOptions) -> int:
     else:
         if len({*options.tables}) < len(options.tables):
             raise TableError("a TABLE is given twice; the tables of a report must be different")
-        each = {name: with_dataset_defaults(replace(options, table=name, more=())) for name in options.tables}
-        questions = {name: Question.read(options_of_table, statements) for name, options_of_table in each.items()}
+        of_tables = {name: with_dataset_defaults(replace(options, table=name, more=())) for name in options.tables}
+        questions = {name: Question.read(options_of_table, statements) for name, options_of_table in of_tables.items()}
     posts, originals, statuses = {}, {}, list[int]()
     for name, question in questions.items():
         source = question.source
@@ -210,14 +205,11 @@ class Question:
 
     def advice(self, verdict: Verdict) -> Iterator[str]:
         """Yield suggestions if people are exposed above the limit."""
-        if not verdict.fails:
-            return
-        assert verdict.above is not None
-        if self.source.original is not None and isinstance(self.source.view, Release):
-            yield _larger_buckets(self, verdict)
-        elif self.options.is_generalized:
+        if verdict.fails and self.source.original is not None and isinstance(self.source.view, Release):
+            yield _larger_buckets(self, self.source.original, verdict)
+        elif verdict.fails and self.options.is_generalized:
             yield "Publish larger groups (publish --method mondrian with a larger --k), or groups with several values (--l)."
-        yield from _withholding(verdict.above, self.options)
+        yield from _withholding(verdict, self.options)
 
 
 # ----------------------------------------------------------------------------------------------------------- the verdict
@@ -292,10 +284,10 @@ def _print_missing_baseline(options: ExposureOptions, view: Any) -> None:
 def _baseline(options: ExposureOptions, view: Any) -> Any:
     """Read the baseline: a name, a posterior, values with their P, or QI with one column per value."""
     source = options.baseline
-    if source is None and view.n_s is None:
-        return None
-    if source in (None, "overall", "none", WITHOUT_HER):
-        return None if source == "none" else source or "overall"
+    if source is None:
+        source = "none" if view.n_s is None else "overall"
+    if source in ("none", "overall", WITHOUT_HER):
+        return None if source == "none" else source
     if source.endswith(".parquet"):
         return load_posterior(source)
     table = read_further(source, options, known_values(view))
@@ -325,17 +317,21 @@ def _baseline_by_value(table: pd.DataFrame, view: Any, path: str) -> pd.Series:
 # --------------------------------------------------------------------------------------------------------- printed output
 
 
-def _print_posterior(post: Any, entropy: str, named: pd.DataFrame | None, sensitive: tuple[str, ...]) -> None:
+def _print_posterior(post: AnyPosterior) -> None:
+    """Print the entropy, the certificate, the inferences about named people, and the worst disclosure."""
+    is_named = len(post.known_people) > 0
+    has_buckets = isinstance(post.view, Release | PartitionedRelease)
+    entropy = f"H({'I, ' * is_named}Q, S, B)" if has_buckets else "entropy"
     print(f"{entropy} = {post.entropy:.6f} nats; {post.certificate}\n")
-    if named is not None:
-        say(f"P({', '.join(sensitive)} | person):")
-        print(table_text(named, float_format=lambda x: f"{x:.4f}"), end="\n\n")
+    if is_named:
+        say(f"P({', '.join(post.view.sensitive)} | person):")
+        print(table_text(post.people(), float_format=lambda x: f"{x:.4f}"), end="\n\n")
     print("Worst disclosure over all QI tuples:")
     worst = measures.disclosure(post, worst=True)
     worst["value"] = worst["value"].map(printed)  # formatted as labels, which are not rounded
     worst = worst.dropna(axis=1)  # a series does not publish how many people have each value, and has no t
     print(table_text(worst, index=False, float_format=lambda x: f"{x:.4g}"))
-    print(LEGEND)
+    print(LEGEND, end="\n\n")
 
 
 def _print_exposure(verdict: Verdict) -> None:
@@ -406,24 +402,20 @@ def _other_risks(post: Posterior, original: pd.DataFrame | None, options: Quanti
 # ---------------------------------------------------------------------------------------------------------------- advice
 
 
-def _larger_buckets(question: Question, verdict: Verdict) -> str:
+def _larger_buckets(question: Question, records: pd.DataFrame, verdict: Verdict) -> str:
     """Try increasing bucket sizes for the same people, and report the first at which nobody is exposed."""
     options, source, limit = question.options, question.source, verdict.limit
-    assert source.original is not None
-    assert limit is not None
+    assert limit is not None  # somebody is exposed above it
     # Without knowledge, no probability is above 1 / l.
     least = math.ceil(1 / (limit + ROUNDING))
     tried, end = None, ""
-    for l in range(max(2, least, (source.l or 0) + 1), len(source.original) + 1)[:TRIES]:
+    method: Any = {"qi": source.qi, "sa": source.sa, "exempt": options.exempt or 0, "seed": options.seed}
+    for l in range(max(2, least, (source.l or 0) + 1), len(records) + 1)[:TRIES]:
         try:
-            method: Any = {
-                "qi": source.qi, "sa": source.sa, "l": l, "exempt": options.exempt or 0, "seed": options.seed
-            }  # fmt: skip
-            release = anonymize.anatomy(source.original, **method)
+            release = anonymize.anatomy(records, l=l, **method)
             original = None
             if options.baseline == WITHOUT_HER:  # the original records have the buckets of the release
-                buckets = anonymize.anatomy_buckets(source.original, **method)
-                original = source.original.assign(**{release.bucket: buckets})
+                original = records.assign(**{release.bucket: anonymize.anatomy_buckets(records, l=l, **method)})
             above = judge(question.model(release).solve(solver=options.solver), options, original).above
         except MaxEntError as error:
             if tried is None:
@@ -437,7 +429,7 @@ def _larger_buckets(question: Question, verdict: Verdict) -> str:
                 f"{_publish_command(options, source, l)}"
             )
     if tried is None:
-        return f"Anatomy's buckets of {len(source.original)} records do not pass at any size."
+        return f"Anatomy's buckets of {len(records)} records do not pass at any size."
     return f"Anatomy's buckets up to --l {tried} do not pass{end}. Generalized groups may (publish --method mondrian)."
 
 
@@ -446,7 +438,10 @@ def _publish_command(options: ExposureOptions, source: CommandInput, l: int) -> 
     return typed("maxent-cvx publish", [options.table], source.qi, source.sa, *more, *table_arguments(options))
 
 
-def _withholding(above: Exposure, options: ExposureOptions) -> Iterator[str]:
+def _withholding(verdict: Verdict, options: ExposureOptions) -> Iterator[str]:
+    """Yield suggestions that keep the release, if people are exposed above the limit."""
+    if not verdict.fails or (above := verdict.above) is None:
+        return
     if not options.sensitive:
         yield "If not every value is sensitive, name those that are (--sensitive)."
     yield (
@@ -579,13 +574,11 @@ def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | 
         for label in model.knowledge:
             say(f"known: {label}")
         post = model.solve(client=client)
-        named = None if people is None else post.people()
-        _print_posterior(post, f"H({'I, ' * (people is not None)}Q, S, B)", named, options.sa)
-        print()
+        _print_posterior(post)
         verdict = judge(post, options, None)
         _print_exposure(verdict)
         _print_limit(verdict)
-        advice = [*_withholding(verdict.above, options)] if verdict.above is not None and verdict.fails else []
+        advice = list(_withholding(verdict, options))
         say(*advice)
         if options.out:
             post.to_parquet(options.out)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from .._utils.errors import TableError, pluralize, unknown_name
+from .._utils.errors import TableError, pluralize
+from .._utils.validation import check_label
 from .files import UNNAMED_COLUMN, as_dates
 from .options import TableOptions, format_list, names, table_arguments, typed
 from .streams import say, table_text
@@ -76,8 +77,7 @@ def _answer(question: str, proposed: list[str], table: pd.DataFrame) -> list[str
     """Ask for columns; an empty answer accepts the proposed ones."""
     answer = names(input(f"{question} [{format_list(proposed)}]: ")) or proposed
     for column in answer:
-        if column not in table.columns:
-            raise unknown_name("column of the table", column, table.columns)
+        check_label(column, "column of the table", table.columns)
     return answer
 
 

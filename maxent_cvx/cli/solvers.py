@@ -45,7 +45,7 @@ def compare(options: CompareOptions) -> None:
     for name, reason in table["reason"][table["reason"] != ""].items():
         say(f"{name}: {reason}")
     if options.out:
-        write(options.out, lambda path: table.to_csv(path))
+        write(options.out, table.to_csv)
     if options.plot:
         draw(options.plot, plots.solver_comparison(table))
     if options.json:

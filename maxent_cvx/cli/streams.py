@@ -6,6 +6,7 @@ import io
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
@@ -200,6 +201,11 @@ def say(*sentences: object) -> None:
     """Print each sentence on one line, even if its labels contain line breaks."""
     for sentence in sentences:
         print(one_line(str(sentence)))
+
+
+def warn(sentence: str) -> None:
+    """Warn of input that may be wrong; the command prints the warning and continues."""
+    warnings.warn(sentence, stacklevel=2)
 
 
 def table_text(table: pd.DataFrame, **settings: Any) -> str:
