@@ -20,7 +20,16 @@ from ._utils.errors import (
     unknown_name,
 )
 from ._utils.formatting import ReprMixin, TablePreview
-from ._utils.tables import Microdata, check_columns, group_codes, names, sort_distinct
+from ._utils.tables import (
+    Microdata,
+    check_columns,
+    group_codes,
+    names,
+    plain_index,
+    real_numbers,
+    repeated,
+    sort_distinct,
+)
 from ._utils.validation import check_dataframe, check_float, check_instance, is_several
 
 
@@ -119,7 +128,7 @@ def checked(table: Any, attributes: tuple[str, ...]) -> pd.DataFrame:
         table = table.reorder_levels(list(attributes))
     for role, labels in (("signature", table.index), ("value", table.columns)):
         if labels.has_duplicates:
-            raise TableError(f"{where} repeats a {role}: {join_names(labels[labels.duplicated()].unique())}")
+            raise TableError(f"{where} repeats a {role}: {join_names(repeated(labels))}")
     if (missing := table.isna()).any(axis=None):
         first = int(missing.any(axis=1).to_numpy().argmax())
         number = pluralize(int(missing.to_numpy().sum()), "entry", "entries")
@@ -142,12 +151,7 @@ def _table_of_mapping(table: Mapping[Any, Any], attributes: tuple[str, ...], whe
 
 def _distributions(table: pd.DataFrame, where: str) -> np.ndarray:
     """Return the probabilities of a table, whose rows must be distributions."""
-    if any(map(pd.api.types.is_complex_dtype, table.dtypes)):  # to_numpy(float) would drop the imaginary parts
-        raise BadProbability(f"{where} must contain real numbers, not complex numbers")
-    try:
-        p = table.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"{where} must contain numbers: {error}") from error
+    p = real_numbers(table, where, BadProbability)
     if (bad := ~((p >= 0) & (p <= 1))).any():
         i, x = np.argwhere(bad)[0]
         raise BadProbability(
@@ -290,7 +294,7 @@ class QIDistribution(ReprMixin):
     def __getitem__(self, attributes: AttributeSet) -> pd.DataFrame:
         """Return the table of an attribute set; a single attribute has a plain Index."""
         table = self.tables[self.attribute_set(attributes)]
-        return table if table.index.nlevels > 1 else table.set_axis(table.index.get_level_values(0))
+        return table.set_axis(plain_index(table.index))
 
     def select(self, attributes: AttributeSet) -> Self:
         """Return the prior with a single attribute set.

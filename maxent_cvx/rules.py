@@ -31,7 +31,7 @@ from ._utils.errors import (
 )
 from ._utils.files import write_beside
 from ._utils.formatting import ReprMixin, TablePreview, format_value
-from ._utils.tables import densely, group_codes, multi_index, names, places_of
+from ._utils.tables import densely, group_codes, multi_index, names, places_of, repeated
 from ._utils.validation import (
     check_bool,
     check_in,
@@ -270,7 +270,7 @@ def read_items(rules: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...], se
         received = short_repr(rules) if not isinstance(rules, pd.DataFrame) else f"a table without {', '.join(missing)}"
         raise TableError(f"rules must be a result of association_rules with {', '.join(columns)}, not {received}")
     if rules.columns.has_duplicates:
-        raise TableError(f"the rules have duplicate columns {join_names(rules.columns[rules.columns.duplicated()])}")
+        raise TableError(f"the rules have duplicate columns {join_names(repeated(rules.columns))}")
     for items in ("antecedents", "consequents"):
         if strange := [itemset for itemset in rules[items] if not isinstance(itemset, Set | list | tuple)]:
             raise TableError(f"{items} must be sets of items, as in association_rules, not {short_repr(strange[0])}")
@@ -366,8 +366,7 @@ def named_rules(
         raise TableError(f"rule {int((sizes == 0).argmax()) + 1} sets no QI attribute; every rule needs at least one")
     frame.index = pd.Index(_texts(frame, qi, sensitive), name="rule")
     if frame.index.has_duplicates:
-        repeated = frame.index[frame.index.duplicated()].unique()
-        raise TableError(f"the rules {join_names(repeated, 3)} are repeated; give one row per rule")
+        raise TableError(f"the rules {join_names(repeated(frame.index), 3)} are repeated; give one row per rule")
     if attributes is not None and not set(sizes) <= set(attributes):
         first = frame.index[~sizes.isin(attributes).to_numpy()][0]
         raise StatementError(f"the number of QI attributes of {first!r} is not in attributes={list(attributes)}")
@@ -886,7 +885,7 @@ class _Walk:
 
     def __init__(self, rules: RuleSet, patterns: Patterns, view: View, *, integer: bool, prune: bool) -> None:
         self.thresholds, self.n = rules.thresholds, view.n_records
-        self.rules, self.found = rules, patterns
+        self.found = patterns
         self.tuples = _mined(rules, view)
         self.n_values = len(view.sensitive_values)
         self.integer, self.prune = integer, prune

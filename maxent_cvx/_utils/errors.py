@@ -301,7 +301,7 @@ def short_repr(value: object) -> str:
     if _holds_data(value):
         return f"a {type(value).__name__}"
     try:
-        text = " ".join(repr(_plain(value)).splitlines())
+        text = " ".join(repr(as_python(value)).splitlines())
     except Exception:  # integers of more than 4,300 digits, or an object whose repr fails
         return f"a {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"
@@ -341,7 +341,7 @@ def pluralize(n: int, one: str, many: str | None = None) -> str:
 def join_names(items: Iterable[object], limit: int = 5) -> str:
     """Return the first few of many items: ``'a', 'b', ... (7 in total)``."""
     items = list(items)
-    first = ", ".join(short_repr(item) if _holds_data(item) else repr(_plain(item)) for item in items[:limit])
+    first = ", ".join(short_repr(item) if _holds_data(item) else repr(as_python(item)) for item in items[:limit])
     return first if len(items) <= limit else f"{first}, ... ({len(items)} in total)"
 
 
@@ -352,8 +352,8 @@ def unknown_name(what: str, unknown: object, known: Iterable[object]) -> Unknown
     'Fluu' is not a value of 'Disease'; did you mean 'Flu'?
     """
     known = list(known)
-    unknown = _plain(unknown)
-    by_text = {str(_plain(item)): _plain(item) for item in known}
+    unknown = as_python(unknown)
+    by_text = {str(as_python(item)): as_python(item) for item in known}
     if _holds_data(unknown):  # comparing its text would be slow, and printing it would disclose records
         return UnknownName(f"{short_repr(unknown)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
     by_lower = {text.lower(): item for text, item in by_text.items()}
@@ -382,7 +382,7 @@ def _holds_data(value: object) -> bool:
     return bool(getattr(value, "shape", ()) or hasattr(value, "matrix"))
 
 
-def _plain(item: object) -> object:
+def as_python(item: object) -> object:
     """Return the Python value of a NumPy scalar, which is easier to read in messages."""
     return item.item() if hasattr(item, "item") and getattr(item, "ndim", 1) == 0 else item
 

@@ -94,6 +94,11 @@ class Message(str):
         return (self.template,), self.values
 
 
+def people_message(n: float) -> Message:
+    """Return a number of people: "1 person", "1,000 people"."""
+    return Message("{n:,} person" if n == 1 else "{n:,} people", n=int(n))
+
+
 def joined(sentences: Iterable[str]) -> Message:
     """Join sentences with spaces; each of them keeps its own template."""
     numbered = {f"sentence{i}": sentence for i, sentence in enumerate(sentences)}

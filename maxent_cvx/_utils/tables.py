@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .errors import StatementError, TableError, join_names, short_repr, unknown_name
+from .errors import MaxEntError, StatementError, TableError, join_names, short_repr, unknown_name
 from .formatting import DATE_PATTERN, format_value
 from .validation import is_several, is_text
 
@@ -58,6 +58,16 @@ def factorize(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
     except TypeError as error:  # for example a list in a cell
         raise TableError(f"column {column.name!r} must contain single values: {error}") from error
     return codes, pd.Index(values, name=column.name)
+
+
+def plain_index(index: pd.Index) -> pd.Index:
+    """Return an index of single values instead of tuples if an index has one level."""
+    return index if index.nlevels > 1 else index.get_level_values(0)
+
+
+def repeated(labels: pd.Index) -> pd.Index:
+    """Return the labels that occur more than once."""
+    return labels[labels.duplicated()].unique()
 
 
 def multi_index(levels: Sequence[pd.Index], codes: Sequence[np.ndarray], labels: Sequence[Hashable]) -> pd.MultiIndex:
@@ -259,6 +269,21 @@ def counted(
     return table[counts > 0], counts[counts > 0]
 
 
+def counted_people(
+    table: pd.DataFrame, roles: dict[str, tuple[str, ...]], count: str | None, what: str, others: Sequence[str] = ()
+) -> tuple[pd.DataFrame, np.ndarray | None]:
+    """Check a table that has the column of counts if one is given, and else no column that looks like one.
+
+    A column of `others`, if it occurs, does not contain counts, either.
+    """
+    people, each = counted(table, roles, count, what)
+    if count is not None and each is None:
+        raise unknown_name(f"column of {what} (given as count)", count, people.columns)
+    if count is None:
+        check_no_count(people, {**roles, "others": others}, what)
+    return people, each
+
+
 # Microdata: a DataFrame whose columns have roles, checked on input.
 
 
@@ -310,6 +335,14 @@ def check_once(column: pd.Series) -> None:
 
 
 # Numeric labels, and numbers assigned to labels.
+
+
+def real_numbers(table: pd.DataFrame | pd.Series, what: str, error: type[MaxEntError] = TableError) -> np.ndarray:
+    """Return the numbers of a table as floats; the message contains no entries, which pandas' own would show."""
+    with suppress(OverflowError, TypeError, ValueError):
+        if not np.iscomplexobj(table.to_numpy()):  # a conversion would drop the imaginary parts
+            return table.to_numpy(dtype=float)
+    raise error(f"{what} must contain real numbers only")
 
 
 def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
@@ -371,15 +404,12 @@ def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:
     if not isinstance(values, Mapping | pd.Series):
         raise TableError(f"values must be a dictionary or Series {{value: number}}, not {short_repr(values)}")
     if isinstance(values, pd.Series) and values.index.has_duplicates:
-        twice = values.index[values.index.duplicated()]
-        raise TableError(f"values must have one number for each value, but have several for {join_names(twice)}")
+        twice = join_names(repeated(values.index))
+        raise TableError(f"values must have one number for each value, but have several for {twice}")
     table = values.to_dict() if isinstance(values, pd.Series) else values
     if missing := [label for label in labels if label not in table]:
         raise TableError(f"values must have a number for each value of {labels.name!r}, but lack {join_names(missing)}")
     return as_numbers([table[label] for label in labels], f"the numbers that {what} stand for")
-
-
-one_or_several = as_list  # the earlier name
 
 
 @dataclass(frozen=True)

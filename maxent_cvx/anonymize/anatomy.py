@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import TableError, join_names, pluralize
 from .._utils.parallel import current_client, executor_for, then
-from .._utils.tables import Microdata, check_named, names
+from .._utils.tables import Microdata, check_named, names, plain_index
 from .._utils.validation import check_int
 from ..releases.partitioned import (
     CountedTuples,
@@ -171,8 +171,8 @@ def check_partition(counts: PartCounts, is_exempt: np.ndarray, l: int, name: str
             f"{name} has {pluralize(int(counts.values.records.sum()), 'record')}, fewer than a bucket with l = {l}; "
             "use fewer and larger partitions, table.repartition(npartitions=...)"
         )
-    values = counts.values.labels if counts.values.labels.nlevels > 1 else counts.values.labels.get_level_values(0)
-    check_eligible(pd.Series(counts.values.records, values), is_exempt, counts.buckets, l, name)
+    records = pd.Series(counts.values.records, plain_index(counts.values.labels))
+    check_eligible(records, is_exempt, counts.buckets, l, name)
 
 
 def bucketized(

@@ -23,6 +23,7 @@ from .._utils.errors import (
     short_repr,
 )
 from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.tables import real_numbers, repeated
 from .._utils.validation import check_dataframe, check_float, check_in, check_int, check_list, is_several
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
@@ -261,7 +262,7 @@ def _read_joint(table: pd.DataFrame, what: str) -> pd.DataFrame:
     p = _numbers(check_dataframe(table, what), what)
     for side, labels in (("row", table.index), ("column", table.columns)):
         if labels.has_duplicates:
-            raise TableError(f"{what} has duplicate {side}s: {join_names(labels[labels.duplicated()].unique())}")
+            raise TableError(f"{what} has duplicate {side}s: {join_names(repeated(labels))}")
     if (p < 0).any() or abs(p.sum() - 1) > ROUNDING:
         raise BadProbability(
             f"{what} must contain probabilities P(q, s) that sum to 1; they sum to {p.sum():.12g}, and the smallest is "
@@ -273,10 +274,7 @@ def _read_joint(table: pd.DataFrame, what: str) -> pd.DataFrame:
 
 def _numbers(table: pd.DataFrame, what: str) -> np.ndarray:
     """Read a table of finite numbers."""
-    try:
-        numbers = table.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError):
-        raise TableError(f"{what} must contain numbers only") from None
+    numbers = real_numbers(table, what)
     if not numbers.size or not np.isfinite(numbers).all():
         raise TableError(f"{what} must contain finite numbers, and at least one row and one column")
     return numbers

@@ -14,7 +14,7 @@ import pandas as pd
 
 from .._utils import errors
 from .._utils.errors import StatementError, TableError, join_names, short_repr
-from .._utils.tables import check_labels
+from .._utils.tables import check_labels, real_numbers
 from .._utils.validation import check_dataframe
 
 if TYPE_CHECKING:
@@ -50,10 +50,7 @@ def check_table(table: object, columns: tuple[str, ...], maker: str, numbers: tu
 
 def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
     """Return the numbers of a table or a column, which must be finite."""
-    try:
-        numbers = data.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise TableError(f"{what} must be numbers: {error}") from error
+    numbers = real_numbers(data, what)
     if (missing := ~np.isfinite(numbers)).any():
         rows = data.index[missing if missing.ndim == 1 else missing.any(axis=1)]
         raise TableError(f"{what} must be finite, but are not at {join_names(rows, 3)}; drop these rows")

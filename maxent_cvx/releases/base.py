@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import MaxEntError, StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.formatting import ReprMixin, TablePreview
-from .._utils.tables import multi_index, ranges
+from .._utils.tables import multi_index, plain_index, ranges
 from .._utils.validation import check_str
 
 # Text and tables in the representation of views.
@@ -419,8 +419,7 @@ class View(ReprMixin, ABC):
 
     def _people_by_tuple(self) -> pd.Series:
         """Return the records with each QI tuple for `published`; labels of a single attribute are not tuples."""
-        index = self.quasi_identifiers
-        return pd.Series(self.n_q, index if index.nlevels > 1 else index.get_level_values(0), name="N P(q)")
+        return pd.Series(self.n_q, plain_index(self.quasi_identifiers), name="N P(q)")
 
     @property
     def columns(self) -> list[str]:

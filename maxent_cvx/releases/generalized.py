@@ -16,9 +16,18 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr, unknown_name
+from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
-from .._utils.tables import check_no_count, count_column, counted, distinct, factorize, ranges, sort_distinct, tally
+from .._utils.tables import (
+    count_column,
+    counted,
+    counted_people,
+    distinct,
+    factorize,
+    ranges,
+    sort_distinct,
+    tally,
+)
 from .._utils.validation import check_mapping, read_file_text
 from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of, positions, sizes_of, unused_name
 
@@ -813,11 +822,7 @@ def population_groups(
     each: np.ndarray | None = None,
 ) -> GroupedRelease:
     """Return the groups of generalised records with the people of a population who may be in each."""
-    people, alike = counted(population, {"qi": qi}, count, "the population")
-    if count is not None and alike is None:
-        raise unknown_name("column of the population (given as count)", count, people.columns)
-    if count is None:
-        check_no_count(people, {"qi": qi, "sa": sa}, "the population")
+    people, alike = counted_people(population, {"qi": qi}, count, "the population", sa)
     b, buckets = factorize(group)
     first = np.unique(b, return_index=True)[1]
     cells = table[list(qi)].iloc[first]

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import TableError, join_names, short_repr, unknown_name
-from .._utils.tables import check_columns, check_no_count, counted, names, sort_distinct
+from .._utils.errors import TableError, join_names, short_repr
+from .._utils.tables import check_columns, counted_people, names, repeated, sort_distinct
 from .._utils.validation import is_several, is_text
 from .base import View, check_roles, from_dict, labels_of, sizes_of, unused_name
 
@@ -75,11 +75,7 @@ class QITable(View):
         check_roles({"q": self.qi, "s": self.sensitive})
         if twice := set(self.qi) & set(self.sensitive):
             raise TableError(f"column {sorted(twice)[0]!r} is given as qi and as sa; choose one role")
-        people, each = counted(people, {"qi": self.qi}, count, "the QI table")
-        if count is not None and each is None:
-            raise unknown_name("column of the QI table (given as count)", count, people.columns)
-        if count is None:
-            check_no_count(people, {"qi": self.qi, "sa": self.sensitive}, "the QI table")
+        people, each = counted_people(people, {"qi": self.qi}, count, "the QI table", self.sensitive)
         code, self.quasi_identifiers = sort_distinct(people[list(self.qi)])
         self._n_q = np.zeros(len(self.quasi_identifiers), dtype=np.int64)
         np.add.at(self._n_q, code, 1 if each is None else each)
@@ -148,8 +144,7 @@ class QITable(View):
         if not isinstance(distribution, pd.Series):
             raise TableError(f"{what} must be a Series of counts or shares by value, got {short_repr(distribution)}")
         if distribution.index.has_duplicates:
-            repeated = distribution.index[distribution.index.duplicated()]
-            raise TableError(f"{what} repeats {join_names(repeated)}; expected one entry per value")
+            raise TableError(f"{what} repeats {join_names(repeated(distribution.index))}; expected one entry per value")
         if len(missing := values.difference(distribution.index)):
             raise TableError(f"{what} lacks {join_names(missing)}; expected one entry per value")
         if len(extra := distribution.index.difference(values)):

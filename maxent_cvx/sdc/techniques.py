@@ -25,7 +25,7 @@ from .._utils.errors import (
     unknown_name,
 )
 from .._utils.formatting import ReprMixin, TablePreview
-from .._utils.tables import as_numbers, check_columns, check_labels, choose, group_codes
+from .._utils.tables import as_numbers, check_columns, check_labels, choose, group_codes, repeated
 from .._utils.validation import check_dataframe, check_int, check_mapping, check_number
 from ..releases.qi_table import QITable
 
@@ -36,9 +36,7 @@ def check_confidential(table: pd.DataFrame, confidential: str) -> None:
         raise StatementError(f"confidential must be the name of one column, not {short_repr(confidential)}")
     check_dataframe(table, "the table")
     if table.columns.has_duplicates:
-        raise TableError(
-            f"the table has duplicate columns {join_names(table.columns[table.columns.duplicated()])}; rename them"
-        )
+        raise TableError(f"the table has duplicate columns {join_names(repeated(table.columns))}; rename them")
     check_columns(table, {"confidential": (confidential,)}, "the table")
     check_columns(table, {"attributes": tuple(table.columns)}, "the table")
     for name in table.columns:
@@ -548,8 +546,7 @@ class BinomialNoise(DomainTechnique):
         if not isinstance(self.prior, pd.Series):
             raise StatementError(f"prior must be a Series of probabilities by value, not {short_repr(self.prior)}")
         if self.prior.index.has_duplicates:
-            twice = self.prior.index[self.prior.index.duplicated()]
-            raise TableError(f"prior has more than one probability for {join_names(twice)}")
+            raise TableError(f"prior has more than one probability for {join_names(repeated(self.prior.index))}")
         if (p := as_numbers(self.prior, "prior").astype(float)).min(initial=0) < 0:
             raise BadProbability(f"the prior must not be negative, got {p.min():.12g}")
 

@@ -115,7 +115,7 @@ def solve_partitioned(
     whole = Whole(parts, shared)
     optimum = _with_settled(whole, minimum(whole, reduced_parts, rest, first, over, monitor, **options), over)
     certificate = certified(whole, optimum, over)
-    if not certificate.holds and (fewer_terms := _without_vanished(optimum, over)) is not None:
+    if not certificate.holds and (fewer_terms := _without_vanished(optimum)) is not None:
         monitor.say("starting again without terms that are zero")
         again = _with_settled(whole, minimum(whole, fewer_terms, rest, first, over, monitor, **options), over)
         optimum = _after(optimum, again, again.status)
@@ -143,7 +143,7 @@ def _after(earlier: Minimum, later: Minimum, status: Status) -> Minimum:
     )
 
 
-def _without_vanished(optimum: Minimum, over: OverPartitions) -> Sequence[Any] | None:
+def _without_vanished(optimum: Minimum) -> Sequence[Any] | None:
     """Remove terms that are zero in every solution, if one step to very large multipliers has made them vanish.
 
     These multipliers are then a recession direction; if they prove nothing, return None.

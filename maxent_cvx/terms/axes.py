@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import LabelMismatch, StatementError, join_names, short_repr, unknown_name
-from .._utils.tables import choose, group_codes, multi_index
+from .._utils.tables import choose, group_codes, multi_index, repeated
 from .._utils.validation import check_list
 from ..releases.base import OUTSIDE, View
 from ..releases.generalized import cells_with
@@ -152,8 +152,7 @@ def find(labels: pd.Index, wanted: pd.Index) -> np.ndarray:
 def check_unique(labels: pd.Index, what: str) -> None:
     """Check that labels are unique."""
     if labels.has_duplicates:
-        twice = labels[labels.duplicated()].unique()
-        raise LabelMismatch(f"{what} have the duplicate labels {join_names(twice)}; labels must be unique")
+        raise LabelMismatch(f"{what} have the duplicate labels {join_names(repeated(labels))}; labels must be unique")
 
 
 def subset_keys(index: pd.Index, levels: Sequence[str]) -> pd.Index:

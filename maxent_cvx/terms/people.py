@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._utils.errors import LargeModel, StatementError, TableError, join_names, pluralize, short_repr, unknown_name
 from .._utils.formatting import ReprMixin
-from .._utils.tables import Microdata, sort_distinct
+from .._utils.tables import Microdata, repeated, sort_distinct
 from .._utils.validation import check_str, is_text
 from ..releases.base import BucketView, View
 from ..releases.partitioned import PartitionedRelease
@@ -44,8 +44,8 @@ def described_table(described: object, view: View) -> pd.DataFrame:
     if strangers := [column for column in described.columns if column not in view.qi]:
         raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
     if described.columns.has_duplicates:
-        twice = described.columns[described.columns.duplicated()]
-        raise StatementError(f"the table of people has duplicate columns {join_names(twice)}; keep one of each")
+        twice = join_names(repeated(described.columns))
+        raise StatementError(f"the table of people has duplicate columns {twice}; keep one of each")
     for attribute in view.qi:
         is_given = attribute in described.columns
         missing = described[attribute].isna() if is_given else np.ones(len(described), dtype=bool)
@@ -61,8 +61,7 @@ def checked_names(index: pd.Index) -> pd.Index:
     if strange := [name for name in index if not is_name(name)]:
         raise StatementError(f"a person's name must be a string or an integer, not {short_repr(strange[0])}")
     if index.has_duplicates:
-        twice = index[index.duplicated()].unique()
-        raise StatementError(f"several rows describe {join_names(twice)}; describe each person once")
+        raise StatementError(f"several rows describe {join_names(repeated(index))}; describe each person once")
     return index
 
 

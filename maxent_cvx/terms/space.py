@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import StatementError, pluralize, unknown_name
 from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
-from .._utils.tables import group_codes
+from .._utils.tables import group_codes, plain_index
 from .._utils.validation import check_instance, check_label, check_positions
 from ..priors import QIDistribution
 from ..releases.base import BucketView, View
@@ -375,7 +375,7 @@ class Space(ReprMixin):
         matrix = compact(sp.csr_array((np.ones(len(terms)), (group, terms)), shape=(len(first), len(self))))
         index = self.axes.labels(names, terms[first])
         label = f"P({', '.join(self.axes.columns(names))})"
-        return Block(self, matrix, index if index.nlevels > 1 else index.get_level_values(0), label)
+        return Block(self, matrix, plain_index(index), label)
 
     def conditional(self, of: str | Sequence[str], given: str | Sequence[str]) -> Block:
         """Return P(of | given) = P(of, given) / P(given), one row per combination that can occur.
@@ -422,8 +422,7 @@ class Space(ReprMixin):
         columns = self.axes.columns(given)
         group, first = group_rows(tuples, columns)
         share = np.bincount(group, weights=self._records_of_tuples()) / self.n_records  # P(given)
-        given_tuples = subset_keys(tuples, columns)[first]
-        given_tuples = given_tuples if given_tuples.nlevels > 1 else given_tuples.get_level_values(0)
+        given_tuples = plain_index(subset_keys(tuples, columns)[first])
         # All terms of a joint row have the same `given`: look it up at the row's first term.
         q = self.codes["q"][joint.matrix.indices[joint.matrix.indptr[:-1]]]
         matrix = sp.csr_array(sp.diags_array(1 / share[group[q]]) @ joint.matrix)

@@ -23,7 +23,7 @@ from .._utils.errors import (
     short_repr,
     unknown_name,
 )
-from .._utils.tables import ranges, tally
+from .._utils.tables import ranges, real_numbers, repeated, tally
 from .._utils.validation import check_instance, check_label, check_number, is_several
 from ..priors import QIDistribution
 from ..releases.release import Release
@@ -53,8 +53,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
             f"group must be a DataFrame of priors, one row per tuple and one column per value, not {short_repr(group)}"
         )
     if group.columns.has_duplicates:
-        twice = group.columns[group.columns.duplicated()].unique()
-        raise TableError(f"the group has duplicate columns: {join_names(twice)}")
+        raise TableError(f"the group has duplicate columns: {join_names(repeated(group.columns))}")
     if isinstance(values, str) or not is_several(values):
         raise TableError(f"values must be the list of the group's values, not {short_repr(values)}")
     listed = list(values)
@@ -68,7 +67,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise TableError(
             f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(listed), 'value')}; make them equal"
         )
-    f = _numbers(group, "the group's priors")
+    f = real_numbers(group, "the group's priors", BadProbability)
     if not ((f >= 0) & (f <= 1)).all():
         raise BadProbability("the group's priors must be probabilities from 0 to 1")
     return f, np.bincount(at, minlength=len(group.columns))
@@ -504,11 +503,11 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
     if isinstance(table, pd.DataFrame | pd.Series) and any(labels.has_duplicates for labels in table.axes):
         raise TableError(f"{prior} has duplicate labels; give each label once")
     if isinstance(table, pd.DataFrame) and len(who) == 2:
-        axes, entries = [table.index, table.columns], _numbers(table, prior)
+        axes, entries = [table.index, table.columns], real_numbers(table, prior, BadProbability)
     elif isinstance(table, pd.Series) and table.index.nlevels == len(who):
         axes = [values] * len(who)
         every = pd.MultiIndex.from_product(axes)
-        entries = _numbers(table.reindex(every), prior).reshape((len(values),) * len(who))
+        entries = real_numbers(table.reindex(every), prior, BadProbability).reshape((len(values),) * len(who))
     else:
         expected = f"{'DataFrame or ' * (len(who) == 2)}Series with one level per tuple"
         raise TableError(f"{prior} must be a {expected}, not {short_repr(table)}")
@@ -524,11 +523,3 @@ def _joint_prior(values: pd.Index, who: Sequence[Hashable], table: object, colum
         )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(entries))
-
-
-def _numbers(table: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
-    """Read a table as numbers."""
-    try:
-        return table.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"{what} must be numbers: {error}") from error
