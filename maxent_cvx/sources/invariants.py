@@ -336,11 +336,11 @@ class PublishedCounts(PublishedRows):
         """
         counts = [self.view.published[by].to_numpy() for by in self.tables]
         row = self._rows_of(space)
-        each = counts[0] / np.bincount(row, space.weights)
+        share = counts[0] / np.bincount(row, space.weights)
         others = np.zeros(sum(int((n > 0).sum()) for n in counts[1:]))
-        alone = len(self.view.published) == 1 and bool((each > 0).all())
-        shares = space.weights * each[row] if alone else np.full(len(space), np.nan)
-        return shares, np.concatenate([np.log(each[each > 0]) + 1, others])
+        alone = len(self.view.published) == 1 and bool((share > 0).all())
+        shares = space.weights * share[row] if alone else np.full(len(space), np.nan)
+        return shares, np.concatenate([np.log(share[share > 0]) + 1, others])
 
     def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
         """Return the smallest and the largest total, from the capacity of each label or bucket."""
@@ -532,8 +532,8 @@ class BucketInvariants(PublishedCounts):
             pairs = np.unique(np.column_stack([rectangle, space.codes[axis][at], bucket]), axis=0)
             people = np.asarray(table[pairs[:, 1], pairs[:, 2]]).ravel()
             n.append(np.bincount(pairs[:, 0], people, len(rectangles)))
-        whose, of = np.divmod(rectangles, n_buckets)
-        least = np.maximum(n[0] + n[1] - np.asarray(release.n_qb.sum(axis=0))[of], 0)
+        whose, bucket_of = np.divmod(rectangles, n_buckets)
+        least = np.maximum(n[0] + n[1] - np.asarray(release.n_qb.sum(axis=0))[bucket_of], 0)
         return np.bincount(whose, least, n_groups), np.bincount(whose, np.minimum(*n), n_groups)
 
 
@@ -637,8 +637,8 @@ class QIConstraints(PublishedCounts):
         """Return P(q, x) = P(q) / |SA|, the solution without other knowledge."""
         n_q = self.table.n_q
         among = np.where(space.people.unnamed < n_q, n_q, 1)
-        each = n_q / len(self.table.possible) / among
-        return space.weights * each[space.codes["q"]], np.log(each) + 1
+        share = n_q / len(self.table.possible) / among
+        return space.weights * share[space.codes["q"]], np.log(share) + 1
 
 
 class SAConstraints(PublishedCounts):

@@ -383,6 +383,12 @@ def half_unit(value: float, decimals: object, what: str) -> float:
 # Published correlations of a quasi-identifier and a sensitive number.
 
 
+def _check_enough(source: PublishedCorrelation | PublishedMoments, n: int) -> None:
+    """Check that the published standard deviation of n people is defined."""
+    if n <= source.ddof:
+        raise StatementError(f"{source.label}: {n} people have no standard deviation with ddof={source.ddof}")
+
+
 class PublishedCorrelation(Source):
     """``E[(x - E x) y] = r sd(x) sd(y)``: Pearson's correlation r of a known number x and a sensitive number y.
 
@@ -487,8 +493,7 @@ class PublishedCorrelation(Source):
         """Return bounds on the standard deviation of y, with ddof=0."""
         view = space.view
         if self.sd is not None:
-            if n <= self.ddof:
-                raise StatementError(f"{self.label}: {n} people have no standard deviation with ddof={self.ddof}")
+            _check_enough(self, n)
             by = np.sqrt((n - self.ddof) / n)
             return by * max(self.sd - self.half[1], 0.0), by * (self.sd + self.half[1])
         if view.n_s is None or n != view.n_records:
@@ -586,8 +591,8 @@ class PublishedMoments(Source):
         if people.n is None:
             yield self._of_unknown_number(people, space)
             return
-        if self.sd is not None and people.n <= self.ddof:
-            raise StatementError(f"{self.label}: {people.n} people have no standard deviation with ddof={self.ddof}")
+        if self.sd is not None:
+            _check_enough(self, people.n)
         yield people.rows(self._sums(people, people.n), space, self.label)
 
     def _sums(self, people: Subjects, n: int) -> list[Sum]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .._utils.errors import StatementError, join_names, short_repr, unknown_name
 from .._utils.formatting import constant
-from .._utils.tables import numbers_of
+from .._utils.tables import numbers_of, repeated
 from .._utils.validation import check_label, check_number
 from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
@@ -78,8 +78,7 @@ def read_numbers(
     if not isinstance(numbers, Mapping | pd.Series) or not len(numbers):
         raise StatementError(f"{what} must be {expected}, not {short_repr(numbers)}")
     if isinstance(numbers, pd.Series) and numbers.index.has_duplicates:
-        repeated = join_names(numbers.index[numbers.index.duplicated()].unique())
-        raise StatementError(f"{what} must have unique labels, but repeats {repeated}")
+        raise StatementError(f"{what} must have unique labels, but repeats {join_names(repeated(numbers.index))}")
     return {value: check_number(y, f"the number of {short_repr(value)}") for value, y in numbers.items()}
 
 

@@ -43,11 +43,10 @@ import pandas as pd
 from .._utils.errors import MaxEntError, StatementError
 from .._utils.formatting import DATE_PATTERN, DAY_PATTERN, NUMBER_PATTERN, PLAIN, constant
 from .._utils.tables import interval_of
+from .._utils.tokens import QUOTED, TokenReader
 from .._utils.validation import read_file_text
-from ..terms.rows import Penalty
+from ..terms.rows import Penalty, strict
 from .statements import Count, E, P, Probability, Ratio, RatioStatement, Statement
-
-# The parser of statements: recursive descent over one text; the grammar is in :mod:`.notation`.
 
 #: Dates, and dates in other notations.
 DATE, OTHER_DATE = re.compile(DATE_PATTERN), re.compile(r"\d{1,4}\.\d{1,2}\.\d{1,4}|\d{1,4}/\d{1,2}/\d{1,4}")
@@ -63,7 +62,6 @@ OPEN, CLOSE, BAR, COMMA, COLON, EQUALS = map(
 GROUP, BETWEEN, AND = re.compile(r"\("), re.compile(r"between\b"), re.compile(r"and\b|,")
 OR, IN, IN_INTERVAL = (re.compile(word) for word in (r"or\b", r"in\b", r"in(?=\s*[\[(])"))
 WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*") for word in ("or", "in"))
-QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 LONE = re.compile(rf"(?:{QUOTED.pattern}|{NAME.pattern})(?=\s*\))")
 COMMENT = re.compile(rf"({QUOTED.pattern})|#(?!\()[^\n]*")
 RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
@@ -103,14 +101,13 @@ def _bound(text: str) -> float | pd.Timestamp:
         raise StatementError(f"there is no date {text}") from None
 
 
-class Reader:
-    """Reader of one statement from a text."""
+class Reader(TokenReader):
+    """Reader of one statement from a text, by recursive descent; the grammar is at the top of this module."""
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
             raise StatementError(f"a statement must be a string, not a {type(text).__name__}")
-        self.text, self.at = without_comments(text).rstrip(), 0
-        self.begun = 0  # the position of the last token
+        super().__init__(without_comments(text))
 
     # -- grammar ---------------------------------------------------------------------------------
 
@@ -240,7 +237,7 @@ class Reader:
         """``["|" (person | condition {"," condition})] ")"``."""
         given, who = None, None
         if self.take(BAR):
-            if (lone := self.sees(LONE)) and not RANGE.fullmatch(lone[1]):
+            if (lone := self.sees(LONE)) and not RANGE.fullmatch(lone[0]):
                 who = self.word(NAME, "a person")
             else:
                 given = self.conditions({})
@@ -308,24 +305,9 @@ class Reader:
 
     # -- tokens ----------------------------------------------------------------------------------
 
-    def words(self, plain: re.Pattern[str], what: str, between: re.Pattern[str]) -> list[object]:
+    def words(self, plain: re.Pattern[str], what: str, separator: re.Pattern[str]) -> list[object]:
         """Read one or several."""
-        parsed = [self.word(plain, what)]
-        while self.take(between):
-            parsed.append(self.word(plain, what))
-        return parsed
-
-    def word(self, plain: re.Pattern[str], what: str) -> object:
-        """Read a text in quotes, or words, which may be a number."""
-        is_text = self.sees(QUOTED)
-        text = self.text_of(plain, what)
-        return text if is_text else constant(text)
-
-    def text_of(self, plain: re.Pattern[str], what: str) -> str:
-        """Read a text in quotes, or words."""
-        if quoted := self.take(QUOTED):
-            return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
-        return self.need(plain, what)
+        return list(self.several(lambda: self.word(plain, what), separator))
 
     def bound(self, what: str) -> float | pd.Timestamp:
         """``number | date``."""
@@ -354,41 +336,14 @@ class Reader:
         """Read a relation, hard or soft, in any notation."""
         sign = self.need(RELATION, "=, <=, >= or ~")
         if sign in "<>":
-            raise self.error(f"a strict {sign} has no maximum-entropy answer of its own; write {sign}=", self.begun)
+            raise self.error(strict(sign), self.begun)
         return "=" if sign == "==" else ASCII.get(sign, sign)
-
-    def sees(self, token: re.Pattern[str]) -> re.Match[str] | None:
-        """Match a token if it comes next."""
-        return re.compile(r"\s*(" + token.pattern + ")").match(self.text, self.at)
-
-    def take(self, token: re.Pattern[str]) -> str | None:
-        """Consume a token if it comes next."""
-        if (match := self.sees(token)) is None:
-            return None
-        self.begun, self.at = match.start(1), match.end()
-        return match[1]
-
-    def need(self, token: re.Pattern[str], what: str) -> str:
-        """Consume a token, which must come next."""
-        if (text := self.take(token)) is None:
-            raise self.error(f"{what} is expected")
-        return text
 
     def end(self) -> None:
         """Check that the text is at its end."""
         if self.at < len(self.text):
             advice = {"%": ": write 0.3 for 30%", ",": ": write 0.3 for 0,3"}
             raise self.error("the end is expected" + advice.get(self.text[self.next()], ""))
-
-    def next(self) -> int:
-        """Return the position of the next character that is not a space."""
-        return len(self.text) - len(self.text[self.at :].lstrip())
-
-    def error(self, what: str, at: int | None = None) -> StatementError:
-        """Make an error that points at a character, by default the next one."""
-        at = self.next() if at is None else at
-        rest = repr(self.text[at:]) if at < len(self.text) else "the end"
-        return StatementError(f"{what}, at {rest} (character {at + 1} of {self.text!r})")
 
 
 # Statements outside the notation: patterns of unsupported texts, each with the Python to write instead. The lines are

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr, unknown_name
 from .._utils.formatting import format_value
-from .._utils.tables import as_list, as_numbers, choose
+from .._utils.tables import as_list, as_numbers, choose, plain_index, real_numbers, repeated
 from .._utils.validation import (
     check_bool,
     check_dataframe,
@@ -395,15 +395,14 @@ class NoisyMarginal(Source):
     ) -> None:
         check_in(how, "how", ("box", "likelihood"))
         check_instance(counts, pd.Series, "counts", "index them by attributes", TableError)
-        if isinstance(counts.index, pd.MultiIndex) and counts.index.nlevels == 1:  # as from DataFrame.value_counts
-            counts = counts.set_axis(counts.index.get_level_values(0))
+        counts = counts.set_axis(plain_index(counts.index))  # DataFrame.value_counts labels one column by tuples
         labels = list(counts.index.names)
         if not len(counts) or not all(isinstance(name, str) for name in labels) or len(set(labels)) < len(labels):
             raise TableError(
                 f"counts must not be empty, and the levels of their index must name different attributes, not {labels}"
             )
         if counts.index.has_duplicates:
-            raise TableError(f"counts repeat {join_names(counts.index[counts.index.duplicated()])}; one entry per cell")
+            raise TableError(f"counts repeat {join_names(repeated(counts.index))}; one entry per cell")
         as_numbers(counts, "counts")
         self.counts, self.penalty = counts, None
         if how == "likelihood":
@@ -531,10 +530,7 @@ class RandomizedResponse(Source):
         check_dataframe(transition, "transition")
         if transition.index.has_duplicates or transition.columns.has_duplicates:
             raise TableError("transition repeats a value; give one row per true and one column per reported value")
-        try:
-            self.matrix = transition.to_numpy(dtype=float)
-        except (OverflowError, TypeError, ValueError):  # pandas' message would contain entries of the table
-            raise TableError("transition must contain probabilities only") from None
+        self.matrix = real_numbers(transition, "transition")
         sums = self.matrix.sum(axis=1)
         if not (self.matrix >= 0).all() or (np.abs(sums - 1) > ROUNDING).any():
             first = int((np.abs(sums - 1) > ROUNDING).argmax())
@@ -608,8 +604,8 @@ class RandomizedResponse(Source):
         at = pd.MultiIndex.from_frame(reported.index.to_frame().astype(object)).get_indexer(combinations)
         within: list[Any] = list(self.transition.index.names[:-1])
         keys = pd.MultiIndex.from_frame(labels[[*within, sensitive]]) if within else pd.Index(labels[sensitive])
-        of = self.transition.index.get_indexer(keys)
-        share = self.matrix[of].ravel()
+        row = self.transition.index.get_indexer(keys)
+        share = self.matrix[row].ravel()
         repeat = sp.csr_array((share, (np.arange(n * r), np.repeat(np.arange(n), r))), shape=(n * r, n))
         matrix = sp.csr_array(pick(reported.matrix, at) - repeat @ true.matrix)
         people = np.full(n, float(space.n_records))
@@ -617,7 +613,7 @@ class RandomizedResponse(Source):
             n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()
             of_people = labels[by[0]] if len(by) == 1 else pd.MultiIndex.from_frame(labels[by])
             people = n_q.reindex(of_people).to_numpy(dtype=float)
-        largest = np.arange(n) * r + self.matrix[of].argmax(axis=1)
+        largest = np.arange(n) * r + self.matrix[row].argmax(axis=1)
         return matrix, combinations, (share == 0) | (share == 1), np.repeat(people, r), largest
 
 

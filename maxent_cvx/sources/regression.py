@@ -139,10 +139,10 @@ class Fit:
 
     def size(self, weights: np.ndarray) -> np.ndarray:
         """Return the sums of absolute values."""
-        there = np.abs(self.X) @ (np.abs(self.b) + self.half)
+        of_t = np.abs(self.X) @ (np.abs(self.b) + self.half)
         if self.logistic:
-            there = 1 + there  # roundoff of t changes mu(t) by at most a quarter of it
-        return np.abs(weights).T @ (self.share * (self.largest + there))
+            of_t = 1 + of_t  # roundoff of t changes mu(t) by at most a quarter of it
+        return np.abs(weights).T @ (self.share * (self.largest + of_t))
 
 
 KINDS = ("linear", "logistic")
@@ -516,12 +516,12 @@ class PublishedRegression(Source):
 
     def _fit(self, X: np.ndarray, people: np.ndarray, largest: float) -> Fit:
         """Make the fit of some people."""
-        there = np.flatnonzero(people)
+        present = np.flatnonzero(people)
         penalized = np.array([name != INTERCEPT for name in self.coefficients], dtype=float)
         off = self.tolerance or (0.0 if self.fit is None or self.sampled else self.fit.off)
         return Fit(
-            X[there],
-            people[there] / people.sum(),
+            X[present],
+            people[present] / people.sum(),
             np.array(list(self.coefficients.values())),
             self.half,
             penalized * self.penalty / people.sum(),

@@ -26,12 +26,12 @@ from .._utils.errors import (
     unknown_name,
 )
 from .._utils.formatting import ReprMixin, format_combination, format_number, format_value
-from .._utils.tables import Choice, choose, group_codes
+from .._utils.tables import Choice, choose, group_codes, repeated
 from .._utils.validation import check_instance, check_mapping, check_number, check_str, is_several
 from ..releases.base import OUTSIDE
 from ..solvers.sparse import compact
 from ..terms.axes import refuse_exact_values_in_cells, values_named
-from ..terms.rows import Penalty, Rows
+from ..terms.rows import NonStrict, Penalty, Rows
 from .base import Source
 from .cvxpy_constraints import Parametric, values_of
 
@@ -197,12 +197,9 @@ class Statement(Source):
 
     def softened(self, penalty: Penalty) -> Statement:
         """Return a copy that may be violated at a cost."""
-        if self.penalty is not None:
-            raise StatementError(f"{self} is soft already; give its cost once")
+        _check_cost(self, penalty)
         if math.isinf(self.low) and math.isinf(self.high):
             raise StatementError(f"{self} cannot be violated, so it has no cost; give it a finite side")
-        if penalty.n_rows is not None:
-            raise StatementError(f"{self} is a single statement, whose cost must be a number, not an array")
         return replace(self, penalty=penalty)
 
     def __bool__(self) -> bool:
@@ -272,6 +269,14 @@ class Statement(Source):
         return Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
 
 
+def _check_cost(statement: Statement | ParametricStatement, penalty: Penalty) -> None:
+    """Check that a statement has no cost yet, and that the new one is a single number."""
+    if statement.penalty is not None:
+        raise StatementError(f"{statement.label} is soft already; give its cost once")
+    if penalty.n_rows is not None:
+        raise StatementError(f"{statement.label} is a single statement, whose cost must be a number, not an array")
+
+
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
     """Format values of attributes: ``Gender=male, Age in [20, 30)``; without an attribute, the values only."""
     return ", ".join(
@@ -313,7 +318,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Probability(ReprMixin):
+class Probability(NonStrict, ReprMixin):
     """A linear combination of probabilities P(value | given), plus a constant.
 
     Created by :func:`~maxent_cvx.P` and :func:`~maxent_cvx.Count`, and by sums, differences and multiples of these.
@@ -396,15 +401,6 @@ class Probability(ReprMixin):
 
     def __ge__(self, other: Probability | float) -> Statement:
         return self._state(other, ">=")
-
-    def __lt__(self, other: object) -> Statement:
-        raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
-
-    def __gt__(self, other: object) -> Statement:
-        raise StatementError("a strict > has no maximum-entropy answer of its own; write >=")
-
-    def __ne__(self, other: object) -> Statement:  # type: ignore[override]
-        raise StatementError("!= is not a linear constraint; write <= or >=")
 
     def __float__(self) -> float:  # CVXPY calls it for parameter == P(...)
         raise StatementError(f"{self} is not a number; write it on the left: P(...) <= parameter")
@@ -519,8 +515,7 @@ class Probability(ReprMixin):
             side if isinstance(side, float) and math.isinf(side) else check_number(side, f"the {name} value")
             for side, name in ((low, "lower"), (high, "upper"))
         )
-        if low > high:
-            raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
+        _check_order(self, low, high)
         return self._statement(low, high).softened(check_instance(penalty, Penalty, "penalty"))
 
     def between(self, low: float, high: float) -> Statement:
@@ -543,8 +538,7 @@ class Probability(ReprMixin):
         <Statement: 0.2 <= P(Flu | Gender=male) <= 0.4>
         """
         low, high = check_number(low, "the lower value"), check_number(high, "the upper value")
-        if low > high:
-            raise BadProbability(f"{self} between {low:.12g} and {high:.12g}: swap the two")
+        _check_order(self, low, high)
         self._attainable(low)
         self._attainable(high)
         return self._statement(low, high)
@@ -593,6 +587,12 @@ class Probability(ReprMixin):
     __repr__ = __str__
 
 
+def _check_order(expression: Probability | Ratio, low: float, high: float) -> None:
+    """Raise BadProbability if the lower value is above the upper one."""
+    if low > high:
+        raise BadProbability(f"{expression} between {low:.12g} and {high:.12g}: swap the two")
+
+
 def _combination(value: object) -> Probability:
     """Read an operand, which must be a probability or a number."""
     if isinstance(value, Probability):
@@ -606,7 +606,7 @@ def _combination(value: object) -> Probability:
 
 
 @dataclass(frozen=True, eq=False)
-class Ratio:
+class Ratio(NonStrict):
     """a / b for linear combinations of probabilities, such as a relative risk, or odds.
 
     Comparisons with numbers are linear: as b is not negative, ``a / b <= c`` is ``a - c b <= 0``. If b = 0, this
@@ -754,8 +754,7 @@ class RatioStatement(Source):
         check_instance(self.ratio, Ratio, "ratio")
         for name, what in (("low", "the lower value"), ("high", "the upper value")):
             object.__setattr__(self, name, check_number(getattr(self, name), what))
-        if self.low > self.high:
-            raise BadProbability(f"{self.ratio} between {self.low:.12g} and {self.high:.12g}: swap the two")
+        _check_order(self.ratio, self.low, self.high)
 
     @property
     def label(self) -> str:
@@ -983,7 +982,7 @@ def E(
     if not isinstance(values, Mapping | pd.Series):
         raise StatementError(f"values must be a dictionary {{value: number}} or a Series, not {short_repr(values)}")
     if isinstance(values, pd.Series) and values.index.has_duplicates:
-        raise LabelMismatch(f"the numbers of {name} repeat {join_names(values.index[values.index.duplicated()])}")
+        raise LabelMismatch(f"the numbers of {name} repeat {join_names(repeated(values.index))}")
     if not len(values):
         raise StatementError("values={} contains no number; give one per sensitive value")
     numbers = frozenset((value, check_number(x, f"the number of {format_value(value)}")) for value, x in values.items())
@@ -1094,8 +1093,9 @@ class ExpectedNumber(Event):
                 raise BadProbability(f"a value of {self.attribute!r} is not finite, so the mean is undefined")
         else:
             number_of = dict(self.numbers)
-            if strange := [value for value in number_of if value not in all_values]:
-                raise unknown_name(f"value of {self.attribute!r}", strange[0], values)
+            for value in number_of:
+                if value not in all_values:
+                    raise unknown_name(f"value of {self.attribute!r}", value, values)
             if missing := [value for value in values if value not in number_of]:
                 raise LabelMismatch(
                     f"values must have a number for each value of {self.attribute!r}, but lack {join_names(missing)}; "
@@ -1151,10 +1151,7 @@ class ParametricStatement(Source):
 
     def softened(self, penalty: Penalty) -> ParametricStatement:
         """Return a copy that may be violated at a cost."""
-        if self.penalty is not None:
-            raise StatementError(f"{self.label} is soft already; give its cost once")
-        if penalty.n_rows is not None:
-            raise StatementError(f"{self.label} is a single statement, whose cost must be a number, not an array")
+        _check_cost(self, penalty)
         return ParametricStatement(self.left, self.relation, self.value, penalty)
 
     def _parametric(self, label: str, block: int, space: Space) -> Parametric:

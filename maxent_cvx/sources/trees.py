@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.special import entr
 
 from .._utils.errors import StatementError, short_repr
 from .._utils.validation import check_bool, check_callable, check_in
@@ -109,9 +110,7 @@ def _impurity(share: np.ndarray, gini: bool) -> np.ndarray:
     other = 1 - share
     if gini:
         return 2 * share * other
-    inside = (share > 0) & (other > 0)
-    p, q = np.where(inside, share, 0.5), np.where(inside, other, 0.5)
-    return np.where(inside, -p * np.log2(p) - q * np.log2(q), 0.0)
+    return np.asarray((entr(share) + entr(other)) / np.log(2))
 
 
 def _at_a_bound(fitted: Any, shares: np.ndarray, fewer: np.ndarray, constraints: np.ndarray) -> np.ndarray:

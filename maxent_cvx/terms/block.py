@@ -48,7 +48,7 @@ from .axes import (
     subset_keys,
     without_levels,
 )
-from .rows import Penalty, Rows
+from .rows import NonStrict, Penalty, Rows
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -171,7 +171,7 @@ def _either(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray |
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Block:
+class Block(NonStrict):
     """A Series of linear expressions over the terms: ``matrix @ p + constant``, one row per label.
 
     Rows are selected by label as in pandas: ``block["Flu"]``, ``block.loc["Flu", "male"]``, ``block.loc[:, 20:40]``,
@@ -873,15 +873,6 @@ class Block:
     def __ge__(self, value: Block | pd.Series | float) -> Rows:
         return self._against(value, low=True, high=False)
 
-    def __ne__(self, value: object) -> Rows:  # type: ignore[override]
-        raise StatementError("!= is not a linear constraint; write <= or >=")
-
-    def __lt__(self, value: object) -> Rows:
-        raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
-
-    def __gt__(self, value: object) -> Rows:
-        raise StatementError("a strict > has no maximum-entropy answer of its own; write >=")
-
     def __abs__(self) -> AbsoluteBlock:
         return AbsoluteBlock(self.label, self._within)
 
@@ -1115,7 +1106,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class AbsoluteBlock:
+class AbsoluteBlock(NonStrict):
     """``abs(block)``, which only has upper bounds: |block| <= c is linear, |block| >= c is not convex."""
 
     label: str
@@ -1134,12 +1125,9 @@ class AbsoluteBlock:
             "block >= c, or block <= -c"
         )
 
-    __gt__ = __ge__
+    __gt__ = __ge__  # type: ignore[assignment]
     __eq__ = __ge__  # type: ignore[assignment]
     __ne__ = __ge__  # type: ignore[assignment]
-
-    def __lt__(self, other: object) -> Rows:
-        raise StatementError("a strict < has no maximum-entropy answer of its own; write <=")
 
     def __bool__(self) -> bool:
         raise TypeError(f"|{self.label}| has no truth value; compare it with values")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,27 @@ from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
 from .._utils.validation import check_array, check_instance, check_int, check_number, check_positions, is_text
 from ..solvers.parameters import PLACES
 from ..solvers.sparse import condensed
+
+# Comparisons.
+
+
+def strict(sign: str) -> str:
+    """Return the message about a strict inequality."""
+    return f"a strict {sign} has no maximum-entropy answer of its own; write {sign}="
+
+
+class NonStrict:
+    """Base class of expressions that are compared by ``==``, ``<=`` and ``>=`` only, which return knowledge."""
+
+    def __lt__(self, other: object) -> NoReturn:
+        raise StatementError(strict("<"))
+
+    def __gt__(self, other: object) -> NoReturn:
+        raise StatementError(strict(">"))
+
+    def __ne__(self, other: object) -> NoReturn:
+        raise StatementError("!= is not a linear constraint; write <= or >=")
+
 
 # Costs of violating rows, which turn knowledge into evidence.
 

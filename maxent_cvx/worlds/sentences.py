@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
@@ -14,6 +14,7 @@ import pandas as pd
 
 from .._utils.errors import StatementError, short_repr
 from .._utils.formatting import PLAIN, ReprMixin, constant
+from .._utils.tokens import TokenReader
 from .._utils.validation import check_instance, check_int, check_label, check_list, check_str
 
 #: Words that join sentences; names and values that contain one are written in quotes.
@@ -260,7 +261,6 @@ MOST_DIGITS = 18
 ENDS = r"(?=[\s(),=\"']|->|\Z)"
 WORD = rf"(?!(?:{'|'.join(RESERVED)}){ENDS}){PLAIN_WORD}"
 WORDS = re.compile(rf"{WORD}(?:[ \t]+{WORD})*")
-QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 AMOUNT = re.compile(rf"(?:exactly|at\s+least|at\s+most)(?=\s+\d+\s+of{ENDS})")
 AND, OR, NOT, OF = (re.compile(rf"{word}{ENDS}") for word in ("and", "or", "not", "of"))
 OPEN, CLOSE, COMMA, EQUALS, ARROW, NUMBER = map(re.compile, (r"\(", r"\)", ",", "=", "->", r"\d+"))
@@ -308,14 +308,12 @@ def listed(sentences: object, what: str = "knowledge") -> list[Sentence]:
     return [read_sentence(item) if isinstance(item, str) else item for item in items]
 
 
-class Reader:
-    """Reader of one sentence, by recursive descent over one text."""
+class Reader(TokenReader):
+    """Reader of one sentence from a text, by recursive descent."""
 
     def __init__(self, text: str) -> None:
-        self.text = check_str(text, "sentence").rstrip()
-        self.at = self.depth = 0
-
-    # -- grammar ---------------------------------------------------------------------------------
+        super().__init__(check_str(text, "sentence"))
+        self.depth = 0
 
     def sentence(self) -> Sentence:
         """``either ["->" sentence]``."""
@@ -336,13 +334,6 @@ class Reader:
         """``one {"and" one}``."""
         parts = self.several(self.one, AND)
         return parts[0] if len(parts) == 1 else Counted(len(parts), len(parts), parts)
-
-    def several(self, read: Callable[[], Sentence], separator: re.Pattern[str]) -> tuple[Sentence, ...]:
-        """``part {separator part}``."""
-        parts = [read()]
-        while self.take(separator):
-            parts.append(read())
-        return tuple(parts)
 
     def one(self) -> Sentence:
         """``"not" one | "(" sentence ")" | amount | atom``."""
@@ -376,40 +367,9 @@ class Reader:
 
     def atom(self) -> Sentence:
         """``person "=" value``."""
-        person = self.label("a person")
+        person = self.word(WORDS, "a person")
         self.need(EQUALS, "'='")
-        return Has(person, self.label("a value"))
-
-    # -- tokens ----------------------------------------------------------------------------------
-
-    def label(self, what: str) -> object:
-        """Read a text in quotes, or words, which may be a number."""
-        if quoted := self.take(QUOTED):
-            return re.sub(r"\\(.)", r"\1", quoted[1:-1], flags=re.DOTALL)
-        return constant(self.need(WORDS, what))
-
-    def take(self, token: re.Pattern[str]) -> str | None:
-        """Read a token if it comes next."""
-        if (match := token.match(self.text, self.next())) is None:
-            return None
-        self.at = match.end()
-        return match[0]
-
-    def need(self, token: re.Pattern[str], what: str) -> str:
-        """Read a token that must come next."""
-        if (text := self.take(token)) is None:
-            raise self.error(f"{what} is expected")
-        return text
-
-    def next(self) -> int:
-        """Return the position of the next character that is not a space."""
-        return len(self.text) - len(self.text[self.at :].lstrip())
-
-    def error(self, what: str, at: int | None = None) -> StatementError:
-        """Make an error that points at a character, by default the next one."""
-        at = self.next() if at is None else at
-        rest = short_repr(self.text[at:]) if at < len(self.text) else "the end"
-        return StatementError(f"{what}, at {rest} (character {at + 1} of {short_repr(self.text)})")
+        return Has(person, self.word(WORDS, "a value"))
 
 
 def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:

@@ -190,6 +190,15 @@ def test_a_ratio_is_linear():
         assert statement.key == same.key
 
 
+@pytest.mark.parametrize("compare", [operator.lt, operator.gt, operator.ne])
+@pytest.mark.parametrize("expression", [FLU, FLU / WOMEN, lambda release: MaxEnt(release).space.marginal("Gender")])
+def test_other_comparisons_are_refused(release, expression, compare):
+    """A strict inequality and != are not linear knowledge, for probabilities, ratios and blocks."""
+    expression = expression(release) if callable(expression) else expression
+    with refused(StatementError):
+        compare(expression, 0.5)
+
+
 @pytest.mark.parametrize(("low", "high"), [(1.2, 1.5), (0.5, 0.8)])
 def test_a_relative_risk(release, low, high):
     """The relative risk is inside its limits, however they are written."""
