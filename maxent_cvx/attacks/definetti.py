@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from scipy.special import log_softmax, logsumexp
 
 from .._utils.errors import BadProbability, Infeasible, StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.progress import progress_bar
-from .._utils.tables import densely, sort_distinct
+from .._utils.tables import densely, real_numbers, sort_distinct
 from .._utils.validation import (
     check_bool,
     check_dataframe,
@@ -34,15 +34,8 @@ from ..releases.series import ReleaseSeries
 from ..worlds.groups import STEPS, Groups, weighed
 from .result import AttackResult
 
-# Models of the sensitive value given quasi-identifiers, which are fitted to expected records.
-
-
-class Model(Protocol):
-    """A model of s given q."""
-
-    def learnt(self, expected: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return log P(s | q) or log P(q, s), shape (tuples, values), fitted to expected records, and a penalty."""
-        ...
+# Models of the sensitive value given quasi-identifiers: `learnt` fits them to expected records, and returns log P(s | q)
+# or log P(q, s), shape (tuples, values), and a penalty.
 
 
 def _codes(people: Release | SeriesPeople) -> list[np.ndarray]:
@@ -324,7 +317,7 @@ class SeriesPeople:
 
     def expected(self, p: np.ndarray) -> np.ndarray:
         """Return the expected number of people with each QI tuple and value, shape (tuples, values)."""
-        return np.asarray(_people_of(self.rows[1], len(self.quasi_identifiers)) @ p)
+        return np.asarray(_people_of(self.rows[1], len(self.quasi_identifiers), self.records) @ p)
 
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
         """Return P(s | person), and sum_i sum_s p log(P(q_i, s) / p) in nats; the last row of log_f is ignored."""
@@ -337,10 +330,9 @@ class SeriesPeople:
             return p, float(np.where(p > 0, p * (log_f[self.rows[1]] - np.log(p)), 0.0).sum())
 
 
-def _people_of(q: np.ndarray, n_tuples: int, records: np.ndarray | None = None) -> sp.csr_array:
+def _people_of(q: np.ndarray, n_tuples: int, records: np.ndarray) -> sp.csr_array:
     """Return the matrix that sums the records of rows by QI tuple, shape (tuples, rows)."""
-    data = np.ones(len(q)) if records is None else records
-    return sp.csr_array((data, (q, np.arange(len(q)))), (n_tuples, len(q)))
+    return sp.csr_array((records, (q, np.arange(len(q)))), (n_tuples, len(q)))
 
 
 # The temperature and the evidence: the success of attributing the values of two held-out buckets, without the truth.
@@ -772,7 +764,7 @@ class Fit(NamedTuple):
         n = self.people.n_values
         return np.vstack([log_f, np.log(n / n.sum())])
 
-    def _model(self) -> Model:
+    def _model(self) -> NaiveBayes | Logistic | Classifier:
         """Return a model before its first fit."""
         if self.classifier is None or (isinstance(self.classifier, str) and self.classifier == "naive Bayes"):
             return NaiveBayes(self.people, self.smoothing)
@@ -791,10 +783,7 @@ def _started(start: object, like: pd.DataFrame) -> np.ndarray:
             "start must have the same rows and columns, in the same order, as the table of a result: see "
             "definetti(release, iterations=1).table"
         )
-    try:
-        p = table.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"start must contain probabilities: {error}") from error
+    p = real_numbers(table, "start", BadProbability)
     if not (p >= 0).all() or not (np.abs(p.sum(axis=1) - 1) <= START_SUM).all():
         raise BadProbability("start must contain probabilities that sum to 1 in each row")
     return p

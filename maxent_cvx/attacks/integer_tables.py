@@ -142,8 +142,8 @@ class _Bounds:
         self.rows = rows
         # For every depth, least and largest contributions of the types from there on, and their extreme coefficients.
         self.box, self.coefficient = np.zeros((2, 2, n + 1, n_rows), dtype=np.int64)
-        each = np.stack([np.minimum(matrix, 0), np.maximum(matrix, 0)]) * upper
-        self.box[:, :n] = each[:, :, ::-1].cumsum(axis=2)[:, :, ::-1].transpose(0, 2, 1)
+        extremes = np.stack([np.minimum(matrix, 0), np.maximum(matrix, 0)]) * upper
+        self.box[:, :n] = extremes[:, :, ::-1].cumsum(axis=2)[:, :, ::-1].transpose(0, 2, 1)
         # For each row, the row that counts the smallest group with all its types.
         count = np.flatnonzero(rows.counts)
         uncovered = (matrix != 0).astype(np.int32) @ (matrix[count] == 0).astype(np.int32).T
@@ -291,16 +291,16 @@ def _add_switches(
 ) -> None:
     """Add the definition of the switches: the counts of people that turn them on and off."""
     size, n = len(at_most), count[1]
-    each = sp.eye_array(size)
+    identity = sp.eye_array(size)
     if count[0] == n:  # even: on from n / 2 people, and from one more
         for switch, from_ in ((lower, n // 2), (upper, n // 2 + 1)):
-            program.add((at_most, each), (switch, -from_ * each), low=0)
-            program.add((at_most, each), (switch, -(n - from_ + 1) * each), high=from_ - 1)
+            program.add((at_most, identity), (switch, -from_ * identity), low=0)
+            program.add((at_most, identity), (switch, -(n - from_ + 1) * identity), high=from_ - 1)
         return
-    excess = ((at_most, 2 * each), (at_most[-1:], -np.ones((size, 1))))
+    excess = ((at_most, 2 * identity), (at_most[-1:], -np.ones((size, 1))))
     for switch, more in ((lower, 0), (upper, 1)):  # 2 F - n is from -n to n
-        program.add(*excess, (switch, -(n + more) * each), low=-n)
-        program.add(*excess, (switch, -(n + 1 - more) * each), high=more - 1)
+        program.add(*excess, (switch, -(n + more) * identity), low=-n)
+        program.add(*excess, (switch, -(n + 1 - more) * identity), high=more - 1)
 
 
 def _add_clauses(
@@ -437,8 +437,8 @@ def _add_other(program: IntegerProgram, people: np.ndarray, within: bool = False
     which = np.repeat(np.arange(len(people)), people)
     kth = ranges(np.ones_like(people), people)
     on = program.variables(len(which))
-    each = sp.eye_array(len(which))
-    program.add((which, each), (on, -sp.diags_array((program.upper[which] - kth + 1).astype(float))), high=kth - 1)
+    identity = sp.eye_array(len(which))
+    program.add((which, identity), (on, -sp.diags_array((program.upper[which] - kth + 1).astype(float))), high=kth - 1)
     all_on = (on, np.ones(len(on)))
     if within:
         program.add(all_on, high=len(which) - 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import Message
-from .._utils.tables import check_columns, distinct, ranges, sort_distinct
+from .._utils.tables import check_columns, distinct, plain_index, ranges, sort_distinct
 from .._utils.validation import check_in, check_instance, check_int, check_label, check_list, check_positive
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
@@ -179,7 +179,7 @@ def _common(releases: Sequence[Release | GroupedRelease]) -> pd.MultiIndex:
     return tuples[np.bincount(code, minlength=len(tuples)) == len(releases)]
 
 
-def _ordered(tuples: pd.MultiIndex, qi: tuple[str, ...]) -> pd.MultiIndex:
+def _ordered(tuples: pd.MultiIndex, qi: Sequence[Hashable]) -> pd.MultiIndex:
     """Return QI tuples with the attributes in the order of another release."""
     return tuples.reorder_levels(list(qi)) if len(qi) > 1 else tuples
 
@@ -234,9 +234,8 @@ class RecordClasses:
 
 def _places(release: Release | GroupedRelease, tuples: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:
     """Return the QI tuples that a release has, and their positions; its attributes may have a different order."""
-    known = release.quasi_identifiers
     try:
-        places = (known.reorder_levels(list(tuples.names)) if len(release.qi) > 1 else known).get_indexer(tuples)
+        places = _ordered(release.quasi_identifiers, tuples.names).get_indexer(tuples)
     except TypeError as error:
         raise TableError(f"QI of two releases cannot be compared: {error}; make their columns the same type") from error
     rows = np.flatnonzero(places >= 0)
@@ -559,7 +558,7 @@ def _result(
 ) -> IntersectionResult:  # fmt: skip
     """Label the answer, without QI tuples that nobody in all releases can have."""
     has_value = np.asarray(linkage.p.sum(axis=1) > 0)
-    index = known.tuples[has_value] if known.tuples.nlevels > 1 else known.tuples[has_value].get_level_values(0)
+    index = plain_index(known.tuples[has_value])
     surest = np.max(alone, axis=2).argmax(axis=0)
     best = np.take_along_axis(np.array(alone), surest[None, :, None], axis=0)[0]
     most = np.min([classes.most for classes in slots], axis=0)

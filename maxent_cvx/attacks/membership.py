@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import StatementError, TableError, join_names, unknown_name
-from .._utils.formatting import Message
-from .._utils.tables import check_columns, check_no_count, choose, counted, sort_distinct
+from .._utils.errors import StatementError, TableError, join_names
+from .._utils.formatting import Message, people_message
+from .._utils.tables import check_columns, choose, counted_people, plain_index, sort_distinct
 from .._utils.validation import check_instance, check_mapping, check_positive, check_str
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
@@ -362,7 +362,7 @@ class MembershipResult(AttackResult):
             n=int(n.sum()),
             least=least,
             most=most,
-            sure=Message("{n:,} person" if sure == 1 else "{n:,} people", n=sure),
+            sure=people_message(sure),
         )
 
     def _truth(self, original: pd.DataFrame) -> np.ndarray:
@@ -454,14 +454,14 @@ def membership(
             f"{int(few.sum())} of {len(size)} groups have more records than matching people in the population; pass the "
             "population from which the release was made"
         )
-    each = np.asarray(cover.sum(axis=0))
-    if (within := int(n_q[each > 0].sum())) < size.sum():
+    n_groups = np.asarray(cover.sum(axis=0))
+    if (within := int(n_q[n_groups > 0].sum())) < size.sum():
         raise TableError(f"the release has {int(size.sum())} records, but only {within} people in the population match")
-    if each.max() <= 1:
+    if n_groups.max() <= 1:
         p, error = np.asarray(cover.T @ (size / covered)), 0.0
     else:
         p, error = _of_overlapping(n_q, size, cover)
-    index = tuples if tuples.nlevels > 1 else tuples.get_level_values(0)
+    index = plain_index(tuples)
     columns = pd.Index([False, True], name=INSIDE)
     table = pd.DataFrame(np.column_stack([1 - p, p]), index, columns)
     share = size.sum() / n_q.sum()
@@ -487,13 +487,7 @@ def _groups(
         return release.quasi_identifiers, release.n_q, size[groups], sp.csr_array(release.cover[groups])
     if population is None:
         raise StatementError("the release does not contain its population; pass the population, a DataFrame")
-    if hierarchies is not None:
-        check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
-    people, alike = counted(population, {"qi": release.qi}, count, "the population")
-    if count is not None and alike is None:
-        raise unknown_name("column of the population (given as count)", count, people.columns)
-    if count is None:
-        check_no_count(people, {"qi": release.qi}, "the population")
+    people, alike = counted_people(population, {"qi": release.qi}, count, "the population")
     cells = release.quasi_identifiers.to_frame(index=False)
     tuples, n_q, cover = groups_of(cells, people[list(release.qi)], alike, read_hierarchies(hierarchies))
     return tuples, n_q, release.n_q, cover

@@ -37,10 +37,9 @@ from .._utils.errors import (
     join_names,
     pluralize,
     short_repr,
-    unknown_name,
 )
 from .._utils.progress import progress_bar
-from .._utils.tables import check_columns, factorize, names, sort_distinct
+from .._utils.tables import check_columns, factorize, names, plain_index, sort_distinct
 from .._utils.validation import (
     check_callable,
     check_dataframe,
@@ -317,8 +316,7 @@ class Cells:
             raise StatementError("the release has exact QI, so there is nothing to infer about them")
         domain = {} if domain is None else check_mapping(domain, "domain", "{attribute: [values]}")
         for name in domain:
-            if name not in release.qi:
-                raise unknown_name("quasi-identifier (given in domain)", name, release.qi)
+            check_label(name, "quasi-identifier (given in domain)", release.qi)
         of_bucket = _tuple_of_bucket(release)
         values, weight, covered = [], [], []
         for name in release.qi:
@@ -815,7 +813,7 @@ def minimality(
         p, part = people.baseline, np.arange(len(release.buckets))
         log_all = log_left = _log_orders(release)
     tuples, columns = people.view.quasi_identifiers, people.view.sensitive_values
-    index = tuples if tuples.nlevels > 1 else tuples.get_level_values(0)
+    index = plain_index(tuples)
     worlds = {"part": part, "log10_all": log_all / np.log(10), "log10_left": log_left / np.log(10)}
     return MinimalityResult(
         table=pd.DataFrame(p, index, columns),
@@ -1123,12 +1121,9 @@ def downcoding(
     if not isinstance(algorithm, Minimal):
         check_callable(algorithm, "algorithm")
     limit, n, seed = check_int(limit, "limit", 1), check_int(n, "n", FEWEST), check_int(seed, "seed", 0)
-    if hierarchies is not None:
-        check_mapping(hierarchies, "hierarchies", "{attribute: {node: [values]}}")
-        for name in hierarchies:
-            if name not in release.qi:
-                raise unknown_name("quasi-identifier (given in hierarchies)", name, release.qi)
     nodes = read_hierarchies(hierarchies)
+    for name in nodes:
+        check_label(name, "quasi-identifier (given in hierarchies)", release.qi)
     if of is None and len(release.qi) > 1:
         raise StatementError(
             f"the release has several attributes; pass the one to infer (of), {join_names(release.qi)}"

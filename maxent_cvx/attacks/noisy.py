@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from scipy.special import gammaln, logsumexp, ndtr, ndtri
 
 from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr, unknown_name
-from .._utils.formatting import Message
-from .._utils.tables import as_numbers
+from .._utils.formatting import Message, people_message
+from .._utils.tables import as_numbers, real_numbers
 from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive
 from ..sources.queries import noise_penalty
 from ..terms.rows import Penalty
@@ -75,10 +75,9 @@ class NoisyResult(AttackResult):
         if self.epsilon is not None:
             times = Message("{times:.1f} times ", times=largest / self.epsilon) if self.epsilon else ""
             beside = Message("{times}epsilon = {epsilon:.4g}", times=times, epsilon=self.epsilon)
-        n = len(self.table)
         return Message(
             "noisy counts of {people}: the largest Bayes factor is exp({largest:.4g}), {beside}",
-            people=Message("{n:,} person" if n == 1 else "{n:,} people", n=n),
+            people=people_message(len(self.table)),
             largest=largest,
             beside=beside,
         )
@@ -351,10 +350,15 @@ def _several(cell: object) -> list[Any]:
     )
 
 
-def _labels(labels: Sequence[Any], what: str) -> pd.Index:
-    """Return an index of distinct labels."""
+def _check_hashable(labels: Iterable[Any], what: str) -> None:
+    """Check that labels can be compared for equality."""
     if strange := [label for label in labels if not isinstance(label, Hashable)]:
         raise TableError(f"{what} must be labels, such as strings or numbers, not {short_repr(strange[0])}")
+
+
+def _labels(labels: Sequence[Any], what: str) -> pd.Index:
+    """Return an index of distinct labels."""
+    _check_hashable(labels, what)
     index = pd.Index(labels, tupleize_cols=False)
     if not len(index) or index.has_duplicates or index.hasnans:
         raise TableError(f"{what} must be distinct labels, at least one; one is missing or repeated")
@@ -373,8 +377,7 @@ def _all_values(
     if not possible:
         named = [value for chosen in counted for value in chosen]
         named += [atom.value for sentence in sentences for atom in atoms(sentence)]
-    if strange := [value for value in named if not isinstance(value, Hashable)]:
-        raise TableError(f"values must be labels, such as strings or numbers, not {short_repr(strange[0])}")
+    _check_hashable(named, "values")
     return list(dict.fromkeys(named))
 
 
@@ -387,10 +390,7 @@ def _log_prior(prior: Any, names: pd.Index, values: pd.Index, possible: Mapping[
                 + ("a person occurs twice" if prior.index.has_duplicates else f"{short_repr(missing[0])} is missing")
             )
         prior = prior.reindex(names)
-    try:
-        p = np.ones((1, len(values))) / len(values) if prior is None else np.atleast_2d(prior.to_numpy(dtype=float))
-    except (OverflowError, TypeError, ValueError):
-        raise TableError("prior must contain probabilities only") from None
+    p = np.ones((1, len(values))) / len(values) if prior is None else np.atleast_2d(real_numbers(prior, "prior"))
     if not (p >= 0).all() or (np.abs(p.sum(axis=1) - 1) > ROUNDING).any():
         raise BadProbability("prior must have rows of probabilities that sum to 1")
     p = np.broadcast_to(p, (len(names), len(values))).copy()
@@ -476,10 +476,10 @@ class _Component:
         for column, a in enumerate(self.answers if with_answers else ()):
             among = possible[self.inside[:, column]].any(axis=0)
             mask = published.counted[a] & among
-            other = bool(mask[among.argmax()])
-            mask = among & ~mask if other else mask
+            is_complement = bool(mask[among.argmax()])
+            mask = among & ~mask if is_complement else mask
             if mask.any():
-                same.setdefault((self.inside[:, column].tobytes(), mask.tobytes()), []).append((column, other))
+                same.setdefault((self.inside[:, column].tobytes(), mask.tobytes()), []).append((column, is_complement))
         inside = self.inside[:, np.array([columns[0][0] for columns in same.values()], dtype=np.int64)]
         counted = np.array([np.frombuffer(mask, dtype=bool) for _, mask in same], dtype=bool).reshape(
             len(same), possible.shape[1]

@@ -27,15 +27,15 @@ from .._utils.errors import (
     join_names,
     pluralize,
     short_repr,
-    unknown_name,
 )
-from .._utils.formatting import Message, ReprMixin, format_value
+from .._utils.formatting import Message, ReprMixin, format_value, people_message
 from .._utils.progress import progress_bar
-from .._utils.tables import as_numbers, check_columns, choose, names
+from .._utils.tables import as_numbers, check_columns, choose, names, plain_index
 from .._utils.validation import (
     check_dataframe,
     check_instance,
     check_int,
+    check_label,
     check_list,
     check_mapping,
     check_number,
@@ -312,9 +312,7 @@ class RecordTypes:
         """Mark the types of records in the group of a statistic."""
         chosen = np.ones(len(self), dtype=bool)
         for name, choice in statistic.where.items():
-            if name not in self.levels:
-                raise unknown_name("attribute of the domain", name, list(self.levels))
-            codes, values = self.levels[name]
+            codes, values = self.levels[check_label(name, "attribute of the domain", self.levels)]
             chosen &= choice.mask(values, name)[codes]
         return chosen
 
@@ -336,9 +334,7 @@ class RecordTypes:
 
     def _of(self, of: str | None) -> str:
         if of is not None:
-            if of not in self.levels:
-                raise unknown_name("attribute of the domain", of, list(self.levels))
-            return of
+            return check_label(of, "attribute of the domain", self.levels)
         numeric = [name for name, (_, values) in self.levels.items() if _are_numbers(values)]
         if len(numeric) != 1:
             raise StatementError(
@@ -429,8 +425,8 @@ class Checks:
             if not n:
                 return statistic
             multiples, unit = numbers
-            both = _mean_and_median(np.repeat(multiples[mask], people[mask]).tolist())
-            for published, computed in zip((statistic.mean, statistic.median), both, strict=True):
+            computed_pair = _mean_and_median(np.repeat(multiples[mask], people[mask]).tolist())
+            for published, computed in zip((statistic.mean, statistic.median), computed_pair, strict=True):
                 if published is not None and not published[0] <= computed * unit <= published[1]:
                     return statistic
         return None
@@ -588,7 +584,7 @@ class Reconstruction(AttackResult):
         """The result as a sentence."""
         sizes, n = sorted({len(solution) for solution in self.solutions}), len(self.solutions)
         if len(sizes) == 1:
-            people = Message("{n:,} person" if sizes[0] == 1 else "{n:,} people", n=sizes[0])
+            people = people_message(sizes[0])
         else:
             people = Message("{least} to {most} people", least=sizes[0], most=sizes[-1])
         if self.unique:
@@ -704,8 +700,7 @@ def reconstruction_of(types: pd.DataFrame, solutions: Solutions) -> Reconstructi
     independent = Independent(types, solutions.people, weights)
     occurring = np.flatnonzero(solutions.people.any(axis=0))
     people, records = solutions.people[:, occurring], types.iloc[occurring]
-    index = pd.MultiIndex.from_frame(records)
-    index = index if index.nlevels > 1 else pd.Index(records.iloc[:, 0])
+    index = plain_index(pd.MultiIndex.from_frame(records))
     ks = pd.RangeIndex(int(solutions.people.max()) + 1, name="people")
     table = np.array([weights @ (people == k) for k in ks]).T
     at_least = np.array([independent.at_least(records, np.full(len(occurring), k)) for k in ks]).T

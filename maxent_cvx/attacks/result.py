@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import TableError
+from .._utils.errors import TableError, as_python
 from .._utils.formatting import Message, ReprMixin, TablePreview
-from .._utils.tables import check_columns, sort_distinct
+from .._utils.tables import check_columns, plain_index, sort_distinct
 from ..plots.posterior import likeliest_values
 from ..releases.release import Release
 from ..worlds.sentences import Sentence, has
@@ -91,7 +91,7 @@ def score_attack(inferred: np.ndarray, baseline: np.ndarray, truth: np.ndarray, 
 def places_in(labels: pd.Index, records: pd.DataFrame) -> np.ndarray:
     """Return the position of each record among labels, -1 if it is missing."""
     code, distinct = sort_distinct(records)
-    return labels.get_indexer(distinct if distinct.nlevels > 1 else distinct.get_level_values(0))[code]
+    return labels.get_indexer(plain_index(distinct))[code]
 
 
 def _guess(p: np.ndarray, slack: float) -> np.ndarray:
@@ -281,7 +281,7 @@ class ImplicationFormatter:
     def value(self, atom: Atom) -> Hashable:
         """Return the label of a value as built-in Python types, which print as they are typed."""
         label: Hashable = self.release.sensitive_values[atom.value]
-        return tuple(map(_plain, label)) if isinstance(label, tuple) else label
+        return tuple(map(as_python, label)) if isinstance(label, tuple) else label
 
     def described(self, target: Atom) -> dict[str, object]:
         """Return the person, the bucket, the QI tuple and the value of an inference."""
@@ -293,7 +293,3 @@ class ImplicationFormatter:
             "quasi_identifiers": self.release.quasi_identifiers[tuples[0]] if len(tuples) == 1 else None,
             "value": self.value(target),
         }
-
-
-def _plain(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value

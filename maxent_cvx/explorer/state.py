@@ -22,11 +22,11 @@ from ..measures.exposure import Exposure, exposed
 from ..model.bounds import LinearQuery, bounds_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
+from ..model.storage import statement_text
 from ..releases.base import OUTSIDE
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
 from ..sources.invariants import PriorZeros
-from ..sources.parser import read_statement
 from ..sources.statements import Probability, Statement
 
 
@@ -338,35 +338,16 @@ def assumptions_of(
     adjusted = {label: adjustable(label, knowledge[label]) for label in labels}
     sliders = {label: source for label, source in adjusted.items() if source is not None}
     others = {label: source for label, source in knowledge.items() if label not in sliders and label != replaced}
-    mined = _mined(model, None if replaced is None else knowledge[replaced], original, min_support)
-    positive, negative = _k(None if replaced is None else knowledge[replaced], mined)
+    mined, positive, negative = None, 0, 0
+    if replaced is not None:
+        source: Any = knowledge[replaced]
+        mined = source._mined(model.space)
+        positive = len(mined.positive) if source.positive is None else source.positive
+        negative = len(mined.negative) if source.negative is None else source.negative
+    elif original is not None:
+        mined = mine_associations(original, qi=model.view.qi, sa=model.view.sensitive, min_support=min_support)
     settings = {label: source.start for label, source in sliders.items()} | dict.fromkeys(others, Setting())
     return Assumptions(model, sliders, others, mined, replaced, State(settings, positive, negative, threshold))
-
-
-def _mined(
-    model: MaxEnt, source: Source | None, original: pd.DataFrame | None, min_support: int
-) -> Associations | None:
-    """Return the associations from which the model's strongest were chosen, or those of the original records."""
-    qi, sa = model.view.qi, model.view.sensitive
-    if isinstance(source, StrongestAssociations):
-        if isinstance(source.original, Associations):
-            return source.original
-        return mine_associations(
-            source.original, qi=qi, sa=sa, min_support=source.min_support, attributes=source.attributes
-        )
-    return None if original is None else mine_associations(original, qi=qi, sa=sa, min_support=min_support)
-
-
-def _k(source: Source | None, mined: Associations | None) -> tuple[int, int]:
-    """Return K+ and K- of the model's strongest associations, in which None means all."""
-    if not isinstance(source, StrongestAssociations) or mined is None:
-        return 0, 0
-    positive, negative = source.positive, source.negative
-    return (
-        len(mined.positive) if positive is None else positive,
-        len(mined.negative) if negative is None else negative,
-    )
 
 
 def typed(assumptions: Assumptions, state: State) -> str:
@@ -394,8 +375,8 @@ def typed(assumptions: Assumptions, state: State) -> str:
 def _added(label: str, source: Source, was: Source, has_own_label: bool) -> str:
     """Write the line that adds one source."""
     named = f", label={label!r}" if has_own_label else ""
-    if isinstance(source, Statement) and _is_text(source):
-        return f"model.add({str(source)!r}{named})"
+    if (text := statement_text(source)) is not None:
+        return f"model.add({text!r}{named})"
     expression = f"explored.knowledge[{label!r}]"
     if isinstance(source, Statement) and isinstance(was, Statement) and source != was:
         sides = ", ".join(f"{side}=float('{getattr(source, side)!r}')" for side in ("low", "high"))
@@ -404,14 +385,6 @@ def _added(label: str, source: Source, was: Source, has_own_label: bool) -> str:
             arguments = ", ".join(f"{name}={value!r}" for name, value in vars(cost).items() if value is not None)
             expression = f"mx.soft(replace({expression}, penalty=None), {arguments})"
     return f"model.add({expression}{named})"
-
-
-def _is_text(statement: Statement) -> bool:
-    """Return whether the text of a statement is parsed as the same statement."""
-    try:
-        return read_statement(str(statement)) == statement
-    except MaxEntError:
-        return False
 
 
 def _associations(assumptions: Assumptions, state: State) -> str:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from scipy.special import rel_entr, xlogy
 
 from .._utils.errors import BadProbability, Inaccurate, StatementError, pluralize, short_repr
+from .._utils.tables import plain_index
 from .._utils.validation import check_instance, check_int
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
@@ -78,7 +79,7 @@ def overall_divergence(post: Posterior | PartitionedPosterior, original: pd.Data
         return float(
             individual_divergence(post, original, base).to_numpy() @ (post.space.view.n_q / post.space.n_records)
         )
-    if post.names_people:
+    if len(post.known_people):
         raise StatementError(
             "the divergence of a release in partitions is not available if people are named; solve it without names"
         )
@@ -339,12 +340,12 @@ def individual_entropy(post: Posterior, base: float = math.e) -> pd.Series:
     check_instance(post, Posterior, "post")
     check_base(base)
     records, n_values = post.space.groups[1], len(post.space.view.sensitive_values)
-    pair, of = np.unique(post.space.cells, return_inverse=True)  # a table of all pairs could be huge
-    p = np.bincount(of, post.counts) / records[pair // n_values]
+    pair, pair_of_term = np.unique(post.space.cells, return_inverse=True)  # a table of all pairs could be huge
+    p = np.bincount(pair_of_term, post.counts) / records[pair // n_values]
     entropy = np.bincount(pair // n_values, -xlogy(p, p), len(records)) / math.log(base)
     persons = getattr(post.space.view, "persons", None)
     if isinstance(persons, pd.Index):
         return pd.Series(entropy, index=persons, name="entropy")
     roles = [*["who"][: len(post.space.people)], "q"]
     index = post.space.axes.labels(roles, post.space.first_of_group)
-    return pd.Series(entropy, index=index if index.nlevels > 1 else index.get_level_values(0), name="entropy")
+    return pd.Series(entropy, index=plain_index(index), name="entropy")

@@ -27,7 +27,7 @@ from scipy.sparse.linalg import splu
 
 from .._utils.errors import MaxEntError, StatementError, TableError, join_names, one_line, short_repr
 from .._utils.progress import progress_bar
-from .._utils.tables import Microdata, group_codes, ranges
+from .._utils.tables import Microdata, group_codes, plain_index, ranges
 from .._utils.validation import check_dataframe, check_instance, check_int, check_optional_bool
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
@@ -199,8 +199,7 @@ class Counterfactual:
     def table(self, index: pd.Index) -> pd.DataFrame:
         """Return the table of :func:`counterfactual`."""
         view, each = self.view, np.arange(len(self.q))
-        tuples = view.quasi_identifiers
-        group = (tuples if tuples.nlevels > 1 else tuples.get_level_values(0)).to_numpy()
+        group = plain_index(view.quasi_identifiers).to_numpy()
         values = view.sensitive_values.to_numpy()
         p, without = self.p[each, self.s], self.without[each, self.s]
         change = np.abs(self.p - self.without)
@@ -350,7 +349,6 @@ def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool
 def _fallback(kinds: Counterfactual, chosen: np.ndarray) -> np.ndarray:
     """Return P(s) of kinds with a unique tuple: shares of the bucket's other records, or of all others; NaN if none."""
     view, s = kinds.view, kinds.s[chosen]
-    each = np.arange(len(chosen))
     n_s = np.bincount(kinds.s, kinds.n_kind, len(view.sensitive_values))  # of the records, since it may be unpublished
     others = np.tile(n_s.astype(float), (len(chosen), 1))
     b = kinds.b[chosen]
@@ -359,7 +357,7 @@ def _fallback(kinds: Counterfactual, chosen: np.ndarray) -> np.ndarray:
         # A bucket without other people vanishes, with its counterfeits.
         has_others = (b >= 0) & (np.asarray(view.n_qb.sum(axis=0))[b] > 1)
         others = np.where(has_others[:, None], of_bucket, others)
-    others[each, s] -= 1
+    others[np.arange(len(chosen)), s] -= 1
     with np.errstate(invalid="ignore"):
         return others / others.sum(axis=1, keepdims=True)
 
@@ -596,7 +594,6 @@ class _Response:
         assert isinstance(view, BucketView)
         self.view, self.rows, self.x, self.prior = view, rows, post.counts, post.space.prior
         self.q, self.s, self.b = codes["q"], codes["s"], codes["bucket"]
-        n_terms = len(self.x)
         self.first = np.searchsorted(self.b, np.arange(len(view.buckets) + 1))  # terms are sorted by bucket
         self.n_qb = np.asarray(view.n_qb[self.q, self.b]).ravel().astype(float)
         self.n_sb = np.asarray(view.n_sb[self.s, self.b]).ravel().astype(float)
@@ -612,13 +609,12 @@ class _Response:
         at_low, at_high = ((np.abs(value - side) * size < 1e-6) for side in (rows.low, rows.high))
         self.active = np.flatnonzero(at_low | at_high)
         self.side = np.where(at_low, rows.low, rows.high)[self.active]
-        self.is_equation = (rows.low == rows.high)[self.active]
         self.size = size
         shape = (n_rows, len(rows.row))
         weights = sp.csr_array((rows.a * size[rows.row] / self.n_e, (rows.row, np.arange(shape[1]))), shape=shape)
         A = sp.csr_array((weights @ rows.terms)[self.active])
         self.rows_of_term = sp.csr_array(A.T)
-        self._set_up_schur(A, n_terms)
+        self._set_up_schur(A)
         self.is_open = self._open_zeros()
 
     def of_events(self, value: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -629,12 +625,11 @@ class _Response:
             np.add.at(total.T, rows.row, (rows.a * np.where(n > 0, value / n, 0.0)).T)
         return total
 
-    def _set_up_schur(self, A: sp.csr_array, n_terms: int) -> None:
+    def _set_up_schur(self, A: sp.csr_array) -> None:
         """Compute T = D A' minus its projection on the buckets' equations, and the Schur complement S = A T."""
-        view, is_there = self.view, self.x > EMPTY
+        view, n_terms = self.view, len(self.x)
         touched = np.unique(self.b[np.diff(self.rows_of_term.indptr) > 0])
-        in_touched = np.isin(self.b, touched) & is_there
-        at = np.flatnonzero(in_touched)
+        at = np.flatnonzero(np.isin(self.b, touched) & (self.x > EMPTY))
         n_b = len(view.buckets)
         keys = np.concatenate([self.q[at] * n_b + self.b[at], len(view.n_q) * n_b + self.s[at] * n_b + self.b[at]])
         _, row = np.unique(keys, return_inverse=True)
@@ -693,16 +688,16 @@ class _Response:
         q, s, b = kinds.q[chosen], kinds.s[chosen], kinds.b[chosen]
         n, rows = len(chosen), self.rows
         length = np.diff(self.first)[b]
-        flat, of = ranges(self.first[b], length), np.repeat(np.arange(n), length)
-        target = self.n_qb[flat] - (self.q[flat] == q[of]), self.n_sb[flat] - (self.s[flat] == s[of])
+        flat, kind = ranges(self.first[b], length), np.repeat(np.arange(n), length)
+        target = self.n_qb[flat] - (self.q[flat] == q[kind]), self.n_sb[flat] - (self.s[flat] == s[kind])
         groups = [
-            np.unique(of * size + code[flat], return_inverse=True)[1]
+            np.unique(kind * size + code[flat], return_inverse=True)[1]
             for size, code in ((len(self.view.n_q), self.q), (len(self.view.sensitive_values), self.s))
         ]
-        x, converged = _scaled(self.x[flat], groups, target, of, n)
+        x, converged = _scaled(self.x[flat], groups, target, kind, n)
         # The new values of the rows of knowledge: people with the value, and all people, of every event.
         change = (
-            sp.csr_array((x - self.x[flat], (of, np.arange(len(flat)))), shape=(n, len(flat)))
+            sp.csr_array((x - self.x[flat], (kind, np.arange(len(flat)))), shape=(n, len(flat)))
             @ self.events_of_term[flat]
         )
         people = self.n_e - self.events_of_tuple[q].toarray()
@@ -717,23 +712,23 @@ class _Response:
         blamed = np.full(n, -1)
         if uncorrected.shape[1]:
             blamed = np.where(converged & ~in_range, self.active[uncorrected.argmax(axis=1)], -1)
-        hers = np.flatnonzero(self.q[flat] == q[of])
-        own = hers[self.s[flat[hers]] == s[of[hers]]]  # one term per record
+        hers = np.flatnonzero(self.q[flat] == q[kind])
+        own = hers[self.s[flat[hers]] == s[kind[hers]]]  # one term per record
         is_exact = converged & (steps == 0).all(axis=1) & ~self.is_open[b] & (self.x[flat[own]] > EMPTY)
         # In the record's bucket the new multipliers act exactly, in others to first order.
         log_factor = np.zeros(len(flat))
         entries = self.rows_of_term[flat]
         term = np.repeat(np.arange(len(flat)), np.diff(entries.indptr))
-        np.add.at(log_factor, term, entries.data * steps[of[term], entries.indices])
+        np.add.at(log_factor, term, entries.data * steps[kind[term], entries.indices])
         with np.errstate(over="ignore"):
-            x, converged_again = _scaled(x * np.exp(np.clip(log_factor, -500, 500)), groups, target, of, n)
+            x, converged_again = _scaled(x * np.exp(np.clip(log_factor, -500, 500)), groups, target, kind, n)
         n_s = len(self.view.sensitive_values)
         moved = self._linear(
             self.by_pair, (q[:, None] * n_s + np.arange(n_s)).ravel(), np.repeat(np.arange(n), n_s), steps
         )
         counts = self.n_qs[q] + moved.reshape(n, n_s)
-        linear = self._linear(self.T, flat[hers], of[hers], steps)
-        np.add.at(counts, (of[hers], self.s[flat[hers]]), x[hers] - self.x[flat[hers]] - linear)
+        linear = self._linear(self.T, flat[hers], kind[hers], steps)
+        np.add.at(counts, (kind[hers], self.s[flat[hers]]), x[hers] - self.x[flat[hers]] - linear)
         inactive = np.setdiff1d(np.arange(len(rows.low)), self.active)
         slack = np.minimum(value - rows.low, rows.high - value)[:, inactive]
         with np.errstate(divide="ignore", invalid="ignore"):

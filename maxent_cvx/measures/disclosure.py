@@ -23,7 +23,7 @@ from .events import scale_of
 
 #: Probabilities below this count as zero, because of the solver's precision, and are ignored by l-diversity.
 NEGLIGIBLE = 1e-9
-#: Largest number of probabilities processed at a time, to limit memory.
+#: Largest number of probabilities processed at a time; larger tables are divided into chunks, to limit memory.
 MOST_NUMBERS = 2**22
 
 

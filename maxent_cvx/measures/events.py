@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
+from .._utils.errors import StatementError, TableError, join_names, short_repr
 from .._utils.formatting import Message, format_value, rounded
-from .._utils.tables import as_numbers, choose
-from .._utils.validation import check_float
+from .._utils.tables import as_numbers, choose, plain_index
+from .._utils.validation import check_float, check_label
 from ..releases.generalized import read_hierarchies
 
 #: Sums of probabilities that differ by less are equal up to rounding.
@@ -99,8 +99,7 @@ def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
                 f"(--sensitive {','.join(map(str, values[0]))}); "
                 f"for values of one attribute give a dictionary such as {{{values.names[0]!r}: value}}"
             )
-        if combination not in values:
-            raise unknown_name(f"combination of {names}", combination, values)
+        check_label(combination, f"combination of {names}", values)
     if not combinations:
         raise StatementError("sensitive must contain at least one value; omit it to consider all values")
     return _each(values, np.asarray(values.isin(combinations)))
@@ -138,14 +137,13 @@ def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> Sensiti
         raise StatementError("sensitive must contain at least one attribute; omit it to consider all values")
     mask, names = np.ones(len(values), dtype=bool), [str(name) for name in values.names]
     for attribute, listed in chosen.items():
-        if attribute not in names:
-            raise unknown_name("sensitive attribute", attribute, names)
+        check_label(attribute, "sensitive attribute", names)
         if listed is not None:
             mask &= choose(listed, str(attribute)).mask(values.get_level_values(str(attribute)), str(attribute))
     if not mask.any():
         raise StatementError(f"sensitive={short_repr(chosen)}: each value occurs, but no combination of them does")
-    labels = pd.MultiIndex.from_arrays([values.get_level_values(i) for i, name in enumerate(names) if name in chosen])
-    of_chosen = labels if labels.nlevels > 1 else labels.get_level_values(0)
+    levels = [values.get_level_values(i) for i, name in enumerate(names) if name in chosen]
+    of_chosen = plain_index(pd.MultiIndex.from_arrays(levels))
     distinct = of_chosen[mask].unique()
     return _grouped(distinct, np.flatnonzero(mask), distinct.get_indexer(of_chosen[mask]), len(values))
 

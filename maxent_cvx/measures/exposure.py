@@ -31,17 +31,17 @@ from .._utils.errors import (
     short_repr,
     shortened,
 )
-from .._utils.formatting import Message, ReprMixin, TablePreview
+from .._utils.formatting import Message, ReprMixin, TablePreview, people_message
+from .._utils.tables import plain_index, real_numbers, repeated
 from .._utils.validation import check_float, check_instance
-from ..model.explain import by_statement, model_of, without_knowledge
+from ..model.explain import by_statement, model_of, removable_labels, without_knowledge
 from ..model.partitioned import PartitionedPosterior, surest_of
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from ..solvers.certificate import ACCURACY
-from ..sources.invariants import PriorZeros
 from ..terms.people import count_pairs
 from .counterfactual import FIRST_ORDER, SOLVED, Counterfactual, without_each
-from .disclosure import NEGLIGIBLE, add_up, first_largest, of_those_inside, overall, published
+from .disclosure import MOST_NUMBERS, NEGLIGIBLE, add_up, first_largest, of_those_inside, overall, published
 from .events import (
     ROUNDING,
     Intervals,
@@ -59,8 +59,6 @@ from .leakage import in_order, inferred, of_posterior, tuples
 SUM_ROUNDING = 1e-12
 #: The name of the baseline P(s | q) from the same publication without the person's own record.
 WITHOUT_HER = "without her"
-#: Largest number of probabilities processed at a time; larger tables are divided into chunks, to limit memory.
-MOST_NUMBERS = 2**22
 #: Largest number of groups listed for a release in partitions.
 LISTED = 1000
 #: Columns of `who` besides the sensitive attributes.
@@ -491,13 +489,13 @@ def _of_each_record(
             "For {people} with a likely value, the probability without their own record is of first order and not "
             "certified."
         )
-        warnings.append(Message(template, people=_people(n)))
+        warnings.append(Message(template, people=people_message(n)))
     if n := kinds.n_kind[is_exposed & is_unknown].sum():
         template = (
             "For {people} with a likely value, the probability without their own record is unknown, because the "
             "knowledge cannot be read without it; it counts as 0."
         )
-        warnings.append(Message(template, people=_people(n)))
+        warnings.append(Message(template, people=people_message(n)))
     return replace(rule, baseline=baseline), table, kinds.n_kind, warnings
 
 
@@ -523,7 +521,7 @@ def _who_in_partitions(post: PartitionedPosterior, rule: ExposureRule) -> pd.Dat
     surest = surest_of(post, LISTED, rule.surest, labels)
     if rule.baseline is not None:
         values = pd.MultiIndex.from_frame(surest[list(labels.names)])
-        which = labels.get_indexer(values if labels.nlevels > 1 else values.get_level_values(0))
+        which = labels.get_indexer(plain_index(values))
         surest.insert(len(surest.columns) - 1, "baseline", rule.baseline_at(which))
     return surest[rule.reaches(surest["P"].to_numpy())]
 
@@ -653,11 +651,8 @@ def read_baseline(
 def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index) -> np.ndarray:
     """Return P0 of the events from a Series by event, or by value for all values in events."""
     if p0.index.has_duplicates:
-        raise TableError(f"the baseline has duplicate values: {join_names(p0.index[p0.index.duplicated()].unique())}")
-    try:
-        p = p0.to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise BadProbability(f"the baseline must contain numbers: {error}") from None
+        raise TableError(f"the baseline has duplicate values: {join_names(repeated(p0.index))}")
+    p = real_numbers(p0, "the baseline", BadProbability)
     if not ((p >= 0) & (p <= 1)).all() or p.sum() > 1 + ROUNDING * len(p):
         raise BadProbability(
             f"the baseline must contain probabilities with a sum of at most 1, but they are from {p.min():g} to "
@@ -910,7 +905,7 @@ class Attribution:
         release = "the release" if model.prior is None else "the release and the prior"
         if alone == people:
             return f"All of them are exposed by {release} alone."
-        names = [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
+        names = removable_labels(model)
         known = f"{names[0]} is known" if len(names) == 1 else f"the {len(names)} statements are known"
         if not alone:
             return f"None of them is exposed by {release} alone; all are exposed once {known}."
@@ -966,10 +961,6 @@ def _in_quotes(label: object) -> str:
     return f"'{', '.join(shortened(str(part)) for part in (label if isinstance(label, tuple) else (label,)))}'"
 
 
-def _people(n: float) -> Message:
-    return Message("{n:,} person" if n == 1 else "{n:,} people", n=int(n))
-
-
 def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iterator[str]:
     """Yield sentences about the exposed people, by value, and about the excluded values."""
     at, values, total, whom = f"P >= {rule.threshold:g}", exposure.values, exposure.total, exposure._whom
@@ -982,22 +973,22 @@ def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iter
             are = "interval is excluded because its" if n == 1 else "intervals are excluded because their"
             yield (
                 f"{n:,} {are} baseline probability is too large; the most frequent has {at} for "
-                f"{_people(values['anyway'].max())}."
+                f"{people_message(values['anyway'].max())}."
             )
         return
     is_same = len(baseline.p) == 1
     for label, row in values[values["exposed"] > 0].iterrows():
         before = f" (P = {row['baseline']:.3g} {baseline.called})" if is_same else ""
         certain = f", for {int(row['certain'])} with certainty" if row["certain"] else ""
-        yield f"{_in_quotes(label)}{before} is inferred for {_people(row['exposed'])}{certain}."
+        yield f"{_in_quotes(label)}{before} is inferred for {people_message(row['exposed'])}{certain}."
     for label, row in values[values["not_counted"] > 0].iterrows():
         if is_same:
             excluded = f"is excluded (baseline probability {row['baseline']:.3g})"
         else:
             limit = f">= {rule.threshold:g}" if rule.rho1 is None else f"> {rule.rho1:g}"
-            excluded = f"is excluded for {_people(row['not_counted'])} (baseline probability {limit})"
+            excluded = f"is excluded for {people_message(row['not_counted'])} (baseline probability {limit})"
         n, value = int(row["anyway"]), _in_quotes(label)
-        yield f"{value} {excluded}; {_people(n)} {'has' if n == 1 else 'have'} P({value}) >= {rule.threshold:g}."
+        yield f"{value} {excluded}; {people_message(n)} {'has' if n == 1 else 'have'} P({value}) >= {rule.threshold:g}."
 
 
 def _distances(rule: ExposureRule, exposure: Exposure) -> Iterator[str]:
@@ -1072,7 +1063,7 @@ def _doubts(
             "A narrower interval than +-{radius} would expose {people} who are not counted because the baseline "
             "probability of the wider interval is too large. Choose a smaller distance (within).",
             radius=rule.windows.scale.in_words(rule.windows.radius),
-            people=_people(closer),
+            people=people_message(closer),
         )
         yield narrower, True
     if not is_given:  # otherwise the user has chosen the distance

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr
+from .._utils.tables import real_numbers, repeated
 from .._utils.validation import check_float, check_in, check_instance, check_number
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, checked, positions
@@ -285,9 +286,7 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
             np.array([[check_number(gain(w, s), "the result of gain(guess, value)") for s in labels] for w in labels])
         )
     if gain.columns.has_duplicates:
-        raise TableError(
-            f"gain, a DataFrame, has duplicate columns: {join_names(gain.columns[gain.columns.duplicated()])}"
-        )
+        raise TableError(f"gain, a DataFrame, has duplicate columns: {join_names(repeated(gain.columns))}")
     if gain.empty and len(gain.columns):
         raise TableError("gain, a DataFrame, must have one row for each guess, but is empty")
     if set(gain.columns) != set(labels):
@@ -295,12 +294,7 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
         raise TableError(
             f"gain, a DataFrame, must have one column for each sensitive value; it differs in {join_names(odd)}"
         )
-    if any(map(pd.api.types.is_complex_dtype, gain.dtypes)):  # astype(float) would drop the imaginary parts
-        raise StatementError("gain must contain real numbers, not complex ones")
-    try:
-        table = gain.reindex(columns=labels).to_numpy(dtype=float)
-    except (OverflowError, TypeError, ValueError):
-        raise StatementError(f"gain must contain numbers only, got {short_repr(gain)}") from None
+    table = real_numbers(gain.reindex(columns=labels), "gain", StatementError)
     if not np.isfinite(table).all():
         raise StatementError("gain must contain finite numbers; write 0 for guesses that gain nothing")
     return _bounded(table)

@@ -14,7 +14,7 @@ from scipy.special import betaln, expit, gammaln, hyp2f1, logit
 
 from .._utils.errors import StatementError, TableError, pluralize, short_repr
 from .._utils.formatting import Message, ReprMixin, TablePreview
-from .._utils.tables import REPEAT, check_columns, check_no_count, names, sort_distinct
+from .._utils.tables import REPEAT, check_columns, check_no_count, names, plain_index, sort_distinct
 from .._utils.validation import check_int
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
@@ -54,7 +54,7 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
         )
     if isinstance(population, pd.DataFrame | QITable):
         classes["people"] = _found_in(population, classes)
-    return classes if classes.index.nlevels > 1 else classes.set_index(classes.index.get_level_values(0))
+    return classes.set_axis(plain_index(classes.index))
 
 
 def _of_matched(release: Release, population: object) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,11 @@ from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
 from .._utils.validation import check_float, check_instance, check_int, check_mapping, check_optional_bool
+from ..model.explain import removable_labels, without_labels
 from ..model.maxent import MaxEnt
 from ..model.measure import Measures
 from ..model.posterior import Posterior
 from ..sources.base import as_source
-from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
 from .exposure import WITHOUT_HER, ExposureRule, certified_error, exposed
 
@@ -294,7 +294,7 @@ def attribute(
     {'P(Breast Cancer | Gender=male) = 0': 1.0, 'P(Flu | Gender=male) = 0.4': 0.0}
     """
     check_instance(model, MaxEnt, "model")
-    labels = [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
+    labels = removable_labels(model)
     if not labels:
         raise StatementError("the model contains no statements to which the measure can be attributed; add some")
     workers, rng = _checked_options(draws, seed, n_jobs, progress)
@@ -381,10 +381,7 @@ class _Subsets:
                 f"baseline={WITHOUT_HER!r} needs the original records; pass a measure that uses them, lambda post: "
                 f"mx.measures.exposed(post, {threshold:g}, original, baseline={WITHOUT_HER!r}).people"
             )
-        none = model.copy()
-        for label in labels:
-            none.remove(label)
-        post = none.solve()
+        post = without_labels(model, labels).solve()
         rule = exposed(post, threshold, baseline=baseline)._rule
         assert rule is not None
         table, people = post.inferences()
@@ -453,8 +450,8 @@ class _Subsets:
         """Solve each distinct subset once; None for contradictory subsets."""
         distinct, inverse = np.unique(np.concatenate(masks), axis=0, return_inverse=True)
         chains = [(distinct[i : i + CHAIN],) for i in range(0, len(distinct), CHAIN)]
-        here = (_solve_chain(self, subsets) for (subsets,) in chains)
-        chained = here if workers.is_this_process else workers.map(_solve_chain, self, chains)
+        in_turn = (_solve_chain(self, subsets) for (subsets,) in chains)
+        chained = in_turn if workers.is_this_process else workers.map(_solve_chain, self, chains)
         answers = list(chain.from_iterable(progress_bar(chained, "subsets", progress, total=len(chains))))
         ordered = iter([answers[i] for i in inverse.reshape(-1)])
         return [[next(ordered) for _ in mask] for mask in masks]
@@ -464,17 +461,13 @@ def _solve_chain(subsets: _Subsets, masks: np.ndarray) -> list[_Answer | None]:
     """Solve subsets in sequence, each from the previous answer."""
     answers, before = list[_Answer | None](), None
     for mask in masks:
-        model = subsets.model.copy()
-        for label, known in zip(subsets.labels, mask, strict=True):
-            if not known:
-                model.remove(label)
         try:
-            before = _solved(model, before)
+            before = _solved(without_labels(subsets.model, compress(subsets.labels, ~mask)), before)
         except Infeasible:
             answers.append(None)
         except Exception as error:
-            known_labels = [label for label, known in zip(subsets.labels, mask, strict=True) if known]
-            error.add_note(f"raised when these statements are known: {join_names(known_labels)}")
+            known = compress(subsets.labels, mask)
+            error.add_note(f"raised when these statements are known: {join_names(known)}")
             raise
         else:
             answers.append(_Answer.of(before, subsets.rule, subsets.measures))

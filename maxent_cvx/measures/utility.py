@@ -16,6 +16,7 @@ from .._utils.validation import check_instance, check_int, check_number
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
+from ..releases.base import View
 from ..releases.generalized import GroupedRelease, Hierarchies, covers, read_hierarchies
 from ..releases.qi_table import QITable
 from ..releases.release import Release
@@ -113,16 +114,10 @@ def marginal_distance(
     estimate = estimated_counts(published)[:, inside]
     n = view.n_records if inside.all() else round(float(estimate.sum()))
     if n != len(original):
-        raise TableError(f"the {view.noun} contains {n} people, but the original {len(original)}; pass all records")
+        raise TableError(_numbers_differ(view, n, original))
     s, values = data.values()
     known = view.sensitive_values[inside]
-    place = pd.Index(known.to_flat_index()).get_indexer(values.to_flat_index())
-    if (place < 0).any():
-        raise TableError(
-            f"the original contains {join_names(values[place < 0])}, but the {view.noun} does not; pass the table from "
-            "which it was made"
-        )
-    s, sensitive = place[s], ", ".join(view.sensitive)
+    s, sensitive = _places(view, known, values)[s], ", ".join(view.sensitive)
     marginals = {}
     for name in qi:
         i = view.qi.index(name)
@@ -158,6 +153,22 @@ def _compared(
             f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
         )
     return view, data
+
+
+def _numbers_differ(view: View, n: int, original: pd.DataFrame) -> str:
+    """Return the message about an original table without some of the published records."""
+    return f"the {view.noun} contains {n} people, but the original {len(original)}; pass all records"
+
+
+def _places(view: View, known: pd.Index, values: pd.Index) -> np.ndarray:
+    """Return the positions of the original sensitive values among the published ones, each of which is known."""
+    place = pd.Index(known.to_flat_index()).get_indexer(values.to_flat_index())
+    if (place < 0).any():
+        raise TableError(
+            f"the original contains {join_names(values[place < 0])}, but the {view.noun} does not; pass the table from "
+            "which it was made"
+        )
+    return place
 
 
 def _distances(truth: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
@@ -255,13 +266,8 @@ def query_error(
     rng = np.random.default_rng(check_int(seed, "seed", 0))
     (q, tuples), (s, values) = data.tuples(), data.values()
     if len(original) < view.n_records:
-        raise TableError(
-            f"the {view.noun} contains {view.n_records} people, but the original {len(original)}; pass all records"
-        )
-    if (place := view.sensitive_values.get_indexer(values)).min() < 0:
-        raise TableError(
-            f"the original contains sensitive values that the {view.noun} does not; pass the table from which it was made"
-        )
+        raise TableError(_numbers_differ(view, view.n_records, original))
+    place = _places(view, view.sensitive_values, values)
     # If there are many values, a row has only few of them: sparse products process only these.
     actual = sp.csr_array((np.ones(len(q)), (q, s)), shape=(len(tuples), len(values)))
     estimate = sp.csr_array(estimated_counts(published)[:, place])

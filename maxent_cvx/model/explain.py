@@ -140,10 +140,10 @@ def _forced_by_one(
 ) -> dict[int, np.ndarray]:
     """Return, by position, the row that forces each inference on its own, as proved by bounds."""
     reasons: dict[int, np.ndarray] = {}
-    of = np.repeat(np.arange(len(candidates)), [len(inference.terms) for inference in candidates])
+    candidate = np.repeat(np.arange(len(candidates)), [len(inference.terms) for inference in candidates])
     terms = np.concatenate([np.empty(0, dtype=int), *(inference.terms for inference in candidates)])
     for row, zeros in zeros_by_bounds(form, known, n_records) if candidates else ():
-        for forced in np.flatnonzero(np.bincount(of, ~zeros[terms]) == 0):
+        for forced in np.flatnonzero(np.bincount(candidate, ~zeros[terms]) == 0):
             reasons.setdefault(int(forced), np.array([row]))
     return reasons
 
@@ -254,10 +254,10 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
     """Return the certain and undecided inferences about subjects of one kind, from the terms of each subject."""
     code, n_values = whom.code, len(space.view.sensitive_values)
     terms = np.flatnonzero(code < len(whom.people))
-    pairs, of = np.unique(code[terms] * n_values + space.codes["s"][terms], return_inverse=True)
+    pairs, pair = np.unique(code[terms] * n_values + space.codes["s"][terms], return_inverse=True)
     n, owner = len(pairs), pairs // n_values
-    filled = np.bincount(of, ~empty[terms] & ~undecided[terms], n) > 0
-    maybe = np.bincount(of, undecided[terms], n) > 0
+    filled = np.bincount(pair, ~empty[terms] & ~undecided[terms], n) > 0
+    maybe = np.bincount(pair, undecided[terms], n) > 0
     choices = _n_choices(space, owner, len(whom.people))
     may_be = np.bincount(owner, filled | maybe, len(whom.people))
     is_one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
@@ -265,7 +265,7 @@ def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, und
     open_ = maybe & ~filled
     listed = is_one | zero | open_
     people = whom.people[owner]
-    p = np.bincount(of, counts[terms], n) / people
+    p = np.bincount(pair, counts[terms], n) / people
     return pd.DataFrame(
         {
             "kind": whom.kind, "group": owner, "value": pairs % n_values,
@@ -396,8 +396,8 @@ MOST_ROWS = 50
 def without_knowledge(post: Posterior) -> Posterior:
     """Solve the model of a posterior with the release alone, and its prior if it has one."""
     model = model_of(post)
-    labels = _removable(model)
-    return _without(model, labels).solve(warm_start=post) if labels else post
+    labels = removable_labels(model)
+    return without_labels(model, labels).solve(warm_start=post) if labels else post
 
 
 def by_statement(
@@ -405,7 +405,7 @@ def by_statement(
 ) -> list[dict[str, Any]]:
     """Measure the answers without each statement, and with each one alone."""
     model = model_of(post)
-    form, labels = model.form, _removable(model)
+    form, labels = model.form, removable_labels(model)
     rows = [row for row in range(form.n_facts, form.shape[0]) if row not in model.ruled_out]
     if len(rows) <= MOST_ROWS and not model.convex:
         names = [form.name(row) for row in rows]
@@ -413,8 +413,10 @@ def by_statement(
         models_alone = [partial(_row_alone, model, row) for row in rows]
     else:
         names = labels
-        models_without = [partial(_without, model, [label]) for label in labels]
-        models_alone = [partial(_without, model, [other for other in labels if other != label]) for label in labels]
+        models_without = [partial(without_labels, model, [label]) for label in labels]
+        models_alone = [
+            partial(without_labels, model, [other for other in labels if other != label]) for label in labels
+        ]
 
     def table(models: list[partial[MaxEnt]], measure: Callable[[Any], dict[str, Any]], what: str) -> list[Any]:
         cases = StatementCases(
@@ -432,15 +434,15 @@ def by_statement(
 def _row_alone(model: MaxEnt, row: int) -> MaxEnt:
     """Return a copy of a model with only one row of its knowledge."""
     rows, place = model.blocks.find(row)
-    return _without(model, _removable(model)).add(rows.at(np.array([place])))
+    return without_labels(model, removable_labels(model)).add(rows.at(np.array([place])))
 
 
-def _removable(model: MaxEnt) -> list[str]:
+def removable_labels(model: MaxEnt) -> list[str]:
     """Return the labels of all knowledge except the zeros of a prior."""
     return [label for label, source in model.knowledge.items() if not isinstance(source, PriorZeros)]
 
 
-def _without(model: MaxEnt, labels: list[str]) -> MaxEnt:
+def without_labels(model: MaxEnt, labels: Iterable[str]) -> MaxEnt:
     """Return a copy of a model without the sources of some labels."""
     twin = model.copy()
     for label in labels:

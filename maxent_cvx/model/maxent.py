@@ -568,11 +568,8 @@ class MaxEnt:
                  Lung Cancer    0.0   0.5  both
                  Pneumonia      0.0   0.0  both
         """
-        check_bool(integer, "integer")
         check_optional_bool(exact, "exact")
-        seconds = seconds_for(time_limit, integer)
-        check_optional_bool(progress, "progress")
-        self._check_linear(integer)
+        seconds = self._seconds_of_bounds(integer, time_limit, progress)
         if asked is None:
             query = of_conditionals(self.space)
             ends = bounds_of(query, self, integer, seconds, progress, exact)
@@ -647,10 +644,7 @@ class MaxEnt:
         North  Flu      2.0   2.0     True
         """
         check_instance(table, PublishedTable, "table")
-        check_bool(integer, "integer")
-        seconds = seconds_for(time_limit, integer)
-        check_optional_bool(progress, "progress")
-        self._check_linear(integer)
+        seconds = self._seconds_of_bounds(integer, time_limit, progress)
         is_known = any(source.identity == table.identity for source in self.knowledge.values())
         label = "audited table" if table.label in self.knowledge else None  # a different table, same attributes
         model = self if is_known else self.copy().add(table, label=label)
@@ -661,9 +655,12 @@ class MaxEnt:
         certain = np.floor(high + 1e-6) <= np.ceil(low - 1e-6)
         return pd.DataFrame({"low": low, "high": high, "certain": certain}, index=query.index)
 
-    def _check_linear(self, integer: bool) -> None:
-        if integer and self.convex:
+    def _seconds_of_bounds(self, integer: bool, time_limit: float | None, progress: bool | None) -> float:
+        """Check the common arguments of :meth:`bounds` and :meth:`audit`, and return the time limit in seconds."""
+        check_optional_bool(progress, "progress")
+        if check_bool(integer, "integer") and self.convex:
             raise SolverError("integer=True requires linear constraints, but the model has convex ones; remove them")
+        return seconds_for(time_limit, integer)
 
     @property
     def constraints(self) -> dict[str, list[cp.Constraint]]:

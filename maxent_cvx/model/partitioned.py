@@ -25,6 +25,7 @@ from .._utils.files import path_of, removed_if_killed
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.parallel import Executor, OutOfCoreExecutor, executor_for
 from .._utils.progress import progress_bar
+from .._utils.tables import plain_index
 from .._utils.validation import (
     check_bool,
     check_callable,
@@ -57,7 +58,7 @@ from .partitioned_system import (
     own_space,
     partitioned_problem,
 )
-from .posterior import counts_by_value, entropy_of, expression_of, value_of
+from .posterior import NOBODY_NAMED, counts_by_value, entropy_of, expression_of, value_of
 from .system import KnowledgeBase
 
 
@@ -335,11 +336,6 @@ class PartitionedPosterior(ReprMixin):
         return self.release
 
     @property
-    def names_people(self) -> bool:
-        """Whether the model names people."""
-        return len(self._whole.people.names) > 0
-
-    @property
     def known_people(self) -> People:
         """The people named in the model."""
         return self._whole.people
@@ -374,8 +370,7 @@ class PartitionedPosterior(ReprMixin):
         release = self.release
         numbers, place = np.unique(self._numbers(q), return_inverse=True)
         table = self._sum(table_of, numbers) / release.n_q[numbers, None]
-        index: pd.Index = release.quasi_identifiers[numbers[place]].remove_unused_levels()
-        index = index if len(release.qi) > 1 else index.get_level_values(0)
+        index = plain_index(release.quasi_identifiers[numbers[place]].remove_unused_levels())
         return pd.DataFrame(table[place], index=index, columns=release.sensitive_values)
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> float:
@@ -435,7 +430,7 @@ class PartitionedPosterior(ReprMixin):
         """
         names = self._whole.people.names
         if not len(names):
-            raise StatementError("the model has no named people; name them with MaxEnt(release, people={name: {...}})")
+            raise StatementError(NOBODY_NAMED)
         table = self._sum(people_in)
         return pd.DataFrame(table, index=names, columns=self.release.sensitive_values)
 

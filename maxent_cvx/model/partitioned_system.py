@@ -468,7 +468,7 @@ class PartitionedSpace:
             values = np.empty((0, len(self.release.sensitive_values)), dtype=bool)
         else:
             marks = self.executor.map(values_beside, self.parts, common=(combinations,))
-            values = self.executor.reduce(any_of, marks)
+            values = self.executor.reduce(np.logical_or.reduce, marks)
         return Combinations(combinations.columns, combinations.codes, combinations.records, values)
 
     def marginals(self, columns: frozenset[str]) -> GlobalMarginals:
@@ -535,11 +535,6 @@ def values_beside(part: ReleasePart, combinations: Combinations) -> np.ndarray:
     marked = np.zeros(len(combinations.codes) * n_values, dtype=bool)
     marked[(group * n_values + terms["s"])[group >= 0]] = True
     return marked.reshape(len(combinations.codes), n_values)
-
-
-def any_of(marks: list[np.ndarray]) -> np.ndarray:
-    """Return the union of the masks of partitions."""
-    return np.logical_or.reduce(marks)
 
 
 class PartitionedProblem(NamedTuple):

@@ -16,7 +16,7 @@ from scipy.special import xlogy
 
 from .._utils.errors import StatementError, pluralize
 from .._utils.formatting import TablePreview, as_html
-from .._utils.tables import group_codes
+from .._utils.tables import group_codes, plain_index
 from .._utils.validation import check_bool, check_optional_bool, check_seconds
 from ..releases.base import View
 from ..releases.series import ReleaseSeries
@@ -45,6 +45,8 @@ from .storage import knowledge_parts, write_terms
 if TYPE_CHECKING:
     from .maxent import MaxEnt
 
+#: The message if the model does not have a named person.
+NOBODY_NAMED = "the model has no named people; name them with MaxEnt(release, people={name: {...}})"
 #: Fields that are stored in a file unchanged.
 ABOUT = ("status", "solver", "iterations", "compile_seconds", "solve_seconds")
 
@@ -184,9 +186,7 @@ class Posterior:
                high school            0.0  0.33
         """
         view = self.space.view
-        index: pd.Index = view.quasi_identifiers
-        if index.nlevels == 1:
-            index = index.get_level_values(0)
+        index = plain_index(view.quasi_identifiers)
         return pd.DataFrame(self.table / view.n_q[:, None], index=index, columns=view.sensitive_values)
 
     def people(self) -> pd.DataFrame:
@@ -212,7 +212,7 @@ class Posterior:
         if isinstance(view, ReleaseSeries):
             return pd.DataFrame(self.table, index=view.persons, columns=view.sensitive_values)
         if not len(people):
-            raise StatementError("the model has no named people; name them with MaxEnt(release, people={name: {...}})")
+            raise StatementError(NOBODY_NAMED)
         who = self.space.codes["who"]
         table = counts_by_value(self.space, self.counts, who, len(people) + 1)[:-1]  # the last are those without a name
         return pd.DataFrame(table, index=people.names, columns=view.sensitive_values)

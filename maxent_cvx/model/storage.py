@@ -23,8 +23,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import MaxEntError, StatementError, TableError, join_names, short_repr
+from .._utils.errors import MaxEntError, StatementError, TableError, as_python, join_names, short_repr
 from .._utils.files import path_of, write_beside
+from .._utils.tables import repeated
 from ..priors import QIDistribution
 from ..releases.base import View, restored, stored
 from ..solvers.columns import SharedColumns
@@ -270,18 +271,14 @@ def same_labels(first: pd.Index, second: pd.Index) -> bool:
         return same_labels(first.categories, second.categories) and np.array_equal(first.codes, second.codes)
     if first.dtype != object:
         return bool(first.equals(second))
-    pairs = zip(map(_plain, first), map(_plain, second), strict=True)
+    pairs = zip(map(as_python, first), map(as_python, second), strict=True)
     # repr distinguishes Decimal 2.5 from 2.50, and noon in Berlin from the same instant in London.
     return all(type(a) is type(b) and a == b and repr(a) == repr(b) for a, b in pairs)
 
 
-def _plain(label: Any) -> object:
-    return label.item() if isinstance(label, np.generic) else label
-
-
 def _refusal(labels: pd.Index | pd.Series, name: str) -> TableError:
-    kinds = ", ".join(sorted({type(_plain(label)).__name__ for label in labels}))
-    is_wide = any(isinstance(label, int) and abs(label) >= 2**63 for label in map(_plain, labels))
+    kinds = ", ".join(sorted({type(as_python(label)).__name__ for label in labels}))
+    is_wide = any(isinstance(label, int) and abs(label) >= 2**63 for label in map(as_python, labels))
     wide = ", some of more than 64 bits" * is_wide
     return TableError(
         f"Parquet cannot store the values of {name!r} (types {kinds}{wide}; column dtype {labels.dtype}) without "
@@ -332,8 +329,9 @@ def _check_table(table: pd.DataFrame, where: str) -> None:
     if strange := [name for name in table.columns if not isinstance(name, str)]:
         raise TableError(f"the column names of the table of a {where}, must be strings, got {short_repr(strange[0])}")
     if table.columns.has_duplicates:
-        twice = table.columns[table.columns.duplicated()]
-        raise TableError(f"the table of a {where}, has two columns named {join_names(twice)}; rename one")
+        raise TableError(
+            f"the table of a {where}, has two columns named {join_names(repeated(table.columns))}; rename one"
+        )
     if not table.index.equals(pd.RangeIndex(len(table))):
         raise TableError(f"the table of a {where}, has an index that would not be saved; use .reset_index()")
     if not len(table.columns):
@@ -550,7 +548,7 @@ def _knowledge(
                 "label": label,
                 "kind": kind_of(group.source),
                 "own_label": group.source.label,
-                "statement": _text(group.source),
+                "statement": statement_text(group.source),
                 "of_prior": of_prior,
                 "blocks": len(rows),
             }
@@ -571,12 +569,17 @@ def read_model(file: object, what: str) -> StoredModel:
         metadata = metadata_of(table)
         if "about" in metadata:
             raise TableError("it contains a posterior, not a model; read it with load_posterior")
-        if (version := metadata.get("format")) != MODEL:
-            raise TableError(
-                f"it has format {short_repr(version)}, but this version of maxent_cvx reads {MODEL!r}; make a new model"
-            )
+        _check_format(metadata, MODEL, "make a new model")
         view, entries = read_view(metadata["view"]), from_arrow_columns(table, metadata["columns"])
         return _model(view, _people(metadata["people"], view), metadata, entries)
+
+
+def _check_format(metadata: Mapping[str, Any], known: object, remedy: str) -> None:
+    """Check that a file was written in the format that this version reads."""
+    if (version := metadata.get("format")) != known:
+        raise TableError(
+            f"it has format {short_repr(version)}, but this version of maxent_cvx reads {known!r}; {remedy}"
+        )
 
 
 def _model(view: View, people: People, parts: dict[str, Any], entries: pd.DataFrame) -> StoredModel:
@@ -593,7 +596,7 @@ def _people(parts: dict[str, Any], view: View) -> People:
     return People.at(parts["names"], np.array(parts["q"], dtype=int), view)
 
 
-def _text(source: Source) -> str | None:
+def statement_text(source: Source) -> str | None:
     """Return a statement as text, or None if reading the text would not restore it exactly."""
     if not isinstance(source, Statement):
         return None
@@ -684,11 +687,7 @@ def read_terms(file: object, what: str) -> tuple[Space, np.ndarray, dict[str, An
         metadata = metadata_of(table)
         if "knowledge" in metadata:
             raise TableError("it contains a model, not a posterior; read it with MaxEnt.load")
-        if (version := metadata.get("format")) != POSTERIOR:
-            raise TableError(
-                f"it has format {short_repr(version)}, but this version of maxent_cvx reads {POSTERIOR}; a file of "
-                "version 0.1.0 can be loaded and saved with version 0.2.0"
-            )
+        _check_format(metadata, POSTERIOR, "a file of version 0.1.0 can be loaded and saved with version 0.2.0")
         labels = from_arrow_columns(table, metadata["columns"])
         # The terms of the restored view must be those of the file, in the same order.
         view = read_view(metadata["view"])

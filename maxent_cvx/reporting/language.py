@@ -18,7 +18,6 @@ from importlib.resources import files
 from typing import Any
 
 from .._utils.formatting import Message
-from .._utils.validation import check_in
 
 #: Keeps a number and its unit on one line.
 SPACE = "\u00a0"
@@ -62,7 +61,7 @@ def _language(code: str) -> Language:
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
     """Set the language of the messages written inside a block."""
-    token = _CURRENT.set(_language(check_in(code, "language", languages())))
+    token = _CURRENT.set(_language(code))
     try:
         yield
     finally:

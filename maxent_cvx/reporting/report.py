@@ -295,11 +295,10 @@ def _attacks(data: ReportData) -> dict[str, Any]:
 
 def _certainty_of(result: AttackResult, original: pd.DataFrame | None) -> dict[str, Any]:
     """Compute the mean probability of the likeliest values, and their accuracy if original records are given."""
-    n = result.records.to_numpy()
-    inferred, without = (float(n @ p.to_numpy().max(axis=1) / n.sum()) for p in (result.table, result.baseline))
+    inferred, without = result._likeliest()
     judged = None if original is None else Attempt.of(lambda: result.judge(original)).value
     return {
-        "n": int(n.sum()), "said": inferred, "without": without, "judged": judged,
+        "n": int(result.records.sum()), "said": inferred, "without": without, "judged": judged,
         "is_definetti": isinstance(result, DeFinettiResult),
         "iterations": len(result.log) if isinstance(result, DeFinettiResult) and not result.converged else 0,
     }  # fmt: skip
