@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ def constant(text: str) -> object:
 
 def format_value(value: object) -> str:
     """Return a name or value as text from which it can be parsed again; texts are quoted where necessary."""
+    if isinstance(value, datetime.date | datetime.timedelta):
+        value = str(value).removesuffix(" 00:00:00")
     if not isinstance(value, str):
         return str(value)
     words = re.fullmatch(rf"{PLAIN}(?: {PLAIN})*", value)

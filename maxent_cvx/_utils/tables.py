@@ -7,7 +7,6 @@ import math
 import numbers
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
@@ -18,7 +17,7 @@ import scipy.sparse as sp
 
 from .errors import MaxEntError, StatementError, TableError, join_names, short_repr, unknown_name
 from .formatting import DATE_PATTERN, format_value
-from .validation import is_several, is_text
+from .validation import is_several, is_text, label_of
 
 # Codes: values, rows and combinations, numbered in sorted order and counted.
 
@@ -442,13 +441,10 @@ class Choice:
         """Mark the chosen entries of `known`, the published values of the attribute."""
         if self.interval is None:
             chosen = list(self.values or ())
-            are_dates = pd.api.types.infer_dtype(known) in ("datetime64", "date")
             for i, value in enumerate(chosen):
-                # pandas reads "2020" as the whole year; here a text selects an equal text, or the date that it names.
-                found = _date_of(value, known) if are_dates and isinstance(value, str) else value
-                if found is None or found not in known:
+                chosen[i] = label_of(value, known)
+                if chosen[i] not in known:
                     raise unknown_name(f"value of {attribute!r}", value, map(_end, known))
-                chosen[i] = found
             return np.asarray(known.isin(chosen))
         if self.interval in known:  # the values of a generalised attribute are intervals
             return np.asarray(known == self.interval)
@@ -497,14 +493,6 @@ def _interval_text(interval: pd.Interval) -> str:
     """Write an interval for messages, such as [2024-01-31, inf)."""
     left, right = "[" if interval.closed_left else "(", "]" if interval.closed_right else ")"
     return f"{left}{_end(interval.left)}, {_end(interval.right)}{right}"
-
-
-def _date_of(text: str, known: pd.Index) -> object:
-    """Return the date that a text such as 2024-01-31 denotes, in the type of known dates; None for other texts."""
-    if re.fullmatch(DATE_PATTERN, text):
-        with suppress(ValueError):
-            return pd.Timestamp(text, tz=known.tz) if isinstance(known, pd.DatetimeIndex) else pd.Timestamp(text).date()
-    return None
 
 
 def _as_dates(known: pd.Index, attribute: str) -> pd.Index:

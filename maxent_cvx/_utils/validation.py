@@ -7,22 +7,23 @@ where the data are available.
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import math
 import numbers
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from contextlib import suppress
 from numbers import Real
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from .errors import BadProbability, MaxEntError, StatementError, TableError, short_repr, unknown_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .formatting import DATE_PATTERN
 
 T = TypeVar("T")
 
@@ -231,9 +232,33 @@ def check_keywords(given: Iterable[str], what: str, known: Collection[str]) -> N
 
 
 def check_label(value: object, what: str, known: Collection[Any]) -> Any:
-    """Return the value after checking that it is one of the known labels."""
-    if not isinstance(value, Hashable) or not _is_in(value, known):
+    """Return the known label that a value denotes."""
+    label = label_of(value, known) if isinstance(known, pd.Index) else value
+    if not isinstance(label, Hashable) or not _is_in(label, known):
         raise unknown_name(what, value, known)
+    return label
+
+
+def label_of(value: object, known: pd.Index) -> object:
+    """Return the date, period or duration that a text denotes among known labels, or None; others are unchanged.
+
+    pandas reads "2020" as the whole year; here a text selects an equal text, or the date that it names.
+    """
+    if isinstance(known, pd.CategoricalIndex):
+        known = known.categories
+    is_period = isinstance(known, pd.PeriodIndex) and not isinstance(value, pd.Period)  # which contains times, too
+    if not isinstance(value, str) and not is_period:
+        return value
+    with suppress(ValueError):
+        if isinstance(value, str) and isinstance(known, pd.TimedeltaIndex):
+            return pd.Timedelta(value)
+        if isinstance(value, str) and re.fullmatch(DATE_PATTERN, value):
+            if isinstance(known, pd.DatetimeIndex):
+                return pd.Timestamp(value, tz=known.tz)
+            if known.dtype == object and pd.api.types.infer_dtype(known) == "date":
+                return datetime.date.fromisoformat(value)
+    if isinstance(known, pd.DatetimeIndex | pd.PeriodIndex | pd.TimedeltaIndex):
+        return next((label for label in known if str(label) == value), None)
     return value
 
 

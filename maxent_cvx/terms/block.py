@@ -29,7 +29,7 @@ from .._utils.errors import (
 )
 from .._utils.formatting import TablePreview, as_html, format_combination, format_number
 from .._utils.tables import multi_index
-from .._utils.validation import check_array, check_label, check_list, check_number, check_positions
+from .._utils.validation import check_array, check_label, check_list, check_number, check_positions, label_of
 from ..releases.base import attach
 from .axes import (
     Axes,
@@ -445,20 +445,27 @@ class Block(NonStrict):
         """Select rows by complete labels."""
         check_unique(labels, f"the selected rows of {self.label}")
         for i, level in enumerate(level_names(labels)):
-            for value in level_of(labels, i)[1].unique():
-                self._check_value(value, level)
+            values = level_of(labels, i)[1]
+            known = [self._check_value(value, level) for value in values]
+            if known != values.tolist():  # texts of dates
+                renamed = pd.Index(known, name=level)
+                labels = labels.set_levels(renamed, level=i) if isinstance(labels, pd.MultiIndex) else renamed
         at = find(self.index, labels)
         return self._select(at, labels, {}, self._others(at))
 
     def _along(self, selected: Mapping[str, Any]) -> Self:
         """Select rows by a value, several values or a slice of some levels each."""
         index = self.index
-        fixed = {level: v for level, v in selected.items() if not isinstance(v, list | slice | np.ndarray | pd.Index)}
+        fixed = {
+            level: self._check_value(value, level)
+            for level, value in selected.items()
+            if not isinstance(value, list | slice | np.ndarray | pd.Index)
+        }
         matches, narrowed = np.ones(len(index), dtype=bool), np.ones(len(index), dtype=bool)
         for level, value in selected.items():
             codes, values = level_of(index, index.names.index(level))
             if level in fixed:
-                matches &= values.isin([self._check_value(value, level)])[codes]
+                matches &= values.isin([fixed[level]])[codes]
             elif isinstance(value, slice):
                 narrowed &= values.isin(self._between(value, level))[codes]
             else:
@@ -484,6 +491,8 @@ class Block(NonStrict):
                 if end is not None:
                     if isinstance(values, pd.CategoricalIndex):
                         end = values.categories.get_loc(self._check_known(end, level))
+                    elif isinstance(values, pd.DatetimeIndex):
+                        end = label_of(end, values)  # None, which cannot be compared, for "2020" or "2020-01"
                     inside &= (ranked >= end) if is_start else (ranked <= end)
         except TypeError:
             ends = join_names([end for end in (part.start, part.stop) if end is not None])
@@ -495,9 +504,10 @@ class Block(NonStrict):
 
     def _check_value(self, value: object, level: str) -> object:
         """Check that a value is known, and that differences have rows for it."""
-        if self._check_known(value, level) in self.provenance.dropped.get(level, ()):
+        label = self._check_known(value, level)
+        if label in self.provenance.dropped.get(level, ()):
             raise LabelMismatch(f"{self.label} has no row for {level}={short_repr(value)}, the first value")
-        return value
+        return label
 
     def _select(
         self, at: np.ndarray, index: pd.Index | None, fixed: Mapping[str, object], left_out: pd.Index | None = None

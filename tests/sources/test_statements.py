@@ -228,6 +228,42 @@ def test_an_interval_of_dates_contains_its_dates(zone):
             model(values).add(P("Flu", given={"Born": within}) == 0.5)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        pd.to_datetime(["2020-01-01 12:30", "2020-01-02 12:30"]),
+        pd.to_datetime(["2020-01-01", "2020-01-02"]).tz_localize("Europe/Berlin"),
+        pd.to_datetime(["2020-01-01", "2020-01-02"]).date,
+        pd.PeriodIndex(["2020-01", "2020-02"], freq="M"),
+        pd.to_timedelta([1, 2], unit="D"),
+        pd.to_timedelta([1, 2], unit="h"),
+    ],
+)
+def test_text_selects_dates_periods_and_durations(values):
+    """The text of a time selects it in statements, blocks and verdicts; "2020", which pandas accepts, does not."""
+    table = pd.DataFrame({"When": values.repeat(2), "Flu": ["yes", "no", "yes", "yes"], "Ward": 1})
+    for qi, sa in (("When", "Flu"), ("Flu", "When")):
+        post = MaxEnt(mx.Release.from_buckets(table, qi=qi, sa=sa, bucket="Ward")).solve()
+        value, condition = (values[0], "yes") if sa == "When" else ("yes", values[0])
+        expected = post.conditional().loc[condition, value]
+        assert post.prob(str(P(value, given={qi: condition}))) == expected > 0
+        block = post.space.conditional(sa, given=qi)
+        by_text = str(value), str(condition)
+        for selected in (block.loc[by_text], block.loc[[by_text]], block.xs(by_text[1], level=qi).loc[[by_text[0]]]):
+            assert np.asarray(selected.value(post)) == pytest.approx(expected)
+        assert post.prob(P(by_text[0], given={qi: by_text[1]})) == expected
+        for wrong in ("2020", "2020-01-01 00:01"):
+            where = {qi: wrong} if qi == "When" else {}
+            with pytest.raises(mx.UnknownName):
+                post.prob(P(value if where else wrong, given=where))
+            with pytest.raises(mx.UnknownName):
+                block.xs(wrong, level="When")
+    if isinstance(values, pd.DatetimeIndex):
+        with pytest.raises(StatementError):
+            block.loc["2020":]
+
+
 def test_an_interval_of_the_numbers_in_a_population():
     """People of the population who are not in the release have no number, and are in no interval."""
     records = pd.DataFrame({"Age": ["[20, 29]"] * 3, "Pay": [10, 20, 30]})
