@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -342,6 +343,14 @@ class ConstraintGroup:
             rows.append(replace(block, label=label if alone else f"{label}, {block.label}") if block.label else block)
         return replace(self, rows=tuple(rows))
 
+    def numbered(self, name: str) -> ConstraintGroup:
+        """Return a copy in which all blocks labelled by the group's name are numbered except the first: "f, part 2"."""
+        parts, rows = itertools.count(1 + bool(self.convex)), []  # convex constraints have the group's name, too
+        for block in self.rows:
+            number = next(parts) if block.label == name else 1
+            rows.append(block if number == 1 else replace(block, label=f"{name}, part {number}"))
+        return replace(self, rows=tuple(rows))
+
     def says_the_same(self, other: ConstraintGroup) -> bool:
         """Return whether the other group has exactly the same rows."""
         if self.convex or other.convex or self.parametric or other.parametric or len(self.rows) != len(other.rows):
@@ -383,7 +392,7 @@ def build_rows(source: Source, space: Space, label: str | None = None) -> Constr
     group = ConstraintGroup(source, tuple(rows), tuple(convex), tuple(parametric), tuple(written))
     # Two sources of a user-defined class with different parameters may have rows about the same probabilities, so the
     # names of their rows include the source's label.
-    return group if label is not None or names_its_rows(source) else group.named(name)
+    return (group if label is not None or names_its_rows(source) else group.named(name)).numbered(name)
 
 
 class StoredSource(Source):

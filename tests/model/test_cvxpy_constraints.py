@@ -116,6 +116,22 @@ CONVEX: dict[str, tuple[Callable[[Space], Any], float]] = {
 }
 
 
+def test_constraints_of_one_source_have_different_names():
+    """Prices and contradictions identify each of several constraints that a function returns, given a label or not."""
+
+    def limits(space: Space) -> list[Any]:
+        return [cp.norm(space.p) <= 1, a(space) <= 0.6, cp.hstack([a(space), b(space)]) <= 0.9, b(space) >= 0.95]
+
+    for label in (None, "limits"):
+        knowledge = model().add(limits, label=label)
+        with pytest.raises(
+            Infeasible, match=r"limits, part 3 \[2\].*limits, part 4|limits, part 4.*limits, part 3 \[2\]"
+        ):
+            knowledge.solve()
+        relaxed = knowledge.relax().model.solve().prices()
+        assert sorted(relaxed.index) == ["limits", *(f"limits, part {i}" for i in ("2", "3 [1]", "3 [2]", "4"))]
+
+
 def kl(x: float, y: float) -> float:
     """Sum of x log(x / y) - x + y over the two tables."""
     return float((table(x) * np.log(table(x) / table(y)) - table(x) + table(y)).sum())
