@@ -448,8 +448,8 @@ class Block(NonStrict):
             values = level_of(labels, i)[1]
             known = [self._check_value(value, level) for value in values]
             if known != values.tolist():  # texts of dates
-                renamed = pd.Index(known, name=level)
-                labels = labels.set_levels(renamed, level=i) if isinstance(labels, pd.MultiIndex) else renamed
+                one_level = pd.Index(known, name=level)
+                labels = labels.set_levels(known, level=i) if isinstance(labels, pd.MultiIndex) else one_level
         at = find(self.index, labels)
         return self._select(at, labels, {}, self._others(at))
 
