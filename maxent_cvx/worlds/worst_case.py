@@ -547,7 +547,7 @@ def _worded(
     where = home if elsewhere else b
     values, counts = _others(frequencies, where, s) if elsewhere else (values[l:], counts[l:])
     people = {b: 1, home: int(b == home)}  # numbers of people named so far
-    known = np.repeat(values, counts)[: min(k, frequencies.size[where] - people[where])]
+    known = np.repeat(values, np.minimum(counts, k))[: min(k, frequencies.size[where] - people[where])]
     others = tuple(Atom(where, people[where] + i, int(value)) for i, value in enumerate(known, start=1))
     people[where] += len(others)
     members = min(m, int(frequencies.size[home]) - people[home])

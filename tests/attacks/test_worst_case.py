@@ -228,6 +228,16 @@ def test_the_skyline_is_what_no_other_safe_point_exceeds() -> None:
     assert table["skyline"].sum() > 1
 
 
+def test_skyline_of_large_counts() -> None:
+    """The values of known others are listed without a list of all people."""
+    counts = pd.DataFrame({"Q": ["a"], "S": ["x"], "B": [1], "n": [2**50]})
+    values = pd.concat([counts.assign(n=2**49), counts.assign(S="y", n=2**49)])
+    release = mx.Release.from_tables(counts[["Q", "B", "n"]], values, qi="Q", sa="S", bucket="B", count="n")
+    row = mx.attacks.skyline(release, 0, 2, 0).loc[0]
+    assert row["disclosure"] == pytest.approx(0.5)
+    assert row["sentences"] == tuple(f"person {i} of bucket 1=y" for i in (2, 3))
+
+
 def test_a_disclosure_equal_to_the_threshold_is_not_safe() -> None:
     """Nine of ten have the flu: 9/10 is not below 0.9, which as a double is a little more."""
     people = pd.DataFrame({"Q": list("ababababab"), "S": ["Flu"] * 9 + ["HIV"], "B": 1})
