@@ -92,7 +92,7 @@ def joint(
     others = tuple(i for i, member in enumerate(tied.members) if member not in positions)
     remaining = [member for member in tied.members if member in positions]
     share = np.transpose(share.sum(axis=others), [remaining.index(member) for member in positions])
-    labels = [group.columns[column].rename(name) for name in who]
+    labels = [group.columns.to_flat_index()[column].rename(name) for name in who]
     if len(labels) == 2:
         return pd.DataFrame(share, index=labels[0], columns=labels[1])
     return pd.Series(share.ravel(), index=pd.MultiIndex.from_product(labels), name="P")

@@ -179,6 +179,9 @@ def test_joint():
         three = mx.worlds.joint(group, values, ["d", "a", "c"], ties=given)
         np.testing.assert_allclose(three.groupby(level="c").sum(), alone.loc["c"], rtol=1e-12)
         np.testing.assert_allclose(three.groupby(level=["d", "a"]).sum().unstack(), both, rtol=1e-12)
+    pairs = [(value, 1) for value in "xyz"]  # values of two sensitive attributes
+    both = mx.worlds.joint(group.set_axis(pd.MultiIndex.from_tuples(pairs), axis=1), [pairs[0]] * 5, ["d", "a"])
+    assert both.index.to_list() == both.columns.to_list() == pairs[:1]
 
 
 # -- sentences in closed form ------------------------------------------------------------------------------------------
