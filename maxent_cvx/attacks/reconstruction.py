@@ -163,7 +163,9 @@ class Statistic(ReprMixin):
     @property
     def label(self) -> str:
         """The group as text."""
-        return ", ".join(f"{format_value(name)}={choice}" for name, choice in self.where.items()) or "everybody"
+        return (
+            ", ".join(f"{format_value(name)}{choice.after_name}" for name, choice in self.where.items()) or "everybody"
+        )
 
     def __repr__(self) -> str:
         parts = []
@@ -207,7 +209,8 @@ def _cells(table: PublishedTable) -> list[Statistic]:
         table.cells.index, table.is_total, table.cells["low"], table.cells["high"], strict=True
     ):
         values = label if isinstance(label, tuple) else (label,)
-        where = {name: value for name, value, over in zip(table.attributes, values, total, strict=True) if not over}
+        # In a list, as a tuple alone could be an interval.
+        where = {name: [value] for name, value, over in zip(table.attributes, values, total, strict=True) if not over}
         cells.append(Statistic(where, (int(low), None if math.isinf(high) else int(high))))
     return cells
 
@@ -930,8 +933,10 @@ def _groups(original: pd.DataFrame, by: object) -> list[tuple[dict[str, object],
         return [(dict(by), True)]
     attributes = () if isinstance(by, list | tuple) and not by else names(by, "by")  # type: ignore[arg-type]
     check_columns(original, {"by": attributes}, "the original records")
+    # Each in a list, as a tuple alone could be an interval.
     values = [
-        sorted(original[name].unique().tolist(), key=lambda value: (str(type(value)), value)) for name in attributes
+        [[value] for value in sorted(original[name].unique().tolist(), key=lambda value: (str(type(value)), value))]
+        for name in attributes
     ]
     return [(dict(zip(attributes, combination, strict=True)), False) for combination in itertools.product(*values)]
 

@@ -225,6 +225,15 @@ def test_published_tables_with_totals_and_suppression() -> None:
     assert sizes == {2, 3, 4}
 
 
+def test_values_that_are_pairs_are_no_intervals() -> None:
+    """Tables by an attribute whose values are tuples have a group for each of them; intervals have words of their own."""
+    places = pd.Series([("b", 2), ("a", 1), ("a", 1)])
+    tables = tabulate(pd.DataFrame({"place": places}), [[], "place"], suppressed=None)
+    assert str(tables[1]) == "<Statistic: place=('a', 1): 2 people>"
+    assert reconstruct(tables, {"place": [("a", 1), ("b", 2)]}).unique
+    assert str(Statistic({"age": pd.Interval(20, 30, closed="left")}, 3)) == "<Statistic: age in [20, 30): 3 people>"
+
+
 @pytest.mark.parametrize("kept", [0, 1, 30])
 def test_integer_programs_find_what_is_enumerated(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     """If the enumeration does not finish in time, integer programs find the other solutions."""
