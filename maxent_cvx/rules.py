@@ -982,7 +982,7 @@ def mined_rules(
             level, codes = mined.tuples.levels[attribute], np.asarray(mined.tuples.codes[attribute])
             columns[mined.qi[attribute]][at] = level.to_numpy(dtype=object)[codes[first[at]]]
     values = mined.sensitive_values[ranked["s"]]
-    rules = pd.DataFrame(columns).assign(
+    rules = pd.DataFrame(columns, dtype=object).assign(  # pandas would turn intervals of integers into floats
         **{name: values.get_level_values(i).to_numpy(dtype=object) for i, name in enumerate(mined.sensitive)},
         support=ranked["support"] / len(table),
         confidence=ranked["support"] / ranked["n_q"],
