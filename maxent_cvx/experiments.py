@@ -663,8 +663,8 @@ def quantify(
     Returns
     -------
     DataFrame
-        K+, K-, score, entropy H(Q, S, B) in nats, the certified error of every P(s | q), the seconds in the solver, and
-        term_divergence (bits) if `original` has the bucket column. A score of several numbers has the columns
+        `K+`, `K-`, `score`, `entropy` H(Q, S, B) in nats, `certified_error` of every P(s | q), `seconds` in the solver,
+        and `term_divergence` (bits) if `original` has the bucket column. A score of several numbers has the columns
         "score[label]"; several measures have one column each, by name. The last columns are the `status` of the answer,
         or "infeasible" or "failed" without an answer, and the `message` with the reason; such a row has NaN elsewhere.
 

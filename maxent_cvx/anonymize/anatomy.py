@@ -304,7 +304,7 @@ def anatomy(
     >>> round(worst["max_p"].item(), 3)                 # no probability is above 1/l
     0.333
 
-    Buckets in which no probability reaches 0.6 for an adversary who knows any two implications:
+    Buckets in which no probability reaches 0.6 for an adversary who knows any one implication:
 
     >>> release = mx.anonymize.anatomy(hospital, qi=["Gender", "Degree"], sa="Disease", l=2, safe=(0.6, 1))
     >>> len(release.buckets), mx.attacks.worst_case(release, k=1)["disclosure"].item()

@@ -168,7 +168,7 @@ class Overlap:
                 "releases; pass a smaller overlap"
             )
         if not len(self.tuples):
-            raise TableError("nobody has the same QI in all releases, so nobody can be in all of them")
+            raise Infeasible("nobody has the same QI in all releases, so nobody can be in all of them")
 
 
 def _common(releases: Sequence[Release | GroupedRelease]) -> pd.MultiIndex:

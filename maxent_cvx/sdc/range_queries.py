@@ -541,7 +541,9 @@ class RangeQueries(DomainTechnique):
             )
         half, blocks = self.size // 2, 2 * len(table) // self.size
         if blocks < 2:
-            raise TableError(f"the table has {len(table)} records, fewer than size={self.size}; use a smaller size")
+            raise TableError(
+                f"the table has {pluralize(len(table), 'record')}, fewer than size={self.size}; use a smaller size"
+            )
         order = draws("RangeQueries", self.seed).permutation(len(table))
         values = as_numbers(table[confidential].iloc[order[: blocks * half]], confidential)
         of_block = values.reshape(blocks, half).sum(axis=1)

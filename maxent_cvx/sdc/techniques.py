@@ -95,7 +95,7 @@ class Known:
             if isinstance(name, str) and name == confidential:
                 raise StatementError(f"{name!r} is the confidential attribute, which cannot be in known")
             if name not in frame.columns:
-                others = [column for column in frame.columns if column is not confidential]
+                others = frame.columns.difference([confidential], sort=False)
                 raise unknown_name("attribute of the population", name, others)
             check_columns(frame, {"known": (name,)}, "the population")
             check_type(frame[name])
@@ -694,7 +694,9 @@ class Sampling(DomainTechnique):
         check_confidential(table, confidential)
         size = round(Fraction(f"{float(self.factor):.15g}") * len(table))  # as a decimal: the double 0.575 is less
         if not size:
-            raise TableError(f"factor={self.factor} of {len(table)} records is an empty sample; increase the factor")
+            raise TableError(
+                f"factor={self.factor} of {pluralize(len(table), 'record')} is an empty sample; increase the factor"
+            )
         drawn = draws("Sampling", self.seed).permutation(len(table))[:size]
         return Sample(table.iloc[drawn].reset_index(drop=True), confidential, domain_of(table[confidential]))
 

@@ -225,6 +225,7 @@ def test_wrong_arguments() -> None:
         (mx.UnknownName, releases, {"prior": {"x": 1.0}}),
         (mx.TableError, [generalized, generalized], {}),
         (mx.Infeasible, contradictory, {}),
+        (mx.Infeasible, [release(pd.DataFrame({"Q": [q], "S": ["x"], "B": [1]})) for q in "ab"], {}),
         (mx.Infeasible, contradictory, {"overlap": pd.DataFrame({"Q": ["a"]})}),
     ]:
         with pytest.raises(error):
