@@ -68,6 +68,11 @@ def check_int(
     return int(value)  # type: ignore[call-overload]
 
 
+def check_seed(value: object, error: type[MaxEntError] | None = None) -> int:
+    """Return the seed of a random generator, an integer of any size, such as secrets.randbits(128)."""
+    return check_int(value, "seed", 0, math.inf, error)
+
+
 def check_float(
     value: object, what: str, least: float = -math.inf, most: float = math.inf, error: type[MaxEntError] | None = None
 ) -> float:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from .._utils.errors import TableError, join_names, pluralize
 from .._utils.parallel import current_client, executor_for, then
 from .._utils.tables import Microdata, check_named, names, plain_index
-from .._utils.validation import check_int
+from .._utils.validation import check_int, check_seed
 from ..releases.partitioned import (
     CountedTuples,
     DaskTable,
@@ -129,7 +129,7 @@ def anatomy_of_partitions(
     """Publish a Dask DataFrame as buckets, see :func:`maxent_cvx.anonymize.anatomy`."""
     check_int(l, "l", 1, error=TableError)
     check_int(exempt, "exempt", 0, error=TableError)
-    check_int(seed, "seed", 0, error=TableError)
+    check_seed(seed, TableError)
     check_named(table.columns, {"qi": qi, "sa": sa}, "the table")
     bucket = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
     roles = Roles.read(qi, sa, bucket, None)
@@ -384,7 +384,7 @@ def anatomy_buckets(
     n = len(table)
     n_buckets = n // check_int(l, "l", 1, n, TableError)
     check_int(exempt, "exempt", 0, error=TableError)
-    check_int(seed, "seed", 0, error=TableError)
+    check_seed(seed, TableError)
     safety = Safety.read(safe)
     value, values = data.values()
     frequency = np.bincount(value)

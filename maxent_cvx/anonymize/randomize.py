@@ -7,7 +7,7 @@ import pandas as pd
 
 from .._utils.errors import StatementError, TableError, join_names
 from .._utils.tables import check_columns
-from .._utils.validation import check_int
+from .._utils.validation import check_seed
 from ..sources.queries import RandomizedResponse
 
 
@@ -47,7 +47,7 @@ def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: i
     {'no': 79, 'yes': 221}
     """
     RandomizedResponse(transition, reported=sa)  # checks the matrix
-    check_int(seed, "seed", 0, error=TableError)
+    check_seed(seed, TableError)
     check_columns(table, {"sa": (sa,)}, "the table")
     row = transition.index.get_indexer(pd.Index(table[sa]))
     if (row < 0).any():

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.tables import Microdata, check_once, distinct
-from .._utils.validation import check_in, check_int
+from .._utils.validation import check_in, check_int, check_seed
 from ..releases.release import Release
 from .anatomy import anatomy_buckets, draw, join, shuffled
 
@@ -186,7 +186,7 @@ def republish(
             table[columns].assign(**{release.bucket: anew}), qi=() if bare else release.qi, sa=release.sensitive,
             bucket=release.bucket, id=name,
         )  # fmt: skip
-    rng = np.random.default_rng(check_int(seed, "seed", 0, error=TableError))
+    rng = np.random.default_rng(check_seed(seed, TableError))
     bucket = np.full(len(table), -1)
     bucket[before >= 0] = release.persons.bucket[before[before >= 0]]
     history = History(bucket, value, values, places, len(release.buckets))

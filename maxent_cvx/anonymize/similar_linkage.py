@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from .._utils.errors import SolverError, TableError, join_names, pluralize
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, densely, names, tally
-from .._utils.validation import check_instance, check_int, check_label
+from .._utils.validation import check_instance, check_int, check_label, check_seed
 from ..priors import QIDistribution
 from ..releases.release import Release
 from ..worlds.conditions import DEVIATION_ROUNDING, deviations, one_r, swap_bounds
@@ -735,6 +735,6 @@ def similar_linkage_groups(
     check_label(condition, "condition", CONDITIONS)
     r = one_r(r)
     exempt, suppress = check_int(exempt, "exempt", 0), check_int(suppress, "suppress", 0)
-    groups = Linking.of(data, prior, exempt, check_int(seed, "seed", 0)).groups(r, condition, suppress)
+    groups = Linking.of(data, prior, exempt, check_seed(seed)).groups(r, condition, suppress)
     number = np.unique(groups.group, return_inverse=True)[1] + (0 if len(groups.left) else 1)
     return pd.Series(number, index=table.index, name="Bucket")

@@ -25,6 +25,7 @@ from .._utils.validation import (
     check_int,
     check_number,
     check_optional_bool,
+    check_seed,
 )
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
@@ -656,7 +657,7 @@ def definetti(
     limit = check_number(limit, "limit")
     check_optional_bool(progress, "progress")
     check_bool(calibrate, "calibrate")
-    check_int(seed, "seed", 0)
+    check_seed(seed)
     n_folds = _number_of_folds(release, folds) if calibrate or folds is not None else None
     if n_folds is not None and start is not None:
         raise StatementError("start applies to the model of all buckets; omit start, or omit folds and calibrate")

@@ -50,6 +50,7 @@ from .._utils.validation import (
     check_list,
     check_mapping,
     check_optional_bool,
+    check_seed,
 )
 from ..anonymize.anatomy import anatomy, exempt_values
 from ..anonymize.mondrian import mondrian
@@ -786,12 +787,14 @@ def minimality(
     check_instance(release, Release, "release")
     check_callable(algorithm, "algorithm")
     check_optional_bool(progress, "progress")
-    limit, n, seed = check_int(limit, "limit", 1), check_int(n, "n", FEWEST), check_int(seed, "seed", 0)
+    limit, n, seed = check_int(limit, "limit", 1), check_int(n, "n", FEWEST), check_seed(seed)
     if population is not None:
         check_dataframe(population, "population")
         check_columns(population, {"quasi-identifiers of the release": release.qi}, "the population")
     known = (
-        None if seeds is None else [check_int(number, "seeds", 0) for number in check_list(seeds, "seeds", "numbers")]
+        None
+        if seeds is None
+        else [check_int(number, "seeds", 0, math.inf) for number in check_list(seeds, "seeds", "numbers")]
     )
     if known is not None and not known:
         raise StatementError("seeds must be a list of at least one number")
@@ -1120,7 +1123,7 @@ def downcoding(
     check_instance(release, Release, "release")
     if not isinstance(algorithm, Minimal):
         check_callable(algorithm, "algorithm")
-    limit, n, seed = check_int(limit, "limit", 1), check_int(n, "n", FEWEST), check_int(seed, "seed", 0)
+    limit, n, seed = check_int(limit, "limit", 1), check_int(n, "n", FEWEST), check_seed(seed)
     nodes = read_hierarchies(hierarchies)
     for name in nodes:
         check_label(name, "quasi-identifier (given in hierarchies)", release.qi)

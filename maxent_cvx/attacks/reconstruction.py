@@ -41,6 +41,7 @@ from .._utils.validation import (
     check_number,
     check_optional_bool,
     check_seconds,
+    check_seed,
     check_str,
 )
 from ..plots.posterior import likeliest_values
@@ -907,7 +908,7 @@ def tabulate(
     check_columns(original, {"an attribute": columns}, "the original records")
     least_printed = 0 if suppressed is None else _least_printed(suppressed)
     width = check_int(noise, "noise", 0)
-    rng = np.random.default_rng(check_int(seed, "seed", 0))
+    rng = np.random.default_rng(check_seed(seed))
     numbers = (
         None if of is None else [as_fraction(number) for number in as_numbers(original[of], f"column {of!r}").tolist()]
     )

@@ -26,7 +26,7 @@ from .._utils.errors import DuplicateLabel, Infeasible, SolverError, StatementEr
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
-from .._utils.validation import check_float, check_instance, check_int, check_mapping, check_optional_bool
+from .._utils.validation import check_float, check_instance, check_int, check_mapping, check_optional_bool, check_seed
 from ..model.explain import removable_labels, without_labels
 from ..model.maxent import MaxEnt
 from ..model.measure import Measures
@@ -333,7 +333,7 @@ def _checked_options(
     check_optional_bool(progress, "progress")
     if draws is not None:
         check_int(draws, "draws", 2)
-    return Workers.asked(n_jobs), np.random.default_rng(check_int(seed, "seed", 0))
+    return Workers.asked(n_jobs), np.random.default_rng(check_seed(seed))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .._utils.errors import LONGEST_LABEL, BadProbability, StatementError, TableError, join_names
 from .._utils.formatting import Message, as_label, joined
 from .._utils.tables import Microdata, names
-from .._utils.validation import check_instance, check_int, check_number
+from .._utils.validation import check_instance, check_int, check_number, check_seed
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
@@ -263,7 +263,7 @@ def query_error(
     qi = data.qi
     if dimensions is not None:
         check_int(dimensions, "dimensions", 1, len(qi))
-    rng = np.random.default_rng(check_int(seed, "seed", 0))
+    rng = np.random.default_rng(check_seed(seed))
     (q, tuples), (s, values) = data.tuples(), data.values()
     if len(original) < view.n_records:
         raise TableError(_numbers_differ(view, view.n_records, original))

@@ -15,7 +15,7 @@ from .._utils.errors import StatementError, TableError, short_repr
 from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
 from .._utils.tables import as_list, as_numbers, names, sort_distinct
-from .._utils.validation import check_in, check_int, check_optional_bool, is_several
+from .._utils.validation import check_in, check_int, check_optional_bool, check_seed, is_several
 from ..measures.equivocation import areas, in_units, widths_asked
 from .techniques import Technique, check_confidential, domain_of, numeric_domain
 
@@ -193,7 +193,7 @@ def experiment(
     eps = widths_asked(at)
     check_optional_bool(progress, "progress")
     workers = Workers.asked(n_jobs, client)
-    check_int(seed, "seed", 0)
+    check_seed(seed)
     tasks = [
         (name, make, strength, [seed, repetition])
         for name, make, strengths in _named(techniques)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, Inaccurate, Infeasible, SolverError, StatementError, TableError, pluralize
 from .._utils.tables import as_numbers, ranges
-from .._utils.validation import check_array, check_in, check_int, check_number
+from .._utils.validation import check_array, check_in, check_int, check_number, check_seed
 from ..measures.equivocation import in_units
 from ..model.maxent import MaxEnt
 from ..releases.qi_table import QITable
@@ -507,7 +507,7 @@ class RangeQueries(DomainTechnique):
     def __post_init__(self) -> None:
         if check_int(self.size, "size", 2) % 2:
             raise StatementError(f"size must be even, as queries overlap by half of their records, got {self.size}")
-        check_int(self.seed, "seed", 0)
+        check_seed(self.seed)
         check_in(self.distribution, "distribution", DISTRIBUTIONS)
 
     def publish(self, table: pd.DataFrame, confidential: str) -> RangeSums:

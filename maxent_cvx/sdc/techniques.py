@@ -26,7 +26,7 @@ from .._utils.errors import (
 )
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.tables import as_numbers, check_columns, check_labels, choose, group_codes, repeated
-from .._utils.validation import check_dataframe, check_int, check_mapping, check_number
+from .._utils.validation import check_dataframe, check_int, check_mapping, check_number, check_seed
 from ..releases.qi_table import QITable
 
 
@@ -540,7 +540,7 @@ class BinomialNoise(DomainTechnique):
 
     def __post_init__(self) -> None:
         noise_limit(self.percent, 1)
-        check_int(self.seed, "seed", 0)
+        check_seed(self.seed)
         if self.prior is None:
             return
         if not isinstance(self.prior, pd.Series):
@@ -674,7 +674,7 @@ class Sampling(DomainTechnique):
     def __post_init__(self) -> None:
         if not 0 < check_number(self.factor, "factor") <= 1:
             raise BadProbability(f"factor must be a share of the records, above 0 and at most 1, got {self.factor!r}")
-        check_int(self.seed, "seed", 0)
+        check_seed(self.seed)
 
     def publish(self, table: pd.DataFrame, confidential: str) -> Sample:
         """Draw the sample; parameters as in :meth:`Technique.publish`.

@@ -63,7 +63,9 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         raise TableError(f"the values cannot be found among the group's columns: {error}") from error
     if (at < 0).any():
         raise unknown_name("value with a prior in the group", listed[int((at < 0).argmax())], group.columns)
-    if len(listed) != len(group) or not listed:
+    if group.empty:
+        raise TableError("the group must have at least one tuple and one value")
+    if len(listed) != len(group):
         raise TableError(
             f"the group has {pluralize(len(group), 'tuple')} but {pluralize(len(listed), 'value')}; make them equal"
         )

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from .._utils.errors import Inaccurate, pluralize
 from .._utils.formatting import ReprMixin, TablePreview
-from .._utils.validation import check_int
+from .._utils.validation import check_int, check_seed
 from .groups import Groups
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
@@ -189,7 +189,7 @@ def sample(
     {'child': 0.1, 'father': 0.2}
     """
     check_int(n, "n", FEWEST)
-    check_int(seed, "seed", 0)
+    check_seed(seed)
     single, signature, column = Groups.single(group, values)
     places = single.values.data
     f = single.prior / np.maximum(single.prior.max(axis=1, keepdims=True), np.finfo(float).tiny)

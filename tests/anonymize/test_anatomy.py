@@ -54,6 +54,16 @@ def test_buckets(drawn, more, seed):
         assert np.array_equal(getattr(release, name).toarray(), getattr(expected, name).toarray())
 
 
+def test_seeds_of_any_size():
+    """A secret seed may have 128 bits, all of which matter."""
+    frame = pd.DataFrame({"A": range(60), "S": list("abcdef") * 10})
+    buckets = [anatomy_buckets(frame, **ROLES, l=3, seed=seed) for seed in (2**127, 2**127, 2**126, 0)]
+    assert buckets[0].equals(buckets[1])
+    assert not any(buckets[0].equals(other) for other in buckets[2:])
+    for technique in (mx.sdc.Sampling(0.5, seed=2**127), mx.sdc.BinomialNoise(50, seed=2**127)):
+        assert len(technique.publish(frame, "S"))
+
+
 @given(people())
 def test_eligibility(drawn):
     """A table with a value in more than 1/l of it is refused, unless the values that are too frequent are exempt."""

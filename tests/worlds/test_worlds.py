@@ -388,6 +388,12 @@ def test_wrong_groups(error, change):
         mx.worlds.posterior(**arguments)
 
 
+def test_no_tuples():
+    """A group without people is refused in words of its own."""
+    with pytest.raises(mx.TableError, match="at least one"):
+        mx.worlds.posterior(GROUP.iloc[:0], [])
+
+
 def test_wrong_joint():
     with pytest.raises(TableError):
         mx.worlds.joint(GROUP.set_axis(list("aab")), ["HIV", "Flu", "Flu"], ["a", "b"])
