@@ -508,9 +508,10 @@ class _Component:
             for column, other in columns:
                 penalty = published.penalties[self.answers[column]]
                 count = n - np.arange(n + 1) if other else np.arange(n + 1)
-                miss = np.abs(published.answers[self.answers[column]] - count)
-                # Only differences matter: subtract the least first, so that answers far from all counts keep digits.
-                more, least = miss - miss.min(), miss.min()
+                answer = published.answers[self.answers[column]]
+                # Only differences matter: misses beyond that of the nearest count keep digits, however far the answer.
+                nearest = np.clip(answer, 0, n)
+                more, least = np.abs(count - nearest), abs(answer - nearest)
                 cost -= more * (more + 2 * least) / (2 * penalty.sd**2) if penalty.sd else more * penalty.weight
             costs.append(cost)
         return kinds, costs

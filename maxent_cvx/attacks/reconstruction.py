@@ -341,9 +341,9 @@ class RecordTypes:
             return check_label(of, "attribute of the domain", self.levels)
         numeric = [name for name, (_, values) in self.levels.items() if _are_numbers(values)]
         if len(numeric) != 1:
-            raise StatementError(
-                f"the numeric attributes are {join_names(numeric)}; pass of, the attribute of mean and median"
-            )
+            several = f"the numeric attributes {join_names(numeric)}; pass of, the attribute of mean and median"
+            none = "no numeric attribute, which a mean or median needs"
+            raise StatementError(f"the domain has {several if numeric else none}")
         return numeric[0]
 
 

@@ -53,10 +53,12 @@ def symbol_intervals(suppressed: object, zeros_shown: bool) -> Intervals:
         if symbol == OPEN:
             return {OPEN: (0.0, np.inf)}
         if (match := re.fullmatch(r"(<=?|≤)(\d{1,15})", symbol)) is None:
-            raise StatementError(f"suppressed must be a limit such as '<5' or '<=4', got {short_repr(suppressed)}")
+            raise StatementError(
+                f"a suppressed count must be a limit such as '<5' or '<=4', got {short_repr(suppressed)}"
+            )
         most = float(match[2]) - (match[1] == "<")
         if most < least:
-            raise StatementError(f"suppressed must be a limit above the smallest count, got {suppressed!r}")
+            raise StatementError(f"a suppressed count must be a limit above the smallest count, got {suppressed!r}")
         return {symbol: (least, most), OPEN: (0.0, np.inf)}
     if not isinstance(suppressed, Mapping):
         raise StatementError(f"suppressed must be a limit such as '<5', a dict or None, got {short_repr(suppressed)}")

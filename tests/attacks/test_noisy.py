@@ -114,6 +114,14 @@ def test_answers_far_from_all_counts():
     assert result.bayes_factors.to_numpy() == pytest.approx(np.repeat([2000.0, 1000.0], 20), rel=1e-9)
     assert result.table["x"].to_numpy() == pytest.approx(np.ones(40))
     assert np.isfinite(result.bayes_factors).all()
+    for sign in (1, -1):  # one person more or less cannot be seen in a double of 1e300
+        far = mx.attacks.noisy(
+            answers[:1].assign(answer=sign * 1e300),
+            names,
+            scipy.stats.laplace(scale=2),
+            pd.Series({"x": 0.5, "y": 0.5}),
+        )
+        assert far.bayes_factors.to_numpy() == pytest.approx(np.full(40, 0.5))
 
 
 def test_many_people_in_a_hierarchy():
