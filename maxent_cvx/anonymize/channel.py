@@ -206,7 +206,7 @@ def channel(
     {'a': 0.5, 'b': 0.166667, 'c': 0.166667, 'd': 0.166667} 0.5 True
     """
     joint = _read_joint(joint, "joint")
-    check_dataframe(loss, "loss")
+    _check_labels(loss, "loss")
     _same_labels(loss.index, joint.columns, "rows of loss", "columns of joint")
     costs = _numbers(loss.reindex(joint.columns), "loss")  # not loc: labels may be True and False
     check_in(per, "per", ("posterior", "lift", "ldp", "information"))
@@ -259,10 +259,8 @@ def _sensitive_name(joint: pd.DataFrame) -> object:
 
 def _read_joint(table: pd.DataFrame, what: str) -> pd.DataFrame:
     """Check that a table is a joint distribution, and name its quasi-identifiers."""
-    p = _numbers(check_dataframe(table, what), what)
-    for side, labels in (("row", table.index), ("column", table.columns)):
-        if labels.has_duplicates:
-            raise TableError(f"{what} has duplicate {side}s: {join_names(repeated(labels))}")
+    _check_labels(table, what)
+    p = _numbers(table, what)
     if (p < 0).any() or abs(p.sum() - 1) > ROUNDING:
         raise BadProbability(
             f"{what} must contain probabilities P(q, s) that sum to 1; they sum to {p.sum():.12g}, and the smallest is "
@@ -270,6 +268,14 @@ def _read_joint(table: pd.DataFrame, what: str) -> pd.DataFrame:
         )
     names = [name if name is not None else "q" if i == 0 else f"q{i + 1}" for i, name in enumerate(table.index.names)]
     return pd.DataFrame(p, table.index.set_names(names), table.columns)
+
+
+def _check_labels(table: pd.DataFrame, what: str) -> None:
+    """Check that a table is a DataFrame with distinct labels."""
+    check_dataframe(table, what)
+    for side, labels in (("row", table.index), ("column", table.columns)):
+        if labels.has_duplicates:
+            raise TableError(f"{what} has duplicate {side}s: {join_names(labels[labels.duplicated()].unique())}")
 
 
 def _numbers(table: pd.DataFrame, what: str) -> np.ndarray:
@@ -283,10 +289,8 @@ def _numbers(table: pd.DataFrame, what: str) -> np.ndarray:
 def _same_labels(given: pd.Index, expected: pd.Index, what: str, other: str) -> None:
     """Require the same labels in any order."""
     difference = given.symmetric_difference(expected)
-    if given.has_duplicates or len(difference):
-        raise TableError(
-            f"the {what} and the {other} must be the same, each once; they differ in {join_names(difference)}"
-        )
+    if len(difference):
+        raise TableError(f"the {what} and the {other} must be the same; they differ in {join_names(difference)}")
 
 
 def _adversary(adversary: Any, joint: pd.DataFrame, what: str) -> pd.DataFrame:

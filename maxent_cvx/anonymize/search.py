@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import NotDecided, SolverError, StatementError, TableError, pluralize, unknown_name
+from .._utils.errors import NotDecided, SolverError, StatementError, TableError, join_names, pluralize, unknown_name
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, group_codes, names
@@ -233,6 +233,8 @@ def search(
     threshold = check_float(threshold, "threshold", 0.0, 1.0)
     check_in(loss, "loss", LOSSES)
     chosen = [check_in(method, "a method", METHODS) for method in check_list(methods, "methods", "names")]
+    if not chosen:
+        raise StatementError(f"methods must contain at least one of {join_names(METHODS)}")
     suppression = check_float(suppression, "suppression", 0.0, 1.0)
     check_optional_bool(progress, "progress")
     seconds = np.inf if time_limit is None else check_seconds(time_limit, "time_limit")

@@ -324,6 +324,7 @@ def test_any_name_of_a_quasi_identifier(name):
         ({"joint": [[1.0]]}, TableError),
         ({"joint": hospital() * 2}, BadProbability),
         ({"loss": wrong(["Flu", "HIV"])}, TableError),
+        ({"loss": wrong(hospital().columns).set_axis(["y"] * 5, axis=1)}, TableError),
         ({"limit": 0.1}, Infeasible),
         ({"limit": 1.5}, BadProbability),
         ({"limit": 0.9, "per": "lift"}, Infeasible),

@@ -260,6 +260,7 @@ def test_wrong_arguments():
         (mx.StatementError, {"knowledge": ["P(x | age=0) <= 0.5"], "suppression": 0.1}),
         (mx.Infeasible, {"knowledge": ["P(x) = 1"]}),
         (mx.StatementError, {"loss": "entropy"}),
+        (mx.StatementError, {"methods": []}),
     ]:
         with pytest.raises(error):
             mx.anonymize.search(**{"table": table, "qi": "age", "sa": "S", "progress": False, **change})
