@@ -154,7 +154,7 @@ def compare_solvers(
     Raises
     ------
     UnknownName
-        If a solver or an option does not exist; raised before any solver is called.
+        If a solver, or an option of DUAL_NEWTON or DUAL_LBFGS, does not exist; raised before any solver is called.
     SolverError
         If an element of `solvers` is neither a name nor a backend, or two different solvers have the same name.
     StatementError

@@ -158,7 +158,7 @@ def check_columns(
     check_labels(frame.columns, f"a name of a column of {what}")
     columns = check_named(frame.columns, roles, what)
     if frame.empty:
-        raise TableError(f"{what} has no rows; at least one record is needed")
+        raise TableError(f"there are no rows in {what}; at least one record is needed")
     for column in columns:
         cells = frame[column]
         if column in sets and cells.dtype == object:  # each value of a set is checked like a single value

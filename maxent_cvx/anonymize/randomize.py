@@ -7,7 +7,7 @@ import pandas as pd
 
 from .._utils.errors import StatementError, TableError, join_names
 from .._utils.tables import check_columns
-from .._utils.validation import check_seed
+from .._utils.validation import check_seed, check_str
 from ..sources.queries import RandomizedResponse
 
 
@@ -46,7 +46,7 @@ def randomize(table: pd.DataFrame, *, sa: str, transition: pd.DataFrame, seed: i
     >>> pd.crosstab(truth["Smokes"], reported).loc["yes"].to_dict()             # about a fifth of 300 report the opposite
     {'no': 79, 'yes': 221}
     """
-    RandomizedResponse(transition, reported=sa)  # checks the matrix
+    RandomizedResponse(transition, reported=check_str(sa, "sa"))  # checks the matrix
     check_seed(seed, TableError)
     check_columns(table, {"sa": (sa,)}, "the table")
     row = transition.index.get_indexer(pd.Index(table[sa]))
