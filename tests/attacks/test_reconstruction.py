@@ -231,6 +231,8 @@ def test_values_that_are_pairs_are_no_intervals() -> None:
     tables = tabulate(pd.DataFrame({"place": places}), [[], "place"], suppressed=None)
     assert str(tables[1]) == "<Statistic: place=('a', 1): 2 people>"
     assert reconstruct(tables, {"place": [("a", 1), ("b", 2)]}).unique
+    table = mx.PublishedTable(places.value_counts().rename_axis("place").reset_index(name="n"))
+    assert reconstruct(table, {"place": [("a", 1), ("b", 2)]}).unique
     assert str(Statistic({"age": pd.Interval(20, 30, closed="left")}, 3)) == "<Statistic: age in [20, 30): 3 people>"
 
 
