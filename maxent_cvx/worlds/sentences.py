@@ -468,7 +468,7 @@ def _at(known: pd.Index, label: object, what: str) -> int:
     """Return the position of a label, which must be unique."""
     at = known.get_loc(check_label(label, what, known))
     if not isinstance(at, int | np.integer):
-        hint = f"; write a tuple of {', '.join(map(str, known.names))}" * (known.nlevels > 1)
+        hint = f"; write a tuple of {known.nlevels} labels" * (known.nlevels > 1)
         raise StatementError(f"{short_repr(label)} matches more than one {what}, but an atom needs one{hint}")
     return int(at)
 
