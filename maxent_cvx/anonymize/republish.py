@@ -124,9 +124,9 @@ def republish(
         release must have an unchanged value; a person whose value has changed needs a new pseudonym.
     method : str
         "independent": Anatomy, ignoring the earlier release. "history_guided": everybody stays in the old bucket;
-        newcomers take the places of former people with the same value, and other newcomers are put into new buckets.
-        "m_invariant": the same, but places that remain empty are published as counterfeits, so that the values of a
-        bucket never change.
+        newcomers take the places of former people with the same value, others are put into new buckets, and those who
+        fill no new bucket join buckets without their value. "m_invariant": the same, but places that remain empty, also
+        in new buckets, are published as counterfeits, so that the values of a bucket never change.
     l : int
         Number of different values per bucket.
     exempt : int
