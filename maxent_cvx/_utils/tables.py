@@ -7,6 +7,7 @@ import math
 import numbers
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self

@@ -275,7 +275,7 @@ def _check_labels(table: pd.DataFrame, what: str) -> None:
     check_dataframe(table, what)
     for side, labels in (("row", table.index), ("column", table.columns)):
         if labels.has_duplicates:
-            raise TableError(f"{what} has duplicate {side}s: {join_names(labels[labels.duplicated()].unique())}")
+            raise TableError(f"{what} has duplicate {side}s: {join_names(repeated(labels))}")
 
 
 def _numbers(table: pd.DataFrame, what: str) -> np.ndarray:
