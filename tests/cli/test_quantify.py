@@ -125,15 +125,17 @@ def test_compare(run, document, folder):
     assert plt.get_fignums() == before
 
 
+def test_solvers(run):
+    """The solvers are listed by name."""
+    assert "DUAL_NEWTON" in run("solvers")
+
+
 def test_console_entry():
     """Installed, the program is called maxent-cvx; it ends with 2 on bad input."""
     where = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     program = shutil.which("maxent-cvx", path=where)
     if program is None:
         pytest.skip("maxent-cvx is not on the PATH")
-    done = subprocess.run([program, "solvers"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "DUAL_NEWTON" in done.stdout
     done = subprocess.run([program, "quantify", "nobody.csv"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "nobody.csv" in done.stderr
