@@ -627,6 +627,8 @@ def notations_of_dates(column: pd.Series) -> list[str]:
 
 def _forms_of(texts: pd.Series, forms: Iterable[str] = DATE_FORMS) -> list[str]:
     """Return the formats that fit all texts."""
+    if not re.search(r"\d", texts.iloc[0]):  # most columns have none, and formats are slow to try
+        return []
     return [form for form in forms if pd.to_datetime(texts, format=form, errors="coerce").notna().all()]
 
 

@@ -64,9 +64,9 @@ def bounds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def contradictory_adult(n: int) -> tuple[mx.MaxEnt, list[str]]:
+def contradictory_adult(records: int, n: int) -> tuple[mx.MaxEnt, list[str]]:
     """Adult, and n statements: all are true but the last, which two others contradict together."""
-    table = mx.datasets.load_adult().head(14_210)
+    table = mx.datasets.load_adult().head(records)
     release = mx.anonymize.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
 
     def share(given: dict[str, str]) -> float:
@@ -94,7 +94,7 @@ def contradictory_adult(n: int) -> tuple[mx.MaxEnt, list[str]]:
 def contradictions(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Models of growing knowledge, three statements of which clash."""
     for n in options.rows:
-        model, clashing = contradictory_adult(n)
+        model, clashing = contradictory_adult(options.records, n)
         to_diagnose, clash = timed(model.diagnose)
         to_relax, relaxed = timed(model.relax)
         yield {
@@ -110,7 +110,7 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     """Print and return the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("question", choices=list(QUESTIONS))
-    parser.add_argument("--records", type=int, default=14_210, help="of `bounds`")
+    parser.add_argument("--records", type=int, default=14_210)
     parser.add_argument("--rows", type=int, nargs="+", default=[20, 200, 500], help="statements")
     parser.add_argument("--check", type=int, default=0, help="exact ends of every interval to be compared")
     options = parser.parse_args(arguments)

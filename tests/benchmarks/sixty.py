@@ -165,6 +165,8 @@ def models(largest: float = math.inf) -> dict[str, mx.MaxEnt]:
     every = {}
     for size in SIZES:
         data = published(*size)
+        if len(nothing(data).space) > largest:  # and so are those of larger sizes
+            break
         for kind, make in KINDS.items():
             model = make(data)
             if len(model.space) <= largest:

@@ -28,7 +28,7 @@ RUNS = {
     "peers.transport": ["--n", "6", "--temperatures", "0.1", "--together"],
     "peers.views": ["--kinds", "means", "--together"],
     "questions bounds": ["--records", "1000", "--rows", "6"],
-    "questions contradictions": ["--rows", "300"],
+    "questions contradictions": ["--records", "2000", "--rows", "300"],
     "sizes": ["--times", "1", "--largest", "30"],
     "soft_objectives": ["--n", "6", "--k", "3", "--together"],
     "solvers": ["--records", "200", "--rows", "6", "--solvers", "DUAL_NEWTON,DUAL_LBFGS,CLARABEL"],
@@ -79,11 +79,11 @@ def test_sixty(tmp_path):
 
 def test_honesty():
     """Models of every kind are drawn, solved and compared with the oracle, in one process and in two."""
-    table = honesty.main(["--number", "2", "--largest", "20"])
+    table = honesty.main(["--number", "1", "--largest", "20"])
     assert list(table["kind"]) == [*honesty.KINDS, *honesty.NEAR]
     assert (table[["answered", "refused", "infeasible", *honesty.FAILURES]].sum(axis=1) == table["models"]).all()
     assert (table[list(honesty.FAILURES)] == 0).all(axis=None)
-    few = ["--kinds", "tame", "infeasible", "--number", "2"]
+    few = ["--kinds", "tame", "--number", "2"]
     tables = [honesty.main([*few, "--jobs", jobs]).drop(columns="seconds") for jobs in ("1", "2")]
     pd.testing.assert_frame_equal(*tables, check_exact=True)
 

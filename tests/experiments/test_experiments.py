@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import cvxpy as cp
@@ -168,30 +167,17 @@ def test_wrong_arguments(release):
 BOUNDS = [(0, 0), (0, 3), (1, 1), (2, 3), (4, 1)]
 
 
-@contextmanager
-def local_cluster(**settings: str) -> Iterator[object]:
-    """A client of two workers of this machine."""
+@pytest.fixture(scope="module")
+def client() -> Iterator[object]:
+    """Two workers of this machine; Dask tries to reach a dead one for a minute, not for the hour of other tests."""
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     import dask
 
     with (
-        dask.config.set({**PATIENT_DASK, **settings}),
+        dask.config.set({**PATIENT_DASK, "distributed.comm.timeouts.connect": "60s"}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[object]:
-    with local_cluster() as client:
-        yield client
-
-
-@pytest.fixture
-def client_that_gives_up() -> Iterator[object]:
-    """Dask retries a connection to a dead worker until this timeout, an hour with the patience of the other tests."""
-    with local_cluster(**{"distributed.comm.timeouts.connect": "60s"}) as client:
         yield client
 
 
@@ -249,10 +235,10 @@ def test_an_interrupt(hospital, release, client):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 @pytest.mark.filterwarnings("ignore")
-def test_a_worker_that_is_killed(release, client_that_gives_up):
+def test_a_worker_that_is_killed(release, client):
     """The table is the same if a worker is killed, as its work is done again."""
     sweep = partial(mx.sweep, mx.MaxEnt(release), "P(HIV | Gender=male)", value=[i / 50 for i in range(12)])
-    client, killed = client_that_gives_up, []
+    killed = []
 
     def kill() -> None:
         killed.append(next(iter(client.run(os.getpid).values())))

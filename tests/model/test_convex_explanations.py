@@ -38,7 +38,7 @@ def each(side):
 @pytest.mark.parametrize("case", [*KINDS, 40, 44])
 def test_prices_are_derivatives_of_the_entropy(case):
     """They are dH / d(right-hand side), of one or two (40 and 44) convex statements and of the linear ones beside."""
-    table = missed(drawn(case) if isinstance(case, int) else drawn(list(KINDS).index(case), [case]))
+    table = missed(drawn(case) if isinstance(case, int) else drawn(list(KINDS).index(case), case))
     assert table["close"].all(), table
     if case in KINDS:
         assert table["price"].iloc[0] < 0 if case == "entropy" else table["price"].iloc[0] > 0
@@ -134,7 +134,7 @@ def test_statements_that_are_hard_to_certify():
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_are_those_of_conic_programs(kind):
     """Every end is attained, and is that of CLARABEL with tight tolerances."""
-    table = apart(drawn(list(KINDS).index(kind), [kind]))
+    table = apart(drawn(list(KINDS).index(kind), kind))
     assert (table["exact"] == "both").all()
     assert np.allclose(table[["low outside", "high outside"]], 0, atol=1e-6)
 
@@ -221,7 +221,7 @@ def test_whole_assignments(view):
 @pytest.mark.parametrize("kind", KINDS)
 def test_diagnose_and_relax(kind):
     """The diagnosis has the least value that the other statements permit; the relaxed statement has that side."""
-    case = drawn(list(KINDS).index(kind), [kind])
+    case = drawn(list(KINDS).index(kind), kind)
     model = case.model(np.array([-1.0, case.sides[-1]]))
     (constraint,) = model.constraints[kind]
     sign = -1 if kind == "entropy" else 1  # H >= 1, or f <= -1

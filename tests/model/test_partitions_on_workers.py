@@ -46,7 +46,7 @@ def connected(n_workers: int, memory_limit: str, **memory: Any) -> Iterator[Any]
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[object]:
+def client() -> Iterator[Any]:
     with connected(2, "2GiB") as client:
         yield client
 
@@ -94,24 +94,26 @@ def test_a_task_larger_than_a_worker() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 @pytest.mark.filterwarnings("ignore")
-def test_lost_workers() -> None:
-    """The results of one that is killed are computed again by others; without a cluster there is an error."""
+def test_lost_workers(client: Any) -> None:
+    """The results of one that is killed are computed again by others; without a cluster there is an error.
+
+    It closes the cluster of this module, and so is the last test of it.
+    """
     model, killed = mx.MaxEnt(adult(6_000, 4)).add(*STATEMENTS), []
     here = model.solve(threads=1)
-    with connected(2, "2GiB") as client:
 
-        def kill(iteration: mx.solvers.Iteration) -> None:
-            if iteration.iteration == 2 and not killed:
-                killed.append(next(iter(client.run(os.getpid).values())))
-                os.kill(killed[0], signal.SIGKILL)
+    def kill(iteration: mx.solvers.Iteration) -> None:
+        if iteration.iteration == 2 and not killed:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
 
-        assert same(here, model.solve(client=client, callback=kill))
-        assert killed
+    assert same(here, model.solve(client=client, callback=kill))
+    assert killed
 
-        def close(iteration: mx.solvers.Iteration) -> None:
-            if iteration.iteration == 1:
-                client.cluster.close()
+    def close(iteration: mx.solvers.Iteration) -> None:
+        if iteration.iteration == 1:
+            client.cluster.close()
 
-        with pytest.raises(mx.SolverError):
-            model.solve(client=client, callback=close)
+    with pytest.raises(mx.SolverError):
+        model.solve(client=client, callback=close)
     assert model.solve(threads=1).certificate.holds

@@ -8,7 +8,8 @@ of CVXPY.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import cvxpy as cp
@@ -126,10 +127,11 @@ def view_of(rng: np.random.Generator) -> mx.View:
     return mx.Release.from_buckets(table.assign(b=rng.integers(0, 3, n)), qi="g", sa="s", bucket="b")
 
 
-def drawn(seed: int, kinds: Sequence[str] | None = None) -> Drawn:
+@cache
+def drawn(seed: int, *kinds: str) -> Drawn:
     """Draw a model whose convex statements are between what is attainable and what does not bind."""
     rng = np.random.default_rng(seed)
-    kinds = tuple(kinds or rng.choice(list(KINDS), 2, replace=False).tolist())
+    kinds = kinds or tuple(rng.choice(list(KINDS), 2, replace=False).tolist())
     view = view_of(rng)
     seeds = rng.integers(0, 2**31, len(kinds))
     group, shift, soft = str(rng.choice(list("abc"))), float(rng.uniform(0.03, 0.1)), rng.random() < 0.25
@@ -161,7 +163,7 @@ def drawn(seed: int, kinds: Sequence[str] | None = None) -> Drawn:
         sides.append(at[1] + ROOM * (at[1] - at[0]))
         ways.append(at[1] - at[0])
     if min(ways) < LEAST_WAY:
-        return drawn(seed + 1000, kinds)
+        return drawn(seed + 1000, *kinds)
 
     def model(values: np.ndarray) -> mx.MaxEnt:
         made = with_linear(float(values[-1]))

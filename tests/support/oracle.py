@@ -30,7 +30,7 @@ DIGITS = 80
 #: Residuals of the optimality conditions, people, below which an answer is the answer.
 SOLVED = mp.mpf(10) ** -50
 #: Most steps of Newton's method.
-STEPS = 200
+STEPS = 60
 
 
 @dataclass(frozen=True)
