@@ -474,22 +474,20 @@ class ForcingSets:
 
 
 @single_thread
-def multipliers_from_counts(form: LinearForm, counts: np.ndarray) -> np.ndarray:
-    """Find multipliers m with x = w exp(A' m - 1) where x > 0; they are infinite for rows that force zeros.
+def multipliers_from_counts(form: LinearForm, counts: np.ndarray, exponent: np.ndarray | float = 0.0) -> np.ndarray:
+    """Find multipliers m with x = w exp(A' m + exponent - 1) where x > 0; they are infinite for rows that force zeros.
 
-    m is the minimum-norm least-squares solution of A' m = log(x / w) + 1 over the terms with x > 0. Inequalities that
+    m is the minimum-norm least-squares solution of A' m = log(x / w) + 1 - exponent over the terms with x > 0. Inequalities that
     are inactive, or whose multiplier has the wrong sign, get 0. If that leaves a residual, inequalities are added again
     one by one; among identical rows, one may then have the whole multiplier.
     """
-    return _multipliers(form, counts, ~determined(form))
+    return _multipliers(form, counts, exponent, ~determined(form))
 
 
 def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -> np.ndarray:
     """Return the multipliers of all rows, given those of the soft rows."""
     multipliers = np.concatenate([np.zeros(form.n_hard), soft])
-    with np.errstate(under="ignore", over="ignore"):
-        hard = replace(form.hard, weights=form.weights * np.exp(form.rmatvec(multipliers)))
-    multipliers[: form.n_hard] = multipliers_from_counts(hard, counts)
+    multipliers[: form.n_hard] = multipliers_from_counts(form.hard, counts, form.rmatvec(multipliers))
     return multipliers
 
 
@@ -513,12 +511,14 @@ def determined(form: LinearForm) -> np.ndarray:
     return is_determined
 
 
-def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+def _multipliers(
+    form: LinearForm, counts: np.ndarray, exponent: np.ndarray | float, candidates: np.ndarray
+) -> np.ndarray:
     """Return :func:`multipliers_from_counts` with multipliers for the candidate rows only."""
     original, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, too
     if form is not original:
         m = np.empty(form.shape[0])
-        m[order] = _multipliers(form, counts, candidates[order])
+        m[order] = _multipliers(form, counts, exponent, candidates[order])
         return m
     value = form.exact_matvec(counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
@@ -528,10 +528,12 @@ def _multipliers(form: LinearForm, counts: np.ndarray, candidates: np.ndarray) -
         zero = counts == 0
         counts = np.where(empty_terms(form, direction, zero, np.zeros(len(counts))), 0.0, counts)
     positive = counts > 0
-    m = _with_signs(form, at_low, at_high, candidates, lambda active: _finite_multipliers(form, counts, active))
-    if np.abs(_residual(form, counts, m)).max(initial=0.0) > PRECISE_LOG:
-        m = _with_rows_added(form, counts, m, at_low & candidates, at_high & candidates)
-        if np.abs(_residual(form, counts, m)).max(initial=0.0) > PRECISE_LOG:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        target = np.where(positive, np.log(counts / form.weights) + 1 - exponent, np.nan)
+    m = _with_signs(form, at_low, at_high, candidates, lambda active: _finite_multipliers(form, target, active))
+    if np.abs(_residual(form, target, m)).max(initial=0.0) > PRECISE_LOG:
+        m = _with_rows_added(form, target, m, at_low & candidates, at_high & candidates)
+        if np.abs(_residual(form, target, m)).max(initial=0.0) > PRECISE_LOG:
             return np.full(form.shape[0], np.nan)
     if positive.all():
         return m
@@ -558,11 +560,12 @@ def _with_signs(
     return m
 
 
-def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """Return the minimum-norm least-squares solution over the positive terms."""
-    m, positive, rows = np.zeros(form.shape[0]), np.flatnonzero(counts > 0), np.flatnonzero(active)
+def _finite_multipliers(form: LinearForm, target: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """Return the minimum-norm least-squares solution over the positive terms; `target` is NaN for all others."""
+    is_positive = ~np.isnan(target)
+    m, positive, rows = np.zeros(form.shape[0]), np.flatnonzero(is_positive), np.flatnonzero(active)
     if len(positive) * len(rows) ** 2 <= MOST_DENSE:  # with a ridge, redundant rows share less exactly
-        matrix, right = form.matrix[rows][:, positive].toarray().T, _residual(form, counts, m)[positive]
+        matrix, right = form.matrix[rows][:, positive].toarray().T, target[positive]
         is_known = rows >= form.n_facts
         apart, size, _ = _apart(matrix[:, ~is_known], matrix[:, is_known])
         m[rows[is_known]] = np.linalg.lstsq(apart / size, right, rcond=REMAINDERS)[0] / size
@@ -573,9 +576,9 @@ def _finite_multipliers(form: LinearForm, counts: np.ndarray, active: np.ndarray
             m[rows] = plain  # remainders so small that they are mostly rounding errors
         return m
     known = np.flatnonzero(active[form.n_published :])
-    factor = newton_system(form).at((counts > 0).astype(float), RIDGE)
+    factor = newton_system(form).at(is_positive.astype(float), RIDGE)
     for _ in range(REFINEMENTS):
-        gradient = np.where(active, form.matvec(_residual(form, counts, m)), 0.0)
+        gradient = np.where(active, form.matvec(_residual(form, target, m)), 0.0)
         m = m + factor.solve(gradient, known, LEAST_SQUARES)
     return m
 
@@ -592,14 +595,13 @@ def _apart(published: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.nda
     return apart, np.where(size > DETERMINED * np.linalg.norm(known, axis=0), size, np.inf), multiples
 
 
-def _residual(form: LinearForm, counts: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """Compute log(x / w) + 1 - A' m for positive terms, and 0 for other terms."""
-    with np.errstate(divide="ignore"):
-        return np.where(counts > 0, np.log(counts / form.weights) + 1 - form.rmatvec(m), 0.0)
+def _residual(form: LinearForm, target: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Compute the target minus A' m for positive terms, and 0 for other terms."""
+    return np.where(np.isnan(target), 0.0, target - form.rmatvec(m))
 
 
 def _with_rows_added(
-    form: LinearForm, counts: np.ndarray, m: np.ndarray, at_low: np.ndarray, at_high: np.ndarray
+    form: LinearForm, target: np.ndarray, m: np.ndarray, at_low: np.ndarray, at_high: np.ndarray
 ) -> np.ndarray:
     """Reduce the residual of multipliers with the right signs by adding inequalities to the active rows.
 
@@ -609,7 +611,7 @@ def _with_rows_added(
     """
     active = (m != 0) | (form.is_equation & (at_low | at_high))
     for _ in range(SIGN_ROUNDS):
-        gradient = form.matvec(_residual(form, counts, m))
+        gradient = form.matvec(_residual(form, target, m))
         gradient = np.where(
             active, 0.0, np.where(at_low, np.maximum(gradient, 0), 0) - np.where(at_high, np.minimum(gradient, 0), 0)
         )
@@ -617,7 +619,7 @@ def _with_rows_added(
             break
         active[gradient.argmax()] = True
         while True:
-            step = _finite_multipliers(form, counts, active) - m
+            step = _finite_multipliers(form, target, active) - m
             beyond = m + step
             wrong = active & ~form.is_equation & (((beyond > 0) & ~at_low) | ((beyond < 0) & ~at_high))
             if not wrong.any():

@@ -133,6 +133,13 @@ def test_functions_without_names_are_told_apart(release):
     assert {"P(Disease | Gender): Flu, male", "your own (6): Flu, male"} <= set(names)
 
 
+def test_a_soft_statement_of_any_weight(release):
+    """A value that the release does not permit has the price -weight / N, also where exp(weight) overflows."""
+    for weight in (1e3, 1e5):
+        post = MaxEnt(release).add(P("Flu", given=MEN).softly(0.9, weight=weight)).solve()
+        assert post.prices()["price"].iloc[0] == pytest.approx(-weight / 10, rel=1e-6)
+
+
 def test_a_statement_that_the_release_implies_has_the_price_zero():
     """If a bucket contains all people of a kind, a statement about their shares has the price 0, whatever is known."""
     records = pd.DataFrame(
