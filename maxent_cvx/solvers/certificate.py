@@ -566,7 +566,8 @@ def found_near(
     # Correct the active rows: from x' to x''.
     side, corrected = np.where(at_low, form.low, form.high), involved & (at_low | at_high)
     inward = np.where(form.is_equation, 0.0, np.where(at_low, 1.0, -1.0))
-    repeated, contradiction = repeated_rows(blocks, corrected & form.is_equation, side, rounding + sums["widths"], over)
+    equations = np.flatnonzero((corrected & form.is_equation)[form.n_published :]) + form.n_published
+    repeated, contradiction = repeated_rows(blocks, equations, side, rounding + sums["widths"], over)
     local = over.map(LocalRows, blocks, common=(corrected & ~repeated, side, rounding, 1 / max(len(blocks), 1)))
     used, correction = correct(local, side, rounding, inward, restriction.of_row, over)
     distance = np.zeros(len(m))
@@ -612,15 +613,15 @@ def found_near(
 
 
 def repeated_rows(
-    blocks: Sequence[Any], equations: np.ndarray, side: np.ndarray, side_error: np.ndarray, over: OverPartitions
+    blocks: Sequence[Any], rows: np.ndarray, side: np.ndarray, side_error: np.ndarray, over: OverPartitions
 ) -> tuple[np.ndarray, float]:
-    """Mark equations that equal an earlier one on all terms that are not fixed, and bound their contradictions.
+    """Mark equations of knowledge that equal an earlier one on all terms that are not fixed, among the given `rows`.
 
     They hold where that one does, up to the contradiction between the two, which is relative to the side, and due to
-    rounding; of all associations of a few attributes, most are such rows. Coefficients other than 1 and -1 may be
-    rounded, and are left to the general case.
+    rounding; its bound is returned, too. Of all associations of a few attributes, most are such rows. Coefficients other
+    than 1 and -1 may be rounded, and are left to the general case.
     """
-    is_repeated, rows = np.zeros(len(side), dtype=bool), np.flatnonzero(equations)
+    is_repeated = np.zeros(len(side), dtype=bool)
     if len(rows) < MANY_ROWS:
         return is_repeated, 0.0
     sums = over.total(on_open_and_fixed_terms, blocks, common=(rows,))
@@ -644,18 +645,16 @@ def on_open_and_fixed_terms(block: Block, rows: np.ndarray) -> dict[str, np.ndar
     `n_other` is the number of coefficients that are not 1 or -1, or may be rounded, and `mass` that of all records.
     """
     form, known = block.form, block.form.known
-    number = rows + block.n_own
-    is_known = number >= form.n_published
-    distinct = known.distinct[np.where(is_known, number - form.n_published, 0)]
+    distinct = known.distinct[rows + block.n_own - form.n_published]
     is_open = known.collect((~block.settled.fixed).astype(float)) > 0
     multiples, rest = split_exactly(np.where(is_open[known.of_term], 0.0, block.near))
     value = distinct @ known.collect(multiples)
     error = EPS * (np.diff(distinct.indptr) + len(multiples)) * (absolute(distinct) @ known.collect(np.abs(rest)))
-    other = np.bincount(entry_rows(distinct), np.abs(distinct.data) != 1, len(rows)) + ~is_known
+    other = np.bincount(entry_rows(distinct), np.abs(distinct.data) != 1, len(rows))
     return {
         "hash": distinct @ np.where(is_open, np.random.default_rng(0).uniform(1, 2, len(is_open)), 0.0),
         "fixed": value + distinct @ known.collect(rest), "error": error + EPS * np.abs(value),
-        "n_other": other + (form.coefficient_error[number] != 0), "mass": np.full(len(rows), block.near.sum()),
+        "n_other": other + (form.coefficient_error[rows + block.n_own] != 0), "mass": np.full(len(rows), block.near.sum()),
     }  # fmt: skip
 
 
