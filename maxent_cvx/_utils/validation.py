@@ -17,13 +17,14 @@ from contextlib import suppress
 from numbers import Real
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from .errors import BadProbability, MaxEntError, StatementError, TableError, short_repr, unknown_name
-from .formatting import DATE_PATTERN
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -238,6 +239,8 @@ def check_keywords(given: Iterable[str], what: str, known: Collection[str]) -> N
 
 def check_label(value: object, what: str, known: Collection[Any]) -> Any:
     """Return the known label that a value denotes."""
+    import pandas as pd  # not above: --help of the command line does not load it
+
     label = label_of(value, known) if isinstance(known, pd.Index) else value
     if not isinstance(label, Hashable) or not _is_in(label, known):
         raise unknown_name(what, value, known)
@@ -249,6 +252,10 @@ def label_of(value: object, known: pd.Index) -> object:
 
     pandas reads "2020" as the whole year; here a text selects an equal text, or the date that it names.
     """
+    import pandas as pd
+
+    from .formatting import DATE_PATTERN
+
     if isinstance(known, pd.CategoricalIndex):
         known = known.categories
     is_period = isinstance(known, pd.PeriodIndex) and not isinstance(value, pd.Period)  # which contains times, too
