@@ -336,6 +336,11 @@ class PartitionedPosterior(ReprMixin):
         return self.release
 
     @property
+    def names_people(self) -> bool:
+        """Whether the model names people."""
+        return len(self._whole.people.names) > 0
+
+    @property
     def known_people(self) -> People:
         """The people named in the model."""
         return self._whole.people
