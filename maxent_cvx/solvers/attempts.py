@@ -43,7 +43,7 @@ OPPOSED = 1e6
 DEPENDENT = 1e-10
 #: Records: the tolerance for zeros in the second attempt, so that P = 1 - 1e-9 is not treated as 1; and the largest
 #: number of terms for which zeros are searched for after a solve, by presolve with it or by a linear program.
-STRICT_ZERO, LARGEST_AGAIN = 1e-12, 100_000
+STRICT_ZERO, LARGEST_AGAIN = 1e-14, 100_000
 #: Records: a term whose count is smaller than this after a solve may be zero.
 VANISHED = 1e-9
 #: The largest number of rows of knowledge for which least squares search for such zeros, and of terms for which a linear
