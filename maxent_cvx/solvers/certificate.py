@@ -66,7 +66,8 @@ PROJECTION_PRECISION = 0.03
 PROJECTION_RIDGE = 1e-10
 #: Relative to the tolerance of each row: the largest violation at which a point is first certified without projection.
 NEARLY_HOLD = 0.1
-#: From this number of equations on, those that repeat others on all open terms are looked for.
+#: From this number of equations on, those that repeat others on all open terms are looked for; a small system needs no
+#: reduction. A choice, not a measurement.
 MANY_ROWS = 100
 #: Records: smaller counts are set to 0 at the certifying point, which adds as much to the gap.
 VANISHED = 1e-18
