@@ -44,6 +44,9 @@ DEPENDENT = 1e-10
 #: Records: the tolerance for zeros in the second attempt, so that P = 1 - 1e-9 is not treated as 1; and the largest
 #: number of terms for which zeros are searched for after a solve, by presolve with it or by a linear program.
 STRICT_ZERO, LARGEST_AGAIN = 1e-14, 100_000
+#: Records: the largest upper bound of such a zero. Where typed numbers contradict each other at 1e-11, thousands of terms
+#: have bounds just below 1e-9 without being zero (Adult's rules with exact scores), and the rows do not hold without them.
+EXACT_ZERO = 1e-11
 #: Records: a term whose count is smaller than this after a solve may be zero.
 VANISHED = 1e-9
 #: The largest number of rows of knowledge for which least squares search for such zeros, and of terms for which a linear
@@ -90,6 +93,7 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
         return None
     # Of the reduced problem: least squares where its Schur complement is small, otherwise a linear program.
     form, proofs = reduced.form, []
+    exact = replace(problem.form, zero_tolerance=EXACT_ZERO)
     assert solved.counts is not None
     small = solved.counts < VANISHED * np.minimum(form.weights, 1.0)
     has_few_rows = form.shape[0] - form.n_published <= MOST_LEAST_SQUARES
@@ -101,7 +105,7 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
     with suppress(NotDecided, Infeasible):  # at the time limit; up to rounding
         for search in searches:
             proofs.append(form.extend_to_soft(search()))
-            upper = reduced.proved_zeros(problem.form, proofs)
+            upper = reduced.proved_zeros(exact, proofs)
             if np.isfinite(upper[vanished]).all():
                 break
         if np.isfinite(upper).any():
