@@ -93,7 +93,7 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
         return None
     # Of the reduced problem: least squares where its Schur complement is small, otherwise a linear program.
     form, proofs = reduced.form, []
-    exact = replace(problem.form, zero_tolerance=EXACT_ZERO)
+    exact = replace(problem.form, zero_tolerance=min(EXACT_ZERO, problem.form.zero_tolerance))
     assert solved.counts is not None
     small = solved.counts < VANISHED * np.minimum(form.weights, 1.0)
     has_few_rows = form.shape[0] - form.n_published <= MOST_LEAST_SQUARES
@@ -109,7 +109,8 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
             if np.isfinite(upper[vanished]).all():
                 break
         if np.isfinite(upper).any():
-            return reduce(problem, np.minimum(upper, reduced.upper_bounds_of_zeros))
+            smaller = reduce(problem, np.minimum(upper, reduced.upper_bounds_of_zeros))
+            return smaller if smaller.fixed.sum() > reduced.fixed.sum() else None
     return None
 
 
