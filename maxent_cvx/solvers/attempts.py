@@ -79,8 +79,10 @@ def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
     return reduce(problem, np.minimum(upper, smaller.upper_bounds_of_zeros))
 
 
-def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts: np.ndarray) -> Reduced | None:
-    """Fix terms that rows force to zero and that the solve did not prove to be zero; None if there are none.
+def zeros_after_solve(
+    problem: Problem, reduced: Reduced, solved: Answer, counts: np.ndarray, tolerance: float
+) -> Reduced | None:
+    """Fix terms that rows force to zero, up to a tolerance, and that the solve did not prove so; None if there are none.
 
     Newton's method proves the zeros that it approaches slowly. It does not see those that are zero up to rounding from
     the start, as after a warm start, or in a few steps, and the certificate cannot move such counts to exactly 0.
@@ -93,7 +95,7 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
         return None
     # Of the reduced problem: least squares where its Schur complement is small, otherwise a linear program.
     form, proofs = reduced.form, []
-    exact = replace(problem.form, zero_tolerance=min(EXACT_ZERO, problem.form.zero_tolerance))
+    tolerant = replace(problem.form, zero_tolerance=min(tolerance, problem.form.zero_tolerance))
     assert solved.counts is not None
     small = solved.counts < VANISHED * np.minimum(form.weights, 1.0)
     has_few_rows = form.shape[0] - form.n_published <= MOST_LEAST_SQUARES
@@ -105,7 +107,7 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
     with suppress(NotDecided, Infeasible):  # at the time limit; up to rounding
         for search in searches:
             proofs.append(form.extend_to_soft(search()))
-            upper = reduced.proved_zeros(exact, proofs)
+            upper = reduced.proved_zeros(tolerant, proofs)
             if np.isfinite(upper[vanished]).all():
                 break
         if np.isfinite(upper).any():
@@ -180,16 +182,63 @@ class Attempt:
 
 
 def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None) -> Attempt:
-    """Solve the reduced problem, restore the solution of the original problem, and certify it."""
-    solved, answer, name = answered(problem, request, reduced, start)
+    """Solve the reduced problem, restore the solution of the original problem, and certify it.
+
+    Terms that are proved to be zero after the solve are fixed before the certificate, which would fail without them, and
+    take longer. Those that are zero only up to the tolerance of the problem are fixed if the certificate fails.
+    """
+    first, best = answered(problem, request, reduced, start), None
+    for tolerance in (EXACT_ZERO, problem.form.zero_tolerance):
+        last = _without_zeros(problem, request, first, tolerance)
+        if best is not None and last.reduced.fixed.sum() <= best.reduced.fixed.sum():
+            break
+        this = _certified_attempt(problem, request, last)
+        best = this if best is None or this.bound < best.bound else best
+        if best.holds or request.monitor.stopped:
+            break
+    assert best is not None
+    return best
+
+
+class Answered(NamedTuple):
+    """The answers to the reduced and to the original problem, and the name of the solver."""
+
+    reduced: Reduced
+    solved: Answer
+    answer: Answer
+    name: str
+
+
+def answered(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None) -> Answered:
+    """Solve the reduced problem, and restore the solution of the original problem."""
+    if start is None:
+        form = reduced.form
+        start = form.project_to_dual_cone(reduced.start(request.start))
+    solved, name = _solved(problem, request, reduced, start)
+    if solved.counts is None or solved.multipliers is None:
+        raise failure(problem, request.backend.name, solved, None, request.monitor.stopped)
+    return Answered(reduced, solved, _restored(problem.form, reduced, solved), name)
+
+
+def _without_zeros(problem: Problem, request: Request, last: Answered, tolerance: float) -> Answered:
+    """Solve again without the terms that are proved to be zero up to a tolerance, until there are none."""
+    if request.backend is not NEWTON or not request.presolve or problem.convex:
+        return last
+    while last.solved.status is Status.OPTIMAL:
+        assert last.answer.counts is not None
+        smaller = zeros_after_solve(problem, last.reduced, last.solved, last.answer.counts, tolerance)
+        if smaller is None:
+            break
+        request.monitor.say("solving again, without the terms that are proved to be zero")
+        last = answered(problem, request.at_full_precision(), smaller)
+    return last
+
+
+def _certified_attempt(problem: Problem, request: Request, last: Answered) -> Attempt:
+    """Certify the answer to the original problem."""
+    reduced, solved, answer, name = last
     begun, counts = time.perf_counter(), answer.counts
     assert counts is not None
-    may_omit = request.backend is NEWTON and request.presolve and not problem.convex
-    is_optimal = solved.status is Status.OPTIMAL
-    # Before the certificate, which would fail, and take longer. Each time at least one more term is fixed.
-    if may_omit and is_optimal and (smaller := zeros_after_solve(problem, reduced, solved, counts)) is not None:
-        request.monitor.say("solving again, without the terms that are proved to be zero")
-        return attempt(problem, request.at_full_precision(), smaller)
     if reduced.form is not problem.form:
         reduced.form.forget()  # frees memory for the certificate of the problem as posed
     if problem.convex:
@@ -199,19 +248,6 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     except NotDecided:  # the time limit was reached, but there is an answer
         certificate = uncertified(problem.form, counts)
     return Attempt(reduced, solved, Solution(answer, certificate, name, time.perf_counter() - begun))
-
-
-def answered(
-    problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None
-) -> tuple[Answer, Answer, str]:
-    """Return the answers to the reduced and to the original problem, and the name of the solver."""
-    if start is None:
-        form = reduced.form
-        start = form.project_to_dual_cone(reduced.start(request.start))
-    solved, name = _solved(problem, request, reduced, start)
-    if solved.counts is None or solved.multipliers is None:
-        raise failure(problem, request.backend.name, solved, None, request.monitor.stopped)
-    return solved, _restored(problem.form, reduced, solved), name
 
 
 def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray) -> tuple[Answer, str]:

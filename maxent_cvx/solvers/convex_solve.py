@@ -161,7 +161,7 @@ class Lagrangian:
         request = quiet.at_full_precision()
         try:
             reduced = self._reduced(posed, extension)
-            solved, answer, _ = answered(posed, request, reduced)
+            _, solved, answer, _ = answered(posed, request, reduced)
             if solved.status is not Status.OPTIMAL:
                 answer = _best(posed, request)
         except Infeasible as error:
