@@ -730,7 +730,7 @@ def _widened(
             groups[label] = group
             continue
         rows = tuple(
-            replace(rows, low=rows.low - down, high=rows.high + up)
+            replace(rows, low=rows.low - down, high=rows.high + up, integer=False)
             for rows, (down, up) in zip(group.rows, by_rows, strict=True)
         )
         pairs = list(zip(group.convex, by_constraint, strict=True))

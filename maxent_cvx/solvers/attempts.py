@@ -44,9 +44,6 @@ DEPENDENT = 1e-10
 #: Records: the tolerance for zeros in the second attempt, so that P = 1 - 1e-9 is not treated as 1; and the largest
 #: number of terms for which zeros are searched for after a solve, by presolve with it or by a linear program.
 STRICT_ZERO, LARGEST_AGAIN = 1e-14, 100_000
-#: Records: the largest upper bound of such a zero. Where typed numbers contradict each other at 1e-11, thousands of terms
-#: have bounds just below 1e-9 without being zero (Adult's rules with exact scores), and the rows do not hold without them.
-EXACT_ZERO = 1e-11
 #: Records: a term whose count is smaller than this after a solve may be zero.
 VANISHED = 1e-9
 #: The largest number of rows of knowledge for which least squares search for such zeros, and of terms for which a linear
@@ -79,10 +76,8 @@ def zeros_before_solve(problem: Problem, smaller: Reduced) -> Reduced:
     return reduce(problem, np.minimum(upper, smaller.upper_bounds_of_zeros))
 
 
-def zeros_after_solve(
-    problem: Problem, reduced: Reduced, solved: Answer, counts: np.ndarray, tolerance: float
-) -> Reduced | None:
-    """Fix terms that rows force to zero, up to a tolerance, and that the solve did not prove so; None if there are none.
+def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts: np.ndarray) -> Reduced | None:
+    """Fix terms that rows force to zero and that the solve did not prove to be zero; None if there are none.
 
     Newton's method proves the zeros that it approaches slowly. It does not see those that are zero up to rounding from
     the start, as after a warm start, or in a few steps, and the certificate cannot move such counts to exactly 0.
@@ -95,7 +90,6 @@ def zeros_after_solve(
         return None
     # Of the reduced problem: least squares where its Schur complement is small, otherwise a linear program.
     form, proofs = reduced.form, []
-    tolerant = replace(problem.form, zero_tolerance=min(tolerance, problem.form.zero_tolerance))
     assert solved.counts is not None
     small = solved.counts < VANISHED * np.minimum(form.weights, 1.0)
     has_few_rows = form.shape[0] - form.n_published <= MOST_LEAST_SQUARES
@@ -107,7 +101,7 @@ def zeros_after_solve(
     with suppress(NotDecided, Infeasible):  # at the time limit; up to rounding
         for search in searches:
             proofs.append(form.extend_to_soft(search()))
-            upper = reduced.proved_zeros(tolerant, proofs)
+            upper = reduced.proved_zeros(problem.form, proofs)
             if np.isfinite(upper[vanished]).all():
                 break
         if np.isfinite(upper).any():
@@ -182,22 +176,19 @@ class Attempt:
 
 
 def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None) -> Attempt:
-    """Solve the reduced problem, restore the solution of the original problem, and certify it.
-
-    Terms that are proved to be zero after the solve are fixed before the certificate, which would fail without them, and
-    take longer. Those that are zero only up to the tolerance of the problem are fixed if the certificate fails.
-    """
-    first, best = answered(problem, request, reduced, start), None
-    for tolerance in (EXACT_ZERO, problem.form.zero_tolerance):
-        last = _without_zeros(problem, request, first, tolerance)
-        if best is not None and last.reduced.fixed.sum() <= best.reduced.fixed.sum():
-            break
-        this = _certified_attempt(problem, request, last)
-        best = this if best is None or this.bound < best.bound else best
-        if best.holds or request.monitor.stopped:
-            break
-    assert best is not None
-    return best
+    """Solve the reduced problem, restore the solution of the original problem, and certify it."""
+    reduced, solved, answer, name = _without_zeros(problem, request, answered(problem, request, reduced, start))
+    begun, counts = time.perf_counter(), answer.counts
+    assert counts is not None
+    if reduced.form is not problem.form:
+        reduced.form.forget()  # frees memory for the certificate of the problem as posed
+    if problem.convex:
+        answer = replace(answer, convex=multipliers_at(problem.convex, counts))
+    try:
+        answer, certificate = _certified(problem, request, reduced, solved, answer)
+    except NotDecided:  # the time limit was reached, but there is an answer
+        certificate = uncertified(problem.form, counts)
+    return Attempt(reduced, solved, Solution(answer, certificate, name, time.perf_counter() - begun))
 
 
 class Answered(NamedTuple):
@@ -220,34 +211,21 @@ def answered(problem: Problem, request: Request, reduced: Reduced, start: np.nda
     return Answered(reduced, solved, _restored(problem.form, reduced, solved), name)
 
 
-def _without_zeros(problem: Problem, request: Request, last: Answered, tolerance: float) -> Answered:
-    """Solve again without the terms that are proved to be zero up to a tolerance, until there are none."""
+def _without_zeros(problem: Problem, request: Request, last: Answered) -> Answered:
+    """Solve again without the terms that are proved to be zero, until there are none.
+
+    This precedes the certificate, which would fail with them, and take longer.
+    """
     if request.backend is not NEWTON or not request.presolve or problem.convex:
         return last
     while last.solved.status is Status.OPTIMAL:
         assert last.answer.counts is not None
-        smaller = zeros_after_solve(problem, last.reduced, last.solved, last.answer.counts, tolerance)
+        smaller = zeros_after_solve(problem, last.reduced, last.solved, last.answer.counts)
         if smaller is None:
             break
         request.monitor.say("solving again, without the terms that are proved to be zero")
         last = answered(problem, request.at_full_precision(), smaller)
     return last
-
-
-def _certified_attempt(problem: Problem, request: Request, last: Answered) -> Attempt:
-    """Certify the answer to the original problem."""
-    reduced, solved, answer, name = last
-    begun, counts = time.perf_counter(), answer.counts
-    assert counts is not None
-    if reduced.form is not problem.form:
-        reduced.form.forget()  # frees memory for the certificate of the problem as posed
-    if problem.convex:
-        answer = replace(answer, convex=multipliers_at(problem.convex, counts))
-    try:
-        answer, certificate = _certified(problem, request, reduced, solved, answer)
-    except NotDecided:  # the time limit was reached, but there is an answer
-        certificate = uncertified(problem.form, counts)
-    return Attempt(reduced, solved, Solution(answer, certificate, name, time.perf_counter() - begun))
 
 
 def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray) -> tuple[Answer, str]:

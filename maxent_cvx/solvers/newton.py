@@ -202,10 +202,9 @@ def descent(
 
     `find_zeros` derives from a step a proof that terms are zero.
     """
-    point = dual.at(start)
-    if not np.isfinite(point.value):  # overflow: the start is from another problem, or has vanishing terms
-        start = np.zeros(len(start))
-        point = dual.at(start)
+    point, origin = dual.at(start), dual.at(np.zeros(len(start)))
+    if not point.value <= origin.value:  # the start is from another problem, or has vanishing terms
+        start, point = origin.m, origin
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
     next_search, pause = 0, 1  # next iteration that searches zeros, and pause after a failed search
     status, is_damped, fall, within = Status.LIMIT, False, 0.0, 0

@@ -107,7 +107,8 @@ class StrongestAssociations(Source):
             condition, value = mined.names(ranked)
             index = pd.Index("P(" + value + " | " + condition + ")")
             label = "negative association" if negative else "positive association"
-            yield Rows(sp.csr_array(sp.diags_array(1 / share) @ joint), p, p, label, index, space.view)
+            matrix = sp.csr_array(sp.diags_array(1 / share) @ joint)
+            yield Rows(matrix, p, p, label, index, space.view, integer=True)
 
     def _tables(self) -> Iterable[TablePreview]:
         """Return the associations that are already mined, since a repr should not start to mine."""

@@ -437,7 +437,8 @@ class NoisyMarginal(Source):
         low, high = np.where(low > 0, low, -np.inf), np.where(high < space.n_records, high, np.inf)
         bounded = np.where(at >= 0, np.isfinite(low) | np.isfinite(high), np.isfinite(low) | (high < 0))
         share = 1 / space.n_records
-        rows = Rows(matrix, low * share, high * share, self.label, self.counts.index, space.view)
+        index = self.counts.index
+        rows = Rows(matrix, low * share, high * share, self.label, index, space.view, integer=self.integer)
         yield rows.at(np.flatnonzero(bounded))
 
     def _without(self, at: int, original: pd.DataFrame, view: View) -> NoisyMarginal:

@@ -130,7 +130,8 @@ class PublishedRuleList(Source):
         score = np.array([self.rules[i][2] for i in scored], dtype=float)
         low, high = records_of_scores(score, n_q, list(values.index), "confidence", self.decimals, integer=self.integer)
         share = 1 / space.n_records
-        yield Rows(space.joint(covered, s), low * share, high * share, "rule", values.index, view)
+        matrix = space.joint(covered, s)
+        yield Rows(matrix, low * share, high * share, "rule", values.index, view, integer=self.integer)
 
 
 #: The maximum number of pairs of rules and non-rules to compare one by one.
@@ -265,7 +266,8 @@ class PublishedRules(Source):
     def _emit(self, space: Space, patterns: Patterns, low: np.ndarray, high: np.ndarray, label: str) -> Rows:
         """Build the rows low <= N P(Q, X) <= high."""
         matrix, n = space.joint(patterns.members, patterns.s), space.n_records
-        return Rows(matrix, low / n, high / n, label, pd.Index(patterns.names, dtype=object), space.view)
+        names = pd.Index(patterns.names, dtype=object)
+        return Rows(matrix, low / n, high / n, label, names, space.view, integer=self.integer)
 
     def _most(self, patterns: Patterns, n: int, thresholds: Thresholds) -> np.ndarray:
         """Return the maximum number of people of each pattern that is not a rule."""

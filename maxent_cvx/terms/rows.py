@@ -163,6 +163,9 @@ class Rows(ReprMixin):
         The cost of violating a row; None for hard rows, which are satisfied exactly.
     exact : bool
         Whether coefficients and sides are exact, not rounded by a source.
+    integer : bool
+        Whether the sides, in people, are integers up to rounding. They are then solved as these integers, so that rows
+        that imply each other do so exactly.
 
     Raises
     ------
@@ -194,6 +197,7 @@ class Rows(ReprMixin):
     typed: tuple[tuple[Fraction, np.ndarray], ...] | None = None
     remedy: str = ""
     exact: bool = False
+    integer: bool = False
     penalty: Penalty | None = None
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -14,6 +15,7 @@ from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx.solvers.answer import Status
+from maxent_cvx.solvers.attempts import presolved
 from maxent_cvx.solvers.certificate import certify
 from maxent_cvx.solvers.dual import Dual
 from maxent_cvx.solvers.form import Groups, LinearForm
@@ -182,6 +184,21 @@ def test_a_start_whose_counts_overflow_is_left(release):
     form = model.form
     answer = newton(form, np.full(form.shape[0], 1e4))
     assert answer.status.value == "optimal"
+
+
+def test_a_start_that_is_worse_than_zeros():
+    """Starts with multipliers of about 30 are not used: from them the method takes up to 200 iterations, or does not end."""
+    rng, qi = np.random.default_rng(3), list("ABCD")
+    frame = pd.DataFrame({name: rng.integers(4, size=800) for name in qi}).assign(S=rng.choice(["y", "n"], 800))
+    rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=0.01, confidence=0.3)
+    table = mx.QITable(frame, qi=qi, sa="S", sa_values=["n", "y"])
+    form = presolved(mx.MaxEnt(table).add(mx.PublishedRules(rules)).posed).form
+    cold = newton(form)
+    for _ in range(4):
+        warm = newton(form, rng.normal(0, 30, form.shape[0]))
+        assert warm.status is Status.OPTIMAL
+        assert warm.iterations <= 2 * cold.iterations
+        np.testing.assert_allclose(warm.counts, cold.counts, atol=1e-6)
 
 
 def side_by_side(forms: list[LinearForm]) -> LinearForm:

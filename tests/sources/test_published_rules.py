@@ -8,8 +8,10 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, P, PublishedRules, RuleSet, StatementError
@@ -157,6 +159,36 @@ def test_more_is_published_and_more_is_known(seed: int, s: str, c: str, decimals
         assert (model.form.residual(model.space.count(frame)) < 1e-9).all()
         entropy.append(model.solve().entropy)
     assert (np.diff(entropy) < 1e-6).all()
+
+
+@pytest.mark.parametrize("seed", [80, 158])
+def test_hundreds_of_exact_scores(seed: int):
+    """Exact scores are integers that imply each other: every P is certified, and zero if a linear program allows no more."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(50, 1500)), int(rng.integers(3, 7))
+    z = rng.random(n)
+    frame = pd.DataFrame({
+        f"A{i}": np.minimum((rng.random(n) + z) / 2 * rng.integers(2, 5), 3).astype(int).astype(str) for i in range(k)
+    })  # fmt: skip
+    frame["S"] = np.where(z + rng.normal(0, 0.2, n) > 0.6, "y", "n")
+    qi = [f"A{i}" for i in range(k)]
+    rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=0.03, confidence=0.6)
+    model = MaxEnt(people_of(frame, qi, "S")).add(PublishedRules(rules, scores="confidence", non_rules=False))
+    post, truth = model.solve(), model.space.count(frame)
+    assert len(rules) > 150
+    assert post.certificate.bound < 1e-6
+    zero, rows = post.counts < 1e-9, model.form
+    assert post.counts[truth > 0].min() > 0
+    equations = rows.low == rows.high
+    assert np.array_equal(rows.low[equations], np.rint(rows.low[equations]))
+    inequalities = sp.vstack([rows.matrix[~equations], -rows.matrix[~equations]])
+    sides = np.concatenate([rows.high[~equations], -rows.low[~equations]])
+    at_most = linprog(
+        -zero.astype(float), inequalities[np.isfinite(sides)], sides[np.isfinite(sides)], rows.matrix[equations],
+        rows.low[equations],
+    )  # fmt: skip
+    assert zero.any()
+    assert -at_most.fun < 1e-6
 
 
 def test_rules_beside_other_sources():
