@@ -20,14 +20,14 @@ from .certificate import PRECISE, Certificate, ConvexTerms, Solution, by_distanc
 from .convex import exceeded, multipliers_at, tangent
 from .costs import PENALTY_ROUNDING
 from .duality import exact_residuals
-from .explain import contradiction, facial_reduction, failure
+from .explain import contradiction, failure
 from .extension import AddedRows, extended
 from .form import Convex, LinearForm, Problem, Settled
 from .monitor import Monitor
 from .newton import newton
 from .parameters import EPS
 from .presolve import Reduced, reduce
-from .proofs import local_proofs, support_proof
+from .proofs import local_proofs, recession_part, support_proof
 
 #: The largest number of terms for which an interior-point method takes seconds; it helps if coefficients vary in size.
 LARGEST_CONIC = 20_000
@@ -46,10 +46,9 @@ DEPENDENT = 1e-10
 STRICT_ZERO, LARGEST_AGAIN = 1e-14, 100_000
 #: Records: a term whose count is smaller than this after a solve may be zero.
 VANISHED = 1e-9
-#: The largest number of rows of knowledge for which least squares search for such zeros, and of terms for which a linear
-#: program does so as well. With 400 rows over 17,000 terms the former take .1 s and the latter 17 s, with 1,000 rows 2 s
-#: and more than a minute, but with 5,000 rows of a second release over 15,000 terms 5 s and 1 s.
-MOST_LEAST_SQUARES, MOST_LINEAR = 1_000, 3_000
+#: The largest number of terms for which a linear program searches for those zeros that the multipliers do not prove. It
+#: takes a second for 600 terms, but a minute for 10,000.
+MOST_LINEAR = 3_000
 #: Steps of Newton's method from multipliers fitted to an answer; a nearly exact answer needs a few.
 NEARBY_STEPS = 20
 #: How often the tangents of convex constraints are recomputed.
@@ -88,15 +87,12 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
         return None
     if np.isfinite(reduced.proved_zeros(problem.form, solved.proofs)[vanished]).all():
         return None
-    # Of the reduced problem: least squares where its Schur complement is small, otherwise a linear program.
     form, proofs = reduced.form, []
     assert solved.counts is not None
-    small = solved.counts < VANISHED * np.minimum(form.weights, 1.0)
-    has_few_rows = form.shape[0] - form.n_published <= MOST_LEAST_SQUARES
-    searches: list[Callable[[], np.ndarray]] = []
-    if has_few_rows:
-        searches.append(partial(facial_reduction, form.hard, solved.counts))
-    if not has_few_rows or len(small) <= MOST_LINEAR:
+    assert solved.multipliers is not None
+    multipliers, small = solved.multipliers[: form.n_hard], solved.counts < VANISHED * np.minimum(form.weights, 1.0)
+    searches: list[Callable[[], np.ndarray]] = [partial(recession_part, form.hard, multipliers, solved.counts)]
+    if len(small) <= MOST_LINEAR:
         searches.append(partial(support_proof, form.hard, small))
     with suppress(NotDecided, Infeasible):  # at the time limit; up to rounding
         for search in searches:

@@ -177,13 +177,14 @@ def consequence(
     active = np.flatnonzero(direction)
     along = direction[active]
     side = np.where(along > 0, form.low[active], form.high[active])
-    products = np.concatenate([along * side, -change[fixed] * counts[fixed]])
-    size = np.abs(products).sum()
-    beta = math.fsum(products) if np.isfinite(size) else -np.inf  # fsum is exact, only the products are rounded
+    factors = np.concatenate([along, -change[fixed]]), np.concatenate([side, counts[fixed]])
+    with np.errstate(invalid="ignore", over="ignore"):
+        products = np.concatenate(two_product(*factors))
+    beta = math.fsum(products) if np.isfinite(products).all() else -np.inf  # rounded once
     largest = change + error
     rises = ~fixed & (largest > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        off = EPS * size + np.abs(along) @ form.side_error[active]
+        off = EPS * abs(beta) + np.abs(along) @ form.side_error[active] + error[fixed] @ counts[fixed]
         if width is not None:
             wide = np.where(largest < 0, np.minimum(width, counts), width)
             off += (np.abs(change) + error)[fixed] @ wide[fixed]

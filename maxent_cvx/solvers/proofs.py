@@ -2,10 +2,10 @@
 
 A direction d with A'd <= 0 and d'(sides) >= 0 proves that, in every x >= 0 with low <= A x <= high, the terms with
 (A'd)_j < 0 are zero (see :mod:`.duality`, which verifies it). Newton's steps approach such directions, but not closely
-enough for a proof if thousands of terms are zero, some of them because others are. They are found by least squares
-(:func:`.explain.facial_reduction`), or here by a linear program, which finds all of them at once. Over all rows the
-program may take minutes where Newton's method takes seconds, so it is the last resort. Over the knowledge alone, whose
-independent components each involve one sensitive value, it takes seconds.
+enough for a proof if thousands of terms are zero, some of them because others are. The multipliers at the end of a solve
+contain such a direction (:func:`recession_part`). A linear program finds all of them at once; over all rows it may take
+minutes where Newton's method takes seconds, so it is the last resort. Over the knowledge alone, whose independent
+components each involve one sensitive value, it takes seconds.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from .form import LinearForm
 from .linear import LinearProgram
 from .monitor import diagnosing
+from .schur import newton_system
 from .sparse import components
 
 #: Directions this close to multiples of 1/2, 1/3, ... are rounded to them, so that their sums are exact.
@@ -54,7 +55,42 @@ def support_proof(form: LinearForm, among: np.ndarray | None = None) -> np.ndarr
         optimum = program.minimum(-np.repeat([1.0, 0.0], [len(terms), n_terms + 1]))
         if optimum.found:
             np.add.at(direction, rows, optimum.multipliers)
-    return rationalised(direction)
+    return form.project_to_dual_cone(rationalised(direction))  # up to rounding, it may refer to a missing side
+
+
+#: Records: terms with smaller counts may be zero.
+SMALL = 1e-6
+#: Nats: the least decrease of the logarithm of such a term; those that a direction decreases less are not proved by it.
+LOWERED = 1.0
+#: Rounds of moving such terms to the others, and of removing the effect on the others in each.
+ROUNDS, REPAIRS = 20, 3
+#: Relative ridge and precision of the least squares.
+RIDGE, PRECISION = 1e-13, 1e-6
+
+
+def recession_part(form: LinearForm, multipliers: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the direction along which the multipliers of an answer tend to infinity.
+
+    If terms are forced to zero, the multipliers m are those of the other terms plus a multiple of a direction d with
+    (A' d)_j = 0 for all other terms. The least-squares solution z of (A' z)_j = (A' m)_j over the other terms, which is
+    small, leaves d = m - z. Small terms that d does not lower may need another direction, and are moved to the others.
+    """
+    system, is_small = newton_system(form), counts < SMALL
+    direction = np.zeros(form.shape[0])
+    for _ in range(ROUNDS):
+        if not is_small.any():
+            break
+        direction, others = form.project_to_dual_cone(multipliers), (~is_small).astype(float)
+        for _ in range(REPAIRS):
+            active = np.flatnonzero(direction[form.n_published :])
+            effect = form.matvec(others * form.rmatvec(direction))
+            direction = direction - system.at(others, RIDGE).solve(effect, active, PRECISION)
+            direction = form.project_to_dual_cone(direction)
+        raised = is_small & (form.rmatvec(direction) > -LOWERED)
+        if not raised.any():
+            return direction
+        is_small &= ~raised
+    return np.zeros(form.shape[0])
 
 
 def local_proofs(form: LinearForm) -> list[np.ndarray]:

@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 import maxent_cvx as mx
 from maxent_cvx import Infeasible, MaxEnt, P, PublishedRules, RuleSet, StatementError
 from support.helpers import refused
-from support.rules import EXAMPLE_1, EXAMPLE_2, QI, is_rule, patterns, people_of, random_table
+from support.rules import EXAMPLE_1, EXAMPLE_2, QI, correlated_table, is_rule, patterns, people_of, random_table
 
 seeds = st.integers(0, 10**6)
 #: Thresholds as they are typed; many are hit exactly by small tables.
@@ -164,14 +164,8 @@ def test_more_is_published_and_more_is_known(seed: int, s: str, c: str, decimals
 @pytest.mark.parametrize("seed", [80, 158])
 def test_hundreds_of_exact_scores(seed: int):
     """Exact scores are integers that imply each other: every P is certified, and zero if a linear program allows no more."""
-    rng = np.random.default_rng(seed)
-    n, k = int(rng.integers(50, 1500)), int(rng.integers(3, 7))
-    z = rng.random(n)
-    frame = pd.DataFrame({
-        f"A{i}": np.minimum((rng.random(n) + z) / 2 * rng.integers(2, 5), 3).astype(int).astype(str) for i in range(k)
-    })  # fmt: skip
-    frame["S"] = np.where(z + rng.normal(0, 0.2, n) > 0.6, "y", "n")
-    qi = [f"A{i}" for i in range(k)]
+    frame = correlated_table(seed)
+    qi = [column for column in frame if column != "S"]
     rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=0.03, confidence=0.6)
     model = MaxEnt(people_of(frame, qi, "S")).add(PublishedRules(rules, scores="confidence", non_rules=False))
     post, truth = model.solve(), model.space.count(frame)

@@ -42,6 +42,15 @@ def random_table(rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({**columns, "S": rng.choice(list("xyz")[: rng.integers(2, 4)], n)})
 
 
+def correlated_table(seed: int) -> pd.DataFrame:
+    """Draw up to 1,500 people whose attributes depend on one number, as in real data; many patterns are certain."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(50, 1500)), int(rng.integers(3, 7))
+    z = rng.random(n)
+    columns = {f"Q{i}": np.minimum((rng.random(n) + z) / 2 * rng.integers(2, 5), 3).astype(int) for i in range(k)}
+    return pd.DataFrame(columns).astype(str).assign(S=np.where(z + rng.normal(0, 0.2, n) > 0.6, "y", "n"))
+
+
 def patterns(frame: pd.DataFrame) -> dict[tuple[frozenset, str], tuple[int, int]]:
     """Every pattern Q => X that some people have, with n(Q) and n(Q, X), by looking at everybody."""
     qi = [column for column in frame if column.startswith("Q")]
