@@ -64,6 +64,7 @@ from .presolve import (
     slacks,
     unit_of,
 )
+from .proofs import LARGE_MULTIPLIERS, LOWERED, PRECISION, REPAIRS, ROUNDS, SMALL
 from .schur import BlockFactor, BlockSystem, SchurFactor, Systems
 from .sparse import with_shared_ones
 
@@ -662,10 +663,61 @@ def recession_direction(
         directions = over.map(cleaned, dual.parts, factor.factors, directions, effects, common=(back, active))
         largest = over.total(largest_change, directions)
     systems.schur = of_newton or systems.schur  # S as formed here is a bad preconditioner for Newton's systems
+    return _proof(dual, of_known, directions)
+
+
+def recession_part(dual: PartialDual, point: PartialPoint, systems: PartitionedSystems) -> RecessionProof | None:
+    """Prove terms zero by the part of the multipliers that tends to infinity; see :func:`.proofs.recession_part`."""
+    over, shared, n_hard = dual.over, dual.form, dual.form.n_hard
+    scale = min(1.0, LARGE_MULTIPLIERS / np.abs(point.m).max(initial=1.0))
+    hard = scale * np.where(np.arange(len(point.m)) < n_hard, point.m, 0.0)
+    active, of_newton = np.flatnonzero(hard), systems.schur
+    first: Sequence[Any] = over.map(of_multipliers, dual.parts, point.states, common=(scale, hard[active], active))
+    for _ in range(ROUNDS):
+        directions, of_known = first, hard
+        factor = systems.at(Weights(first, 0.0), RIDGES[0])
+        for _ in range(REPAIRS):
+            effects = over.map(side_effect, dual.parts, factor.factors, directions)
+            back = factor.solve_schur(over.total(getattr, effects, common=("of_known",))[active], active, PRECISION)
+            before, of_known = of_known, of_known.copy()
+            of_known[active] -= back
+            of_known = shared.project_to_dual_cone(of_known)
+            back = (before - of_known)[active]
+            directions = over.map(cleaned, dual.parts, factor.factors, directions, effects, common=(back, active))
+        if not over.total(n_raised, directions):
+            break
+        first = over.map(without_raised, first, directions)
+    systems.schur = of_newton or systems.schur
+    return _proof(dual, of_known, directions)
+
+
+def _proof(dual: PartialDual, of_known: np.ndarray, directions: Sequence[Any]) -> RecessionProof | None:
+    """Return the terms that a direction proves zero, or None if there are none."""
+    over, whole = dual.over, dual.whole
     of_buckets = over.map(getattr, directions, common=("of_buckets",))
-    total = implied(dual.whole, dual.parts, of_known, of_buckets, over)
-    zeros = over.map(zeros_by, dual.whole.parts, dual.parts, of_buckets, common=(of_known, total.excess))
+    total = implied(whole, dual.parts, of_known, of_buckets, over)
+    zeros = over.map(zeros_by, whole.parts, dual.parts, of_buckets, common=(of_known, total.excess))
     return RecessionProof(of_known, zeros) if over.total(_n_zeros, zeros) else None
+
+
+def of_multipliers(
+    part: ReducedPart, state: BucketState, scale: float, of_active: np.ndarray, active: np.ndarray
+) -> Direction:
+    """Return the scaled multipliers of an answer as a direction that should lower small terms, and change no others."""
+    is_small, of_buckets = state.counts < SMALL, scale * state.u
+    change = change_of_terms(part, of_buckets, of_active, active)
+    return Direction(of_buckets, change, is_small, (~is_small).astype(float))
+
+
+def n_raised(direction: Direction) -> int:
+    """Return the number of small terms that a direction does not lower."""
+    return int((direction.shrinks & (direction.change > -LOWERED)).sum())
+
+
+def without_raised(first: Direction, direction: Direction) -> Direction:
+    """Return the first direction with the small terms that another does not lower among those that must not change."""
+    is_small = direction.shrinks & (direction.change <= -LOWERED)
+    return first._replace(shrinks=is_small, counts=(~is_small).astype(float))
 
 
 def require_consistent(whole: Whole, reduced_parts: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:

@@ -51,7 +51,7 @@ from .partitions import (
     minimised,
     minimum,
     presolved,
-    recession_direction,
+    recession_part,
     require_consistent,
 )
 from .schur import BlockFactor
@@ -60,8 +60,6 @@ from .sparse import entry_rows
 #: Iterations by which an answer is improved whose certified error exceeds `PRECISE`; from a nearby point, each doubles
 #: the digits until rounding prevents it.
 MORE_ITERATIONS = 3
-#: Nats per record: larger multipliers are nearly a recession direction, which changes other terms little.
-LARGE_MULTIPLIERS = 1e3
 #: Records: counts below this are set to 0 at the certified point if it cannot be certified otherwise.
 NEARLY_VANISHED = 1e-10
 #: Relative: a smaller diagonal element of the Schur complement is that of a row that the published rows imply. Such a row
@@ -144,15 +142,9 @@ def _after(earlier: Minimum, later: Minimum, status: Status) -> Minimum:
 
 
 def _without_vanished(optimum: Minimum) -> Sequence[Any] | None:
-    """Remove terms that are zero in every solution, if one step to very large multipliers has made them vanish.
-
-    These multipliers are then a recession direction; if they prove nothing, return None.
-    """
-    dual, point = optimum.systems.dual, optimum.point
-    if (largest := np.abs(point.m).max(initial=0.0)) <= LARGE_MULTIPLIERS:
-        return None
-    direction, active = point.m * (LARGE_MULTIPLIERS / largest), np.flatnonzero(point.m)
-    if (proof := recession_direction(dual, point, direction, optimum.systems, active)) is None:
+    """Remove the terms that the multipliers of an answer prove zero; return None if there are none."""
+    dual = optimum.systems.dual
+    if (proof := recession_part(dual, optimum.point, optimum.systems)) is None:
         return None
     dual.remove_zeros(proof)
     return dual.parts
