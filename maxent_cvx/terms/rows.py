@@ -197,8 +197,8 @@ class Rows(ReprMixin):
     typed: tuple[tuple[Fraction, np.ndarray], ...] | None = None
     remedy: str = ""
     exact: bool = False
-    integer: bool = False
     penalty: Penalty | None = None
+    integer: bool = False
 
     def __post_init__(self) -> None:
         check_instance(self.matrix, sp.csr_array, "the matrix of rows")
