@@ -202,8 +202,9 @@ def descent(
 
     `find_zeros` derives from a step a proof that terms are zero.
     """
-    point, origin = dual.at(start), dual.at(np.zeros(len(start)))
-    if not point.value <= origin.value:  # the start is from another problem, or has vanishing terms
+    point = dual.at(start)
+    # A start from another problem, or with vanishing terms, may be worse than zeros by many orders of magnitude.
+    if start.any() and not point.value <= (origin := dual.at(np.zeros(len(start)))).value:
         start, point = origin.m, origin
     last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
     next_search, pause = 0, 1  # next iteration that searches zeros, and pause after a failed search
