@@ -64,7 +64,7 @@ from .presolve import (
     slacks,
     unit_of,
 )
-from .proofs import LARGE_MULTIPLIERS, LOWERED, PRECISION, REPAIRS, ROUNDS, SMALL
+from .proofs import LOWERED, PRECISION, REPAIRS, ROUNDS, SMALL
 from .schur import BlockFactor, BlockSystem, SchurFactor, Systems
 from .sparse import with_shared_ones
 
@@ -666,10 +666,11 @@ def recession_direction(
     return _proof(dual, of_known, directions)
 
 
-def recession_part(dual: PartialDual, point: PartialPoint, systems: PartitionedSystems) -> RecessionProof | None:
-    """Prove terms zero by the part of the multipliers that tends to infinity; see :func:`.proofs.recession_part`."""
+def recession_part(
+    dual: PartialDual, point: PartialPoint, systems: PartitionedSystems, scale: float = 1.0
+) -> RecessionProof | None:
+    """Prove terms zero by the part of the scaled multipliers that tends to infinity; see :func:`.proofs.recession_part`."""
     over, shared, n_hard = dual.over, dual.form, dual.form.n_hard
-    scale = min(1.0, LARGE_MULTIPLIERS / np.abs(point.m).max(initial=1.0))
     hard = scale * np.where(np.arange(len(point.m)) < n_hard, point.m, 0.0)
     active, of_newton = np.flatnonzero(hard), systems.schur
     first: Sequence[Any] = over.map(of_multipliers, dual.parts, point.states, common=(scale, hard[active], active))

@@ -60,6 +60,8 @@ from .sparse import entry_rows
 #: Iterations by which an answer is improved whose certified error exceeds `PRECISE`; from a nearby point, each doubles
 #: the digits until rounding prevents it.
 MORE_ITERATIONS = 3
+#: Nats per record: larger multipliers are also tried scaled to this size, so that rounding hides their effect less.
+LARGE_MULTIPLIERS = 1e3
 #: Records: counts below this are set to 0 at the certified point if it cannot be certified otherwise.
 NEARLY_VANISHED = 1e-10
 #: Relative: a smaller diagonal element of the Schur complement is that of a row that the published rows imply. Such a row
@@ -143,8 +145,12 @@ def _after(earlier: Minimum, later: Minimum, status: Status) -> Minimum:
 
 def _without_vanished(optimum: Minimum) -> Sequence[Any] | None:
     """Remove the terms that the multipliers of an answer prove zero; return None if there are none."""
-    dual = optimum.systems.dual
-    if (proof := recession_part(dual, optimum.point, optimum.systems)) is None:
+    dual, systems, point = optimum.systems.dual, optimum.systems, optimum.point
+    scale = min(1.0, LARGE_MULTIPLIERS / np.abs(point.m).max(initial=1.0))
+    proof = recession_part(dual, point, systems)
+    if proof is None and scale < 1:
+        proof = recession_part(dual, point, systems, scale)
+    if proof is None:
         return None
     dual.remove_zeros(proof)
     return dual.parts

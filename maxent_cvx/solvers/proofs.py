@@ -62,8 +62,6 @@ def support_proof(form: LinearForm, among: np.ndarray | None = None) -> np.ndarr
 SMALL = 1e-6
 #: Nats: the least decrease of the logarithm of such a term; those that a direction decreases less are not proved by it.
 LOWERED = 1.0
-#: Nats per record: larger multipliers are scaled to this size, so that rounding does not hide their effect on the others.
-LARGE_MULTIPLIERS = 1e3
 #: Rounds of moving such terms to the others, and of removing the effect on the others in each.
 ROUNDS, REPAIRS = 20, 3
 #: Relative ridge and precision of the least squares.
@@ -78,12 +76,11 @@ def recession_part(form: LinearForm, multipliers: np.ndarray, counts: np.ndarray
     small, leaves d = m - z. Small terms that d does not lower may need another direction, and are moved to the others.
     """
     system, is_small = newton_system(form), counts < SMALL
-    first = form.project_to_dual_cone(multipliers)
-    first = first * min(1.0, LARGE_MULTIPLIERS / np.abs(first).max(initial=1.0))
+    direction = np.zeros(form.shape[0])
     for _ in range(ROUNDS):
         if not is_small.any():
             break
-        direction, others = first, (~is_small).astype(float)
+        direction, others = form.project_to_dual_cone(multipliers), (~is_small).astype(float)
         for _ in range(REPAIRS):
             active = np.flatnonzero(direction[form.n_published :])
             effect = form.matvec(others * form.rmatvec(direction))
