@@ -46,8 +46,8 @@ DEPENDENT = 1e-10
 STRICT_ZERO, LARGEST_AGAIN = 1e-14, 100_000
 #: Records: a term whose count is smaller than this after a solve may be zero.
 VANISHED = 1e-9
-#: The largest number of terms for which a linear program searches for those zeros that the multipliers do not prove. It
-#: takes a second for 600 terms, but a minute for 10,000.
+#: The largest number of terms for which a linear program searches for those zeros that the multipliers do not prove. On
+#: Adult's rules with exact scores it took 34 s for 13,210 terms and 60 s for 28,988, and proved none.
 MOST_LINEAR = 3_000
 #: Steps of Newton's method from multipliers fitted to an answer; a nearly exact answer needs a few.
 NEARBY_STEPS = 20
@@ -102,6 +102,7 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
                 break
         if np.isfinite(upper).any():
             smaller = reduce(problem, np.minimum(upper, reduced.upper_bounds_of_zeros))
+            # Otherwise the same problem would be solved again without end.
             return smaller if smaller.fixed.sum() > reduced.fixed.sum() else None
     return None
 

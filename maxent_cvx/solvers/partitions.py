@@ -683,12 +683,13 @@ def recession_part(
             before, of_known = of_known, of_known.copy()
             of_known[active] -= back
             of_known = shared.project_to_dual_cone(of_known)
+            # The published rows follow the change of the knowledge after the projection.
             back = (before - of_known)[active]
             directions = over.map(cleaned, dual.parts, factor.factors, directions, effects, common=(back, active))
         if not over.total(n_raised, directions):
             break
         first = over.map(without_raised, first, directions)
-    systems.schur = of_newton or systems.schur
+    systems.schur = of_newton or systems.schur  # as in `recession_direction`
     return _proof(dual, of_known, directions)
 
 

@@ -81,6 +81,7 @@ def recession_part(form: LinearForm, multipliers: np.ndarray, counts: np.ndarray
         if not is_small.any():
             break
         direction, others = form.project_to_dual_cone(multipliers), (~is_small).astype(float)
+        # The least squares have a limited precision, and the projection changes other terms again: both are repeated.
         for _ in range(REPAIRS):
             active = np.flatnonzero(direction[form.n_published :])
             effect = form.matvec(others * form.rmatvec(direction))

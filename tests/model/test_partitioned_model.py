@@ -373,8 +373,9 @@ def test_zeros_that_no_single_statement_implies() -> None:
     known += [P("f", given={"q": 0}) >= 0.9, P("f", given={"q": 1}) <= 0.1, P("c", given={"q": 1}) >= 0.98]
     for statements in (known, [known[0], *known[3:]]):  # the two left out are implied by the release
         post = mx.MaxEnt(divided(view, 3)).add(*statements).solve()
-        assert post.certificate.holds
-        assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=1e-9)
+        bound = post.certificate.bound
+        assert bound < 1e-6
+        assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=bound)
 
 
 def test_zeros_that_hundreds_of_scores_force() -> None:

@@ -163,7 +163,7 @@ def test_more_is_published_and_more_is_known(seed: int, s: str, c: str, decimals
 
 @pytest.mark.parametrize("seed", [80, 158])
 def test_hundreds_of_exact_scores(seed: int):
-    """Exact scores are integers that imply each other: every P is certified, and zero if a linear program allows no more."""
+    """Exact scores are integers that imply each other: P is certified, and 0 only where a linear program allows no more."""
     frame = correlated_table(seed)
     qi = [column for column in frame if column != "S"]
     rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=0.03, confidence=0.6)
