@@ -374,7 +374,7 @@ def test_zeros_that_no_single_statement_implies() -> None:
     for statements in (known, [known[0], *known[3:]]):  # the two left out are implied by the release
         post = mx.MaxEnt(divided(view, 3)).add(*statements).solve()
         bound = post.certificate.bound
-        assert bound < 1e-6
+        assert post.certificate.holds
         assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=bound)
 
 
