@@ -602,8 +602,8 @@ def found_near(
     length = np.zeros(len(total["gap"]))
     length[restriction.of_row[correction.rows]] = correction.length
     # A bound on the square root of sum d^2 / x over the terms of a component, where d are the changes of counts.
-    spread = np.sqrt(total["of_own"]) + length * total["largest_stretch"]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # of components where nothing is proved
+        spread = np.sqrt(total["of_own"]) + length * total["largest_stretch"]
         gap = total["gap"] + np.fmin(total["moving"], spread * (np.sqrt(total["log_ratio"]) + spread))
     is_failed = total["n_failed"] > 0 or not is_proved.all()
     gap[np.isnan(gap) | is_failed] = np.inf

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._utils.errors import Infeasible, SolverError
 from .._utils.parallel import Executor
 from .answer import Status
+from .attempts import NEWTON
 from .blocks import single_thread
 from .certificate import (
     PRECISE,
@@ -33,7 +36,7 @@ from .certificate import (
 from .columns import SharedColumns, SplitMatrix
 from .existence import Block
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
-from .form import LinearForm, Settled
+from .form import ClosedForm, Groups, LinearForm, Problem, Settled
 from .monitor import Monitor
 from .newton import RIDGES
 from .partitions import (
@@ -55,6 +58,7 @@ from .partitions import (
     require_consistent,
 )
 from .schur import BlockFactor
+from .solve import solve
 from .sparse import entry_rows
 
 #: Iterations by which an answer is improved whose certified error exceeds `PRECISE`; from a nearby point, each doubles
@@ -67,8 +71,9 @@ NEARLY_VANISHED = 1e-10
 #: Relative: a smaller diagonal element of the Schur complement is that of a row that the published rows imply. Such a row
 #: has the price 0, as its multiplier changes no count.
 IMPLIED = 1e-11
-#: The largest number of terms of all partitions for which shadow prices are computed in memory.
-PRICES_IN_MEMORY = 1_000_000
+#: The largest number of terms of all partitions for which a refused problem is solved again, and shadow prices are
+#: computed, in memory.
+MOST_TOGETHER = 1_000_000
 
 
 class PointPart(NamedTuple):
@@ -115,6 +120,13 @@ def solve_partitioned(
     whole = Whole(parts, shared)
     optimum = _with_settled(whole, minimum(whole, reduced_parts, rest, first, over, monitor, **options), over)
     certificate = certified(whole, optimum, over)
+    if not certificate.holds:
+        _require_consistent(optimum, over)
+    if not (certificate.holds or options or monitor.stopped) and over.total(_n_terms, parts) <= MOST_TOGETHER:
+        monitor.say("starting again, with all partitions together in memory")
+        together = _solved_together(whole, executor, monitor)
+        if together is not None and together.certificate.bound < certificate.bound:
+            return together
     if not certificate.holds and (fewer_terms := _without_vanished(optimum)) is not None:
         monitor.say("starting again without terms that are zero")
         again = _with_settled(whole, minimum(whole, fewer_terms, rest, first, over, monitor, **options), over)
@@ -129,8 +141,7 @@ def solve_partitioned(
         if better.bound < certificate.bound:
             optimum, certificate = _after(optimum, further, optimum.status), better
     if not certificate.holds:
-        lowest = optimum.systems.dual.lowest
-        require_consistent(whole, optimum.parts, optimum.point if lowest is None else lowest, over)
+        _require_consistent(optimum, over)
     monitor.say(f"{optimum.status} in {optimum.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
     points = over.map(restored, parts, optimum.parts, optimum.point.states)
     return PartitionedSolution(points, optimum.point.m, certificate, optimum.status, optimum.iterations, optimum.log)
@@ -140,6 +151,41 @@ def _after(earlier: Minimum, later: Minimum, status: Status) -> Minimum:
     """Return the later result with the iterations of both runs."""
     return replace(
         later, status=status, iterations=earlier.iterations + later.iterations, log=[*earlier.log, *later.log]
+    )
+
+
+def _require_consistent(optimum: Minimum, over: OverPartitions) -> None:
+    """Raise Infeasible if the multipliers of an answer, or of the lowest point, prove a contradiction."""
+    dual = optimum.systems.dual
+    require_consistent(dual.whole, optimum.parts, dual.lowest or optimum.point, over)
+
+
+def _solved_together(whole: Whole, executor: Executor, monitor: Monitor) -> PartitionedSolution | None:
+    """Solve the problem in memory, where more zeros are found; return None if the solver stops without an answer."""
+    parts = executor.gather(whole.parts)
+    numbers = np.concatenate([part.q_numbers[part.groups.of_term] for part in parts])
+    records = np.zeros(int(numbers.max(initial=-1)) + 1)
+    for part in parts:
+        records[part.q_numbers] = part.groups.records
+    closed_form = ClosedForm(*map(np.concatenate, zip(*(part.closed_form for part in parts), strict=True)))
+    problem = Problem(_together(parts, whole.shared), closed_form, Groups(numbers, records))
+    try:
+        solution = solve(problem, NEWTON, allow_inaccurate=True, monitor=monitor)
+    except Infeasible:
+        raise Infeasible(
+            "the knowledge contradicts the published data or itself: no counts satisfy them together; remove "
+            "statements, or make them vague"
+        ) from None
+    except SolverError:
+        return None
+    answer = solution.answer
+    assert answer.counts is not None
+    assert answer.multipliers is not None
+    counts = np.split(answer.counts, np.cumsum([part.form.shape[1] for part in parts])[:-1])
+    multipliers = np.split(answer.multipliers, np.cumsum([part.form.n_published for part in parts]))
+    points = executor.made(partial(PointPart, *point) for point in zip(counts, multipliers[:-1], strict=True))
+    return PartitionedSolution(
+        points, multipliers[-1], solution.certificate, answer.status, answer.iterations, list(map(dict, answer.log))
     )
 
 
@@ -320,8 +366,10 @@ def price_multipliers(
     Return None if there are too many counts to decide.
     """
     over = OverPartitions(executor)
-    if over.total(_n_terms, points) <= PRICES_IN_MEMORY:
-        form, counts = _together(over.gather(parts), over.gather(points), shared)
+    if over.total(_n_terms, parts) <= MOST_TOGETHER:
+        form = _together(over.gather(parts), shared)
+        counts = np.concatenate([point.counts for point in over.gather(points)])
+        counts = np.where(counts <= form.zero_tolerance, 0.0, counts)
         recovered = multipliers_beside(form, counts, multipliers[shared.n_hard :])[form.n_published :]
         if not np.isnan(recovered).any():
             return recovered
@@ -355,12 +403,12 @@ def schur_diagonal(reduced_part: ReducedPart, point: PointPart, rows: np.ndarray
     return {"schur": factor.form_schur(rows).diagonal(), "squares": factor.squares[rows]}
 
 
-def _n_terms(point: PointPart) -> int:
-    return len(point.counts)
+def _n_terms(part: Part) -> int:
+    return part.form.shape[1]
 
 
-def _together(parts: Sequence[Part], points: Sequence[PointPart], shared: LinearForm) -> tuple[LinearForm, np.ndarray]:
-    """Return the rows and the counts of all partitions as a problem in memory; counts of nearly 0 are set to 0."""
+def _together(parts: Sequence[Part], shared: LinearForm) -> LinearForm:
+    """Return the rows of all partitions as those of one problem in memory, without names."""
     forms = [part.form.select(np.arange(part.form.n_published)) for part in parts]
     known = [part.form.known.distinct[:, part.form.known.of_term] for part in parts]
     n = sum(form.n_published for form in forms)
@@ -369,16 +417,15 @@ def _together(parts: Sequence[Part], points: Sequence[PointPart], shared: Linear
         name: np.concatenate([*(getattr(form, name) for form in forms), getattr(shared, name)])
         for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
     }
-    form = replace(
+    return replace(
         shared,
         coefficients=SplitMatrix(published, SharedColumns(sp.csr_array(sp.hstack(known)))),
+        origin=None,
         n_published=n,
         n_facts=n + shared.n_facts,
         weights=np.concatenate([part.form.weights for part in parts]),
         **rows,
     )
-    counts = np.concatenate([point.counts for point in points])
-    return form, np.where(counts <= form.zero_tolerance, 0.0, counts)
 
 
 def signs_of(part: Part) -> np.ndarray:

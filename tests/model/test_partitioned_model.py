@@ -378,9 +378,11 @@ def test_zeros_that_no_single_statement_implies() -> None:
         assert post.conditional([(0,), (1,)]).to_numpy() == pytest.approx(np.array([[0, 1], [1, 0]]), abs=bound)
 
 
-def test_zeros_that_hundreds_of_scores_force() -> None:
-    """Zeros are proved by the multipliers of the answer, in partitions as in memory; without that P is not certified."""
-    table = correlated_table(1)
+@pytest.mark.parametrize(("seed", "limit"), [(45, 0), (50, 1_000_000)], ids=["in_partitions", "together"])
+def test_zeros_that_hundreds_of_scores_force(seed: int, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zeros are proved by the multipliers of the answer, or partitions are solved together; without that P is refused."""
+    monkeypatch.setattr("maxent_cvx.solvers.partitions_certificate.MOST_TOGETHER", limit)
+    table = correlated_table(seed)
     qi = [name for name in table if name != "S"]
     release = mx.anonymize.anatomy(table, qi=qi, sa="S", l=2, exempt=1, seed=0)
     rules = mx.anonymize.mine_rules(table, qi=qi, sa="S", support=0.05, confidence=0.6)
@@ -416,7 +418,7 @@ def test_prices_of_a_release_too_large_for_memory(release: mx.Release, monkeypat
     """The multipliers of the solver are the prices, but 0 for what the release implies and infinite for zeros."""
     knowledge = ["P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0", "P(Flu) = 0.3"]
     expected = mx.MaxEnt(release).add(*knowledge).solve().prices()
-    monkeypatch.setattr("maxent_cvx.solvers.partitions_certificate.PRICES_IN_MEMORY", 0)
+    monkeypatch.setattr("maxent_cvx.solvers.partitions_certificate.MOST_TOGETHER", 0)
     prices = mx.MaxEnt(divided(release, 2)).add(*knowledge).solve().prices()
     pd.testing.assert_frame_equal(prices, expected, rtol=1e-6)
     assert prices["price"].tolist()[::2] == [np.inf, 0]
