@@ -6,6 +6,7 @@
                  |  ( sum | ratio ) ( "between" number "and" number | "in" "[" number "," number "]" )
                  |  sum soft sum cost | number "<~" sum "<~" number cost
                  |  ratio relation number ["+-" number] | number "<=" ratio "<=" number
+                 |  ( "abs(" sum ")" | "|" sum "|" ) "<=" number
     ratio        =  ( term | "(" sum ")" ) "/" ( term | "(" sum ")" )
     relation     =  "=" | "==" | "<=" | ">="
     soft         =  "~" | "<~" | ">~"
@@ -67,7 +68,7 @@ COMMENT = re.compile(rf"({QUOTED.pattern})|#(?!\()[^\n]*")
 RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
 OFF = "a number, by how much it may be off,"
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
-SLASH = re.compile("/")
+SLASH, ABSOLUTE = re.compile("/"), re.compile(r"\||abs\s*\(")
 #: An attribute with the first character of a relation, as before "=", and with a relation and a number.
 BEFORE_EQUALS = re.compile(r"(.*[^\s<>])\s*([<>])")
 RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN}|{DAY_PATTERN})")
@@ -118,8 +119,14 @@ class Reader(TokenReader):
         return relate(*sides)
 
     def relation(self) -> tuple[Callable[..., Any], Any, *tuple[Any, ...]]:
-        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything"``."""
+        """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything" | "|" sum "|" "<=" number``."""
         # With the relations ``~``, ``<~`` and ``>~``, a cost follows.
+        if opening := self.take(ABSOLUTE):
+            total = self.sum()
+            self.need(*((BAR, "'|'") if opening == "|" else (CLOSE, "')'")))
+            if self.sign() != "<=":
+                raise self.error("an absolute value is compared by <= only, since >= is not convex", self.begun)
+            return operator.le, abs(total), self.signed("the largest value")
         left = self.side()
         if self.take(ANYTHING):
             if isinstance(left, Ratio):
@@ -371,7 +378,6 @@ LINES: dict[str, tuple[str, ...]] = {
     r"\bcorr(elation)?\b|\bpearson\b": ('mx.PublishedCorrelation(0.3, ("age", {"Flu": 1}), sd=0.5)',),
     r"\bcov(ariance)?\b": ('mx.Covariance("age", {"Flu": 1}) >= 0',),
     r"\bmax(imum)?\s*\(": ('lambda space: cp.maximum(space.prob("Flu"), space.prob("HIV")) <= 0.9',),
-    r"^\s*\||\babs\s*\(": (f"({MEN} - {WOMEN}).between(-0.1, 0.1)",),
     r"\blogit\b|\blog\b|\bln\b|\bexp\b": (f"{MEN} / (1 - {MEN}) == math.exp(-0.5)",),
     r"\^|\*\*|\bsquared?\b": ('lambda space: cp.square(space.prob("Flu", given={"Gender": "male"})) <= 0.5',),
     r"\)\s*\*\s*[PE#]|\bindependent\b": (f"{MEN} == {WOMEN}",),

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, overload
 
@@ -31,7 +31,7 @@ from .._utils.validation import check_instance, check_mapping, check_number, che
 from ..releases.base import OUTSIDE
 from ..solvers.sparse import compact
 from ..terms.axes import refuse_exact_values_in_cells, values_named
-from ..terms.rows import NonStrict, Penalty, Rows
+from ..terms.rows import AbsoluteValue, NonStrict, Penalty, Rows
 from .base import Source
 from .cvxpy_constraints import Parametric, values_of
 
@@ -336,6 +336,8 @@ class Probability(NonStrict, ReprMixin):
     >>> more = P("Flu", given={"Gender": "male"}) - P("Flu", given={"Gender": "female"})
     >>> more >= 0.1
     <Statement: P(Flu | Gender=male) - P(Flu | Gender=female) >= 0.1>
+    >>> abs(more) <= 0.1
+    <Statement: -0.1 <= P(Flu | Gender=male) - P(Flu | Gender=female) <= 0.1>
     >>> more.attainable()
     (-1.0, 1.0)
     """
@@ -390,6 +392,9 @@ class Probability(NonStrict, ReprMixin):
 
     def __rsub__(self, other: Probability | float) -> Probability:
         return -self + other
+
+    def __abs__(self) -> AbsoluteValue:
+        return AbsoluteValue(str(self), partial(self.about, 0.0))
 
     # -- statements ------------------------------------------------------------------------------
 
@@ -579,7 +584,9 @@ class Probability(NonStrict, ReprMixin):
             raise StatementError(f"{self} contains no probability, so the statement has no effect; compare P(...)")
         if not all(math.isfinite(a) for _, a in terms):
             raise BadProbability(f"{self} has a coefficient that overflows in double precision")
-        return Statement(terms, low - self.constant, high - self.constant)
+        if self.constant:  # as decimal numbers: 0.3 - 0.1 is 0.2
+            low, high = (float(Decimal(repr(float(side))) - Decimal(repr(float(self.constant)))) for side in (low, high))
+        return Statement(terms, low, high)
 
     def __str__(self) -> str:
         return combination(self.terms.items(), self.constant)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -48,7 +48,7 @@ from .axes import (
     subset_keys,
     without_levels,
 )
-from .rows import NonStrict, Penalty, Rows
+from .rows import AbsoluteValue, NonStrict, Penalty, Rows
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -883,8 +883,8 @@ class Block(NonStrict):
     def __ge__(self, value: Block | pd.Series | float) -> Rows:
         return self._against(value, low=True, high=False)
 
-    def __abs__(self) -> AbsoluteBlock:
-        return AbsoluteBlock(self.label, self._within)
+    def __abs__(self) -> AbsoluteValue:
+        return AbsoluteValue(self.label, self._within)
 
     def between(self, low: Block | pd.Series | float, high: Block | pd.Series | float) -> Rows:
         """Return the rows ``low <= block <= high``, with a Series, a number or a block on each side.
@@ -1113,37 +1113,6 @@ class Block(NonStrict):
     def _repr_html_(self) -> str:
         size, table = self._first_rows()
         return as_html(f"<{self._title}: {size}>", TablePreview(table, "rows", len(self)))
-
-
-@dataclass(frozen=True, eq=False)
-class AbsoluteBlock(NonStrict):
-    """``abs(block)``, which only has upper bounds: |block| <= c is linear, |block| >= c is not convex."""
-
-    label: str
-    within: Callable[[object], Rows]  # returns the rows ``-c <= block <= c`` for c
-
-    __array_ufunc__ = None
-    __pandas_priority__ = 10_000
-    __hash__ = None  # type: ignore[assignment]
-
-    def __le__(self, most: object) -> Rows:
-        return self.within(most)
-
-    def __ge__(self, other: object) -> Rows:
-        raise StatementError(
-            f"|{self.label}| >= ... is not convex, so the knowledge has no unique answer; choose a side: "
-            "block >= c, or block <= -c"
-        )
-
-    __gt__ = __ge__  # type: ignore[assignment]
-    __eq__ = __ge__  # type: ignore[assignment]
-    __ne__ = __ge__  # type: ignore[assignment]
-
-    def __bool__(self) -> bool:
-        raise TypeError(f"|{self.label}| has no truth value; compare it with values")
-
-    def __repr__(self) -> str:
-        return f"<|{self.label}|>"
 
 
 def _has_entries(value: object) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,37 @@ class NonStrict:
 
     def __ne__(self, other: object) -> NoReturn:
         raise StatementError("!= is not a linear constraint; write <= or >=")
+
+
+@dataclass(frozen=True, eq=False)
+class AbsoluteValue(NonStrict):
+    """``abs(x)``, which only has upper bounds: |x| <= c is linear, |x| >= c is not convex."""
+
+    label: str
+    within: Callable[[Any], Any]  # returns the knowledge ``-c <= x <= c`` for c
+
+    __array_ufunc__ = None
+    __pandas_priority__ = 10_000
+    __hash__ = None  # type: ignore[assignment]
+
+    def __le__(self, most: object) -> Any:
+        return self.within(most)
+
+    def __ge__(self, other: object) -> NoReturn:
+        raise StatementError(
+            f"|{self.label}| >= ... is not convex, so the knowledge has no unique answer; choose a side, >= c or <= -c, "
+            "without the absolute value"
+        )
+
+    __gt__ = __ge__
+    __eq__ = __ge__
+    __ne__ = __ge__
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"|{self.label}| has no truth value; compare it with values")
+
+    def __repr__(self) -> str:
+        return f"<|{self.label}|>"
 
 
 # Costs of violating rows, which turn knowledge into evidence.

@@ -127,6 +127,8 @@ READ = {
     "(P(Flu) + P(HIV)) / P(Flu | Gender=male) >= 0.5": (P("Flu") + P("HIV")) / FLU >= 0.5,
     "P(Flu | Gender=male) between 0.2 and 0.4": FLU.between(0.2, 0.4),
     "-0.1 <= P(Flu | Gender=male) - P(Flu | Gender=female) <= 0.1": (FLU - OF_WOMEN).between(-0.1, 0.1),
+    "abs(P(Flu | Gender=male) - P(Flu | Gender=female)) <= 0.1": abs(FLU - OF_WOMEN) <= 0.1,
+    "|P(Flu | Gender=male) - 0.3| ≤ 1/10": FLU.between(0.2, 0.4),
     "mean(age | Disease=Flu) = 40": E("age", given=AGE) == 40,
     "average(age | Disease=Flu) <= 40": E("age", given=AGE) <= 40,
 }
@@ -217,7 +219,6 @@ WITHOUT_NOTATION = [
     "P(Flu) * P(HIV) = 0.1",
     "P(Flu)^2 <= 0.1",
     "max(P(Flu), P(HIV)) <= 0.3",
-    "|P(Flu) - P(HIV)| <= 0.1",
     "median(age | Disease=Flu) = 40",
     "corr(age, Flu) = 0.3",
     "if Ann=Flu then Bob=Flu",
