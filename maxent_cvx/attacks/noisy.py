@@ -26,6 +26,8 @@ from .result import AttackResult
 
 #: Largest rounding error of the sum of a row of a prior, which must be 1.
 ROUNDING = 1e-9
+#: The largest -ln of the weight of all worlds, relative to the best fit of each count: its rounding error is about 1e-6.
+MOST_NATS = 1e10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,7 +179,8 @@ def noisy(
     BadProbability
         If a prior is not a distribution; or an answer with discrete noise is not an integer.
     StatementError
-        If the noise or a sentence is invalid; or there is only one value.
+        If the noise or a sentence is invalid; there is only one value; or the answers contradict each other by more
+        than 1e10 nats.
     UnknownName
         If an answer or a sentence contains an unknown person or value.
     Infeasible
@@ -454,7 +457,13 @@ class _Component:
 
     def posteriors(self) -> tuple[np.ndarray, np.ndarray]:
         """Return logarithms of P(s | person) given the sentences, and given sentences and answers."""
-        return self.before[1], self.plan.run()[1]
+        log_total, table = self.plan.run()
+        if not log_total >= -MOST_NATS:
+            raise StatementError(
+                f"the answers contradict each other: even the likeliest counts deviate from them by {-log_total:.1g} nats, "
+                "too much for double precision; correct an answer, or pass noise with a larger scale"
+            )
+        return self.before[1], table
 
     @cached_property
     def before(self) -> tuple[float, np.ndarray]:
@@ -512,8 +521,9 @@ class _Component:
                 # Only differences matter: misses beyond that of the nearest count keep digits, however far the answer.
                 nearest = np.clip(answer, 0, n)
                 more, least = np.abs(count - nearest), abs(answer - nearest)
-                cost -= more * (more + 2 * least) / (2 * penalty.sd**2) if penalty.sd else more * penalty.weight
-            costs.append(cost)
+                with np.errstate(over="ignore"):
+                    cost -= more * (more / 2 + least) / penalty.sd**2 if penalty.sd else more * penalty.weight
+            costs.append(cost - cost.max())
         return kinds, costs
 
 

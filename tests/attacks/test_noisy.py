@@ -122,6 +122,31 @@ def test_answers_far_from_all_counts():
             pd.Series({"x": 0.5, "y": 0.5}),
         )
         assert far.bayes_factors.to_numpy() == pytest.approx(np.full(40, 0.5))
+        far = mx.attacks.noisy(
+            answers[:1].assign(answer=sign * 1e308), names, scipy.stats.norm(scale=2), pd.Series({"x": 0.5, "y": 0.5})
+        )
+        assert (far.table["x"] == (sign > 0)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-12, 1e-30])
+@pytest.mark.parametrize("law", [scipy.stats.laplace, scipy.stats.norm])
+def test_noise_far_smaller_than_one_person(law, scale):
+    """Halfway between two counts both are equally likely, with any noise; contradictory answers are refused if tiny."""
+    prior = pd.DataFrame({"x": [0.9, 0.2], "y": [0.1, 0.8]}, index=["a", "b"])
+    answers = pd.DataFrame({"who": [["a", "b"]], "values": [["x"]], "answer": [1.5]})
+    result = mx.attacks.noisy(answers, ["a", "b"], law(scale=scale), prior)
+    assert result.table["x"].to_numpy() == pytest.approx([0.9 / 0.92, 0.2 / 0.92], rel=1e-9)
+    twice = pd.concat([answers.assign(answer=1.0), answers.assign(answer=2.0)])
+    result = mx.attacks.noisy(twice, ["a", "b"], law(scale=scale), prior)
+    assert result.table["x"].to_numpy() == pytest.approx([0.9 / 0.92, 0.2 / 0.92], rel=1e-9)
+    other = pd.DataFrame({"who": [["a"]], "values": [["x"]], "answer": [0.0]})
+    both = pd.concat([answers.assign(answer=2.0), other])  # a has x, or only b has
+    if scale == 1e-3:
+        result = mx.attacks.noisy(both, ["a", "b"], law(scale=scale), prior)
+        assert result.table["x"].to_numpy() == pytest.approx([0.18 / 0.2, 1.0])
+    else:
+        with pytest.raises(mx.StatementError, match="the answers contradict each other"):
+            mx.attacks.noisy(both, ["a", "b"], law(scale=scale), prior)
 
 
 def test_many_people_in_a_hierarchy():
