@@ -33,9 +33,9 @@ from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.base import OUTSIDE, BucketView, View
-from ..releases.generalized import GroupedRelease, coverage, groups_of
+from ..releases.generalized import coverage, groups_of
 from ..releases.qi_table import QITable
-from ..releases.readers import generalized_columns
+from ..releases.readers import read_cells
 from ..releases.series import ReleaseSeries
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
@@ -284,11 +284,8 @@ def _kinds(post: Posterior, original: pd.DataFrame, publishes: bool) -> Counterf
     view = post.view
     bucket = getattr(view, "bucket", None)
     is_given = bucket is not None and bucket in original.columns
-    if view.generalized and not is_given:  # read its cells as the release did
-        cells = generalized_columns(original, view.qi, view.sensitive, None, None, None, None)
-        assert not isinstance(cells, GroupedRelease)  # there is no population
-        if (view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(cells.qi_columns)) >= 0).all():
-            original = pd.concat([cells.qi_columns, cells.sensitive_columns], axis=1)
+    if view.generalized and not is_given:
+        original = read_cells(view, original)
     data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)
     (group, tuples), (value, values) = data.tuples(), data.values()
     q, s = _positions(view, tuples)[group], view.sensitive_values.get_indexer(values)[value]

@@ -22,7 +22,7 @@ from .._utils.tables import (
     tally,
 )
 from .._utils.validation import check_bool, check_dataframe, check_str, is_several
-from .base import Persons, check_roles, unused_name
+from .base import Persons, View, check_roles, unused_name
 from .generalized import (
     GroupedRelease,
     check_readable,
@@ -174,6 +174,19 @@ def generalized_columns(
     if each is not None and isinstance(population, pd.DataFrame) and count not in population.columns:
         count = None
     return population_groups(table, group, qi, sa, population, count, nodes, each)
+
+
+def read_cells(view: View, records: pd.DataFrame) -> pd.DataFrame:
+    """Return records with the cells that a generalised release has read from them; other records are not changed."""
+    check_dataframe(records, "the table")
+    columns = [*view.qi, *view.sensitive]
+    if set(columns) <= set(records.columns):
+        records = records[columns]  # other columns may look like numbers of people
+    read = generalized_columns(records, view.qi, view.sensitive, None, None, None, None)
+    assert not isinstance(read, GroupedRelease)  # there is no population
+    if (view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(read.qi_columns)) < 0).any():
+        return records
+    return pd.concat([read.qi_columns, read.sensitive_columns], axis=1)
 
 
 def _each(

@@ -16,6 +16,7 @@ from .._utils.tables import Microdata, repeated, sort_distinct
 from .._utils.validation import check_str, is_text
 from ..releases.base import BucketView, View
 from ..releases.partitioned import PartitionedRelease
+from ..releases.readers import read_cells
 
 # Descriptions of people: tables of quasi-identifiers indexed by name, checked against a view.
 
@@ -233,6 +234,8 @@ def count_terms(
 
 def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.ndarray:
     """Count the original records of every QI tuple and sensitive value, n(q, s)."""
+    if isinstance(view, View) and view.generalized:
+        records = read_cells(view, records)
     data = Microdata(records, view.qi, view.sensitive)
     (group, tuples), (value, values) = data.tuples(), data.values()
     q, s = view.quasi_identifiers.get_indexer(tuples), view.sensitive_values.get_indexer(values)

@@ -149,3 +149,25 @@ def test_individual_entropy(release):
     pd.testing.assert_series_equal(individual_entropy(post, base=2), expected / math.log(2), check_names=False)
     series = mx.MaxEnt(patients()).solve()  # of everybody, by pseudonym
     assert individual_entropy(series).mean() == pytest.approx(series.entropy)
+
+
+def test_generalised_records_are_read_as_in_the_release():
+    """Cells that are intervals, sets, numbers or missing are those of the release, whose texts they become."""
+    table = pd.DataFrame(
+        {
+            "age": [pd.Interval(20, 29, "both")] * 2 + [pd.Interval(30, 39, "both")] * 3,
+            "zip": [13053] * 2 + [13068] * 3,
+            "sex": [frozenset("mf")] * 2 + ["*", None, "*"],
+            "s": list("xyxxy"),
+            "n": [1, 2, 3, 4, 5],  # not a number of people
+        }
+    )
+    post = MaxEnt(mx.Release.from_generalized(table.drop(columns="n"), qi=["age", "zip", "sex"], sa="s")).solve()
+    assert overall_divergence(post, table) == pytest.approx(0)
+    exposure = mx.measures.exposed(post, 0.6, table, baseline="without her")
+    assert exposure.attack_success == pytest.approx(0.6)
+    difference = mx.measures.counterfactual(post, table)["difference"].to_numpy()
+    assert difference == pytest.approx([1 / 2, 1 / 2, 1 / 6, 1 / 6, 1 / 3])
+    assert exposure.people == 2  # without their record P(x) is 1 / 2 in their group
+    with pytest.raises(TableError, match="pass the published table"):
+        overall_divergence(post, table.assign(age=[20, 21, 30, 31, 32], sex="m"))
