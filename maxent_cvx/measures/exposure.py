@@ -300,8 +300,8 @@ def exposed(
         show as well are not counted; it requires `original`, with its buckets, and is computed for each record. A
         Series is P(s) by value, and may have values that do not occur in the release. A DataFrame or QIDistribution is
         P(s | q) by some of the QI attributes. A posterior is the inference about a person who is not in the release. A
-        release in partitions supports "overall" and a Series. P0 reaches the threshold up to rounding of 1e-9,
-        regardless of its certified error.
+        release in partitions supports "overall" and a Series. P0 minus its certified error is compared with the
+        threshold, up to rounding of 1e-9.
     within : float, Timedelta, dict or DataFrame, optional
         Largest difference of two values that count as equal. For numbers: in their unit. For dates and times (also as
         text in ISO 8601): a Timedelta, or text such as "30 days". For an ordered Categorical: in ranks. 0 means equal
