@@ -248,6 +248,10 @@ def without_each(
             "pass a function from a table to a view"
         )
     kinds, knowledge = _kinds(post, original, publish is not None), _knowledge(model, recomputes=publish is None)
+    if publish is None and model.view.generalized:
+        # Knowledge refers to the cells, in the form in which the release has them.
+        cells = model.view.quasi_identifiers[kinds.q[kinds.kind]]
+        original = original.assign(**{name: cells.get_level_values(name).to_numpy() for name in model.view.qi})
     chosen = np.arange(len(kinds.q))
     if publish is None and (rows := _statement_rows(model, knowledge)) is not None:
         _by_multipliers(kinds, post, rows)
