@@ -180,13 +180,12 @@ def read_cells(view: View, records: pd.DataFrame) -> pd.DataFrame:
     """Return records with the cells that a generalised release has read from them; other records are not changed."""
     check_dataframe(records, "the table")
     columns = [*view.qi, *view.sensitive]
-    if set(columns) <= set(records.columns):
-        records = records[columns]  # other columns may look like numbers of people
-    read = generalized_columns(records, view.qi, view.sensitive, None, None, None, None)
+    # Other columns may look like numbers of people.
+    table = records[columns] if set(columns) <= set(records.columns) else records
+    read = generalized_columns(table, view.qi, view.sensitive, None, None, None, None)
     assert not isinstance(read, GroupedRelease)  # there is no population
-    if (view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(read.qi_columns)) < 0).any():
-        return records
-    return pd.concat([read.qi_columns, read.sensitive_columns], axis=1)
+    is_known = view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(read.qi_columns)) >= 0
+    return records.assign(**read.qi_columns) if is_known.all() else records
 
 
 def _each(

@@ -59,6 +59,21 @@ def test_a_bound_is_that_knowledge(hospital, release):
     assert len(set(scores["score"].round(6))) == 3
 
 
+def test_the_published_generalised_table():
+    """Cells that are intervals or numbers become texts in the release; associations are the same by either form."""
+    rng = np.random.default_rng(4)
+    cells = pd.DataFrame({"age": rng.choice([20, 30], 20), "zip": rng.choice([13053, 13068], 20)})
+    cells = cells.assign(age=[pd.Interval(low, low + 9, "both") for low in cells["age"]], s=rng.choice(list("xyz"), 20))
+    release = mx.Release.from_generalized(cells, qi=["age", "zip"], sa="s")
+    scores, same = (
+        mx.quantify(release, table, [(0, 0), (3, 3)], progress=False).drop(columns="seconds")
+        for table in (cells, cells.astype(str))
+    )
+    pd.testing.assert_frame_equal(scores, same)
+    entropy = MaxEnt(release).add(StrongestAssociations(cells, 3, 3)).solve().entropy
+    assert entropy == pytest.approx(scores["entropy"].iloc[1])
+
+
 def test_several_scores(hospital, release):
     """Each measure, and each number of a measure with several, has a column."""
     measures = {
