@@ -130,7 +130,7 @@ def counterfactual(
     then exact, given the posterior. It is "solved" if the model was solved without the record; the number is certified.
     Otherwise it is "first order", which is exact in the record's bucket and linear in the multipliers of the knowledge;
     no theorem bounds its error, and `error` is NaN. In random tables of 6 to 40 people the error was below 0.012 for
-    nine in ten such records, and at most 0.12; it falls with the square of the number of people. A larger `solves`
+    nine in ten such records, and at most 0.3; it falls with the square of the number of people. A larger `solves`
     certifies more records. Models with other knowledge than statements and associations are solved for every distinct
     record. Whether the knowledge contradicts the smaller publication is known only for solved records.
 
