@@ -313,7 +313,9 @@ def _drawn(
     share = selectivity ** (1 / (d + 1))
 
     def random_mask(size: int) -> np.ndarray:
-        return np.asarray(np.argsort(np.argsort(rng.random((size, AT_ONCE)), axis=0), axis=0) < np.ceil(size * share))
+        place, last = rng.random((size, AT_ONCE)), np.ceil(size * share).astype(int) - 1
+        bound = np.partition(place, np.unique(last), axis=0)[last, np.arange(AT_ONCE)]
+        return np.asarray(place <= bound)
 
     return [random_mask(size) | ~named[i] for i, size in enumerate(sizes)], random_mask(n_values)
 
