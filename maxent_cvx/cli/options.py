@@ -170,10 +170,14 @@ WRITTEN = "write the table that is printed, in full: .csv, or -"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of every command; `program` is the command as typed, and `command` the function that runs it."""
+    """The options of every command.
+
+    `program` is the command, `arguments` is what was typed after it, and `command` is the function that runs it.
+    """
 
     program: str
     command: str
+    arguments: tuple[str, ...] = ()
     json: bool = False
     out: str | None = None
     plot: str | None = None
@@ -598,7 +602,7 @@ def parse(arguments: Sequence[str]) -> Options:
     if isinstance(given.get("table"), tuple):  # several tables
         given["table"], *more = given["table"]
         given["more"] = tuple(more)
-    options = cls(**given)
+    options = cls(**given, arguments=tuple(arguments[len(given["program"].split()) - 1 :]))
     # publish refuses options that its method does not use, so defaults must not be filled in.
     return options if cls is PublishOptions else with_dataset_defaults(options)
 

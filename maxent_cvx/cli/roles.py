@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ import pandas as pd
 from .._utils.errors import TableError, pluralize
 from .._utils.validation import check_label
 from .files import UNNAMED_COLUMN, as_dates
-from .options import TableOptions, format_list, names, table_arguments, typed
+from .options import TableOptions, format_list, names
 from .streams import say, table_text
 
 #: Words in the names of columns, in English, German, French, Spanish and Italian.
@@ -63,9 +64,12 @@ def chosen_roles(
             for role, given, question in ((QI, qi, "Quasi-identifiers"), (SA, sa, "Sensitive"))
         }
         return answers[QI], answers[SA]
-    missing = " and ".join(f"--{option}" for option, given in (("qi", qi), ("sa", sa)) if given is None)
-    command = typed(options.program, [name], proposed[QI], proposed[SA], *table_arguments(options))
-    raise TableError(f"{missing} must be given. If the proposals above are right, type:  {command}")
+    missing = {
+        f"--{option}": proposed[role] for option, given, role in (("qi", qi, QI), ("sa", sa, SA)) if given is None
+    }
+    more = [text for option, columns in missing.items() for text in (option, format_list(columns))]
+    command = shlex.join([*options.program.split(), *options.arguments, *more])
+    raise TableError(f"{' and '.join(missing)} must be given. If the proposals above are right, type:  {command}")
 
 
 def is_terminal() -> bool:

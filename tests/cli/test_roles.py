@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -46,6 +47,17 @@ def test_printed_commands_run(people, run, refuse, options):
     for before in ("instead:", "Publish them:"):
         release = run(*printed_command(advice, before), "--out", "open")
         run(*printed_command(release, "Read them back:"))
+
+
+def test_a_proposed_command_keeps_what_was_typed(people, refuse, run):
+    """A command that lacks roles is printed with its other options, which decide how it ends."""
+    people.to_csv("people.csv", index=False)
+    run(*printed_command(refuse("publish", "people.csv", "--method", "mondrian", "--k", "5", "--out", "open"), "type:"))
+    assert Path("open.csv").exists()
+    run(
+        *printed_command(refuse("quantify", "people.csv", "--baseline", "none", "--fail-above", "0.1"), "type:"),
+        status=1,
+    )
 
 
 def test_in_a_terminal_it_asks(people, monkeypatch, run):
