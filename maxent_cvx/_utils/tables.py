@@ -219,9 +219,11 @@ def _floats(column: pd.Series) -> np.ndarray:
 LARGEST_COUNT = 2**53
 
 
-#: Names of count columns in AnonyPyx, SQL, pandas and R, without capitals, spaces and signs.
+#: Names of count columns in AnonyPyx, SQL, pandas and R, and in other languages, without capitals, spaces and signs.
 COUNTS = {"count", "counts", "cnt", "n", "freq", "frequency", "records", "people"} | {
     "nrecords", "npeople", "numrecords", "recordcount", "groupcount", "numberofrecords", "numberofpeople",
+    "anzahl", "häufigkeit", "fallzahl", "effectif", "effectifs", "frecuencia", "conteo", "frequência", "contagem",
+    "frequenza", "conteggio", "人数", "件数", "度数",
 }  # fmt: skip
 
 

@@ -100,9 +100,10 @@ def test_columns_of_lists_and_without_values(run, refuse):
     run("publish", "people.parquet", "--qi", "age", "--sa", "disease", "--l", "2")
 
 
-def test_a_column_that_is_called_as_a_count(run, refuse):
+@pytest.mark.parametrize("name", ["n", "Anzahl", "Effectif", "人数"])
+def test_a_column_that_is_called_as_a_count(name, run, refuse):
     """With the option that the message names the command runs, and so does the command that it prints."""
-    table = pd.DataFrame({"age": range(30), "n": [1, 2, 3] * 10, "disease": ["flu", "cold", "HIV"] * 10})
+    table = pd.DataFrame({"age": range(30), name: [1, 2, 3] * 10, "disease": ["flu", "cold", "HIV"] * 10})
     table.to_csv("people.csv", index=False)
     command = ["quantify", "people.csv", "--qi", "age", "--sa", "disease"]
     assert "--no-count" in refuse(*command)
