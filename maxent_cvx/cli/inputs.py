@@ -63,8 +63,8 @@ RULES_BEGIN = "# {"
 BUCKET_SOURCES = ("bucket", "l", "generalized")
 #: Number of distinct numbers of a quasi-identifier above which ranges are proposed.
 MANY_NUMBERS = 20
-#: Pattern of generalized cells.
-LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^\d+\s*(?:-|\u2013|to|bis|à|a)\s*\d+$"
+#: Pattern of generalized cells; 100-0001 is a postcode.
+LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^(?:0|[1-9]\d*)\s*(?:-|\u2013|to|bis|à|a)\s*(?:0|[1-9]\d*)$"
 #: Pattern of the first end of a range of dates.
 DATE_RANGE = r"\[\d{4}-\d{2}-\d{2}[, ]"
 #: An integer, and a range of integers; both may be negative: "-5--1".

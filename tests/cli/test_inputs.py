@@ -115,6 +115,13 @@ def test_a_table_without_buckets_is_grouped_by_quasi_identifiers(people, documen
     assert largest == pytest.approx(shares.max(), abs=1e-9)
 
 
+@pytest.mark.parametrize(("cell", "looks"), [("20-29", True), ("*", True), ("100-0001", False)])
+def test_cells_that_look_generalized(cell, looks, run):
+    """The option for generalised cells is named for ranges and stars, and not for Japanese postcodes."""
+    write_text("people.csv", f"place,disease\n{cell},flu\n{cell},HIV\nx,flu\n")
+    assert ("--generalized" in run("quantify", "people.csv", "--qi", "place", "--sa", "disease")) == looks
+
+
 def test_original_records_of_published_tables(hospital, run, refuse):
     """How often the likeliest value is right is the same for the records, and for two tables and the records."""
 
