@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .. import anonymize, datasets
@@ -108,7 +109,14 @@ def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
     check_named({name for names in roles.values() for name in names}, roles, _name(options.table))
     table = _without_counts(table, {name for names in roles.values() for name in names}, options)
     _check_cells(table, [*qi, *sa], options)
+    has_totals = _has_totals(table)  # before rows are left out, which the totals count
+    last = table.index[-1:]
     table = _without_gaps(table, options.table, list(qi), list(sa), options)
+    if has_totals and last.isin(table.index).all():
+        warn(
+            f"the last row of {_name(options.table)}, {join_names(table.iloc[-1].dropna(), 4)}, looks like totals, but is read "
+            "as a person; if it is not one, delete it from the file"
+        )
     _warn_of_values(table[[name for name in (*qi, *sa) if name in table.columns]])
     return Records(_with_iso_dates(table, sa), list(qi), list(sa))
 
@@ -149,6 +157,25 @@ def _has_second_header(table: pd.DataFrame) -> bool:
         return False
     below = table.iloc[1:FIRST_ROWS]
     return any(are_numbers(cells) or are_dates(cells) for cells in (below[name].dropna() for name, _ in words))
+
+
+def _has_totals(table: pd.DataFrame) -> bool:
+    """Return whether the last row has sums of the numbers above it, and else only texts of its own, or empty cells."""
+    if len(table) < FEWEST_BELOW:
+        return False
+    n_sums = 0
+    for _, column in table.items():
+        cell, above = column.iloc[-1], column.iloc[:-1].dropna()
+        if is_number(cell) and pd.notna(cell) and are_numbers(above):
+            numbers = pd.to_numeric(above)
+            if not (cell > numbers.max() and np.isclose(float(cell), float(numbers.sum()), rtol=1e-9, atol=0)):
+                return False
+            n_sums += 1
+        elif pd.api.types.is_list_like(cell) or not (
+            pd.isna(cell) or (isinstance(cell, str) and not above.eq(cell).any())
+        ):
+            return False
+    return 0 < n_sums < len(table.columns)
 
 
 def are_numbers(cells: pd.Series) -> bool:

@@ -391,6 +391,22 @@ def test_second_headers_and_units(first, ending, capsys):
         assert ("looks like a second header" in capsys.readouterr().err) == warns
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+@pytest.mark.parametrize(
+    ("last", "warns"),
+    [(["Summe", None, 12_000], True), (["Ann", None, 4000], False), (["HR", "E9", 12_000], False)],
+    ids=str,
+)
+def test_a_row_of_totals(last, warns, ending, capsys):
+    """A warning says that a last row of totals is read as a person, unless the row is left out."""
+    people = pd.DataFrame({"unit": ["IT", "HR"] * 2, "level": ["E9"] * 4, "pay": [2000, 3000, 3000, 4000]})
+    path = write_table(pd.concat([people, pd.DataFrame([last], columns=people.columns)]), f"people.{ending}")
+    assert main(["quantify", path, "--qi", "unit", "--sa", "pay"]) == 0
+    assert ("looks like totals" in capsys.readouterr().err) == warns
+    assert main(["quantify", path, "--qi", "unit,level", "--sa", "pay", "--missing", "drop"]) == 0
+    assert "looks like totals" not in capsys.readouterr().err
+
+
 def test_numbers_remain_numbers_after_words_are_left_out(run):
     """A question mark or a sum in a last row, which are left out, do not make texts of the numbers."""
     write_text("total.csv", "sex,pay\nm,1000\nf,2000\nm,?\nf,3000\n,Total\n")
