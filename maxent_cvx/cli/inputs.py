@@ -31,6 +31,7 @@ from ..sources.parser import read_knowledge, read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
 from .files import (
+    EXCEL,
     INVISIBLE,
     PLAIN_NUMBER,
     Format,
@@ -342,9 +343,10 @@ def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], 
         return table
     where = ", ".join(f"{column!r} ({n} of {len(table)})" for column, n in missing.sum().items() if n)
     if options.missing == "error":
+        merged = "; of merged cells, only the first one has a value" if Path(name).suffix.lower() in EXCEL else ""
         raise TableError(
             f"{_name(name)} has missing cells in {where}; drop these rows with --missing drop, or replace the missing "
-            "cells by a separate value"
+            f"cells by a separate value{merged}"
         )
     gaps = missing.any(axis=1)
     if gaps.all():
