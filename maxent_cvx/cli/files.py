@@ -69,7 +69,7 @@ GZIP = b"\x1f\x8b"
 #: Number of lines from which the separator and the decimal sign are detected.
 FIRST_LINES = 200
 #: Blanks and apostrophes, which separate thousands, and units, which are removed from numbers.
-GAPS, UNIT = " \u00a0\u2009\u202f'\u2019", r"(?:[$€£¥%]|EUR|USD|GBP|CHF|JPY)"
+GAPS, UNIT = " \u00a0\u2009\u202f'\u2019", r"(?:R\$|[$€£¥\uffe5円%]|EUR|USD|GBP|CHF|JPY|BRL)"
 #: The further separator of thousands, by decimal sign.
 THOUSANDS = {",": ".", ".": ","}
 #: Patterns of numbers, by decimal sign; digits with leading zeros are codes.
