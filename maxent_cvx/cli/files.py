@@ -306,7 +306,7 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
     table = _with_plain_names(table)
     changes = []
     if table.shape[1] > 1 and (are_empty := table.isna().all(axis=1)).any():
-        table = table[~are_empty].reset_index(drop=True).infer_objects()
+        table = _with_integers(table)[~are_empty].reset_index(drop=True).infer_objects()
         changes.append(f"{pluralize(int(are_empty.sum()), 'row')} without any value left out")
     changed, readings, in_blanks = dict[str, pd.Series](), dict[str, dict[str, pd.Series]](), []
     for name, column in table.items():

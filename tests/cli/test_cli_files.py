@@ -342,9 +342,11 @@ def test_long_integers_beside_missing_cells():
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 def test_rows_without_any_value(ending, capsys):
     """Empty rows of a spreadsheet are not people."""
-    table = pd.DataFrame({"age": [20, None, None, 30], "sex": ["m", None, None, None]})
+    table = pd.DataFrame({"age": [20, None, None, 30], "sex": ["m", None, None, None]}).astype({"age": "Int64"})
     path = write_table(table, f"people.{ending}")
-    assert read_table(path)["age"].to_list() == [20, 30]
+    ages = read_table(path)["age"]
+    assert ages.to_list() == [20, 30]
+    assert pd.api.types.is_integer_dtype(ages)  # as in the file, not 20.0
     assert "2 rows without any value left out" in capsys.readouterr().out
 
 
