@@ -333,8 +333,8 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
         changes.append(f"blanks at the ends of cells left out in {join_names(in_blanks)}")
     for name, by_sign in readings.items():
         first, *others = [x for sign, x in by_sign.items() if len(by_sign) == 1 or len(signs) != 1 or sign in signs]
-        if any(not first.equals(other) for other in others):
-            changes.append(f"texts in {name!r}, since {table[name][first.index[0]]!r} can be two numbers (--decimal)")
+        if differs := [row for other in others for row in first.index[first.ne(other)]]:
+            changes.append(f"texts in {name!r}, since {table[name][differs[0]]!r} can be two numbers (--decimal)")
             continue
         changes.append(f"numbers in {name!r}, '{table[name][first.index[0]]}' as {first.iloc[0]}")
         changed[name] = first.reindex(table.index)

@@ -190,6 +190,8 @@ def test_numbers_with_separators_of_thousands(text, pay):
         (["51'695.25", "36’945.5"], [51695.25, 36945.5]),
         (["51.695,25 €", "7,5 €"], [51695.25, 7.5]),
         (["$51,695.25", "-$7.50"], [51695.25, -7.5]),
+        (["R$ 51.695,25", "R$ 7,50"], [51695.25, 7.5]),
+        (["1,200,000円", "380,000円"], [1_200_000, 380_000]),
         (["50.5%", "7.25 %"], [50.5, 7.25]),
         (["1,72", "1,8"], [1.72, 1.8]),
         (["7.857,50", "12,00"], [7857.5, 12]),
@@ -205,7 +207,7 @@ def test_numbers_with_signs(ending, cells, numbers):
 
 
 @pytest.mark.parametrize("ending", ["xlsx", "parquet"])
-def test_texts_of_digits_in_typed_files(ending):
+def test_texts_of_digits_in_typed_files(ending, capsys):
     """A text 10115 is a code; 1.234 could be two numbers, and is one if the option or another column says which."""
     table = pd.DataFrame({"zip": ["10115", "80331"], "pay": ["1.234", "5.678"]})
     path = write_table(table, f"people.{ending}")
@@ -213,6 +215,9 @@ def test_texts_of_digits_in_typed_files(ending):
     assert read_table(path, Format(decimal=","))["pay"].to_list() == [1234, 5678]
     write_table(table.assign(height=["1,7", "1,68"]), path)
     assert read_table(path)["pay"].to_list() == [1234, 5678]
+    capsys.readouterr()
+    read_table(write_table(table.assign(pay=["800", "1.005"]), path))
+    assert "'1.005' can be two numbers" in capsys.readouterr().out  # 800 cannot
     both = table.assign(german=["1.234,5", "7"], english=["1,234.5", "7.25"], height=["1,5", "7"])
     expected = table.assign(german=[1234.5, 7], english=[1234.5, 7.25], height=[1.5, 7])
     pd.testing.assert_frame_equal(read_table(write_table(both, path)), expected, check_dtype=False)
