@@ -54,10 +54,12 @@ MARKS = (
 FIRST_BYTES, MANY_ZEROS = 10_000, 6
 #: First bytes of files that are not text, with what such a file is, and what to do.
 NOT_TEXT = {
-    b"PK\x03\x04": ("an Excel workbook or a zip archive", "give a workbook the ending .xlsx, or extract the archive"),
+    b"PK\x03\x04": ("a workbook or a zip archive", "save a workbook as .xlsx, or extract the archive"),
     b"\xd0\xcf\x11\xe0": ("an Excel workbook of before 2007", "save it as .xlsx"),
     b"PAR1": ("a Parquet file", "give it the ending .parquet"),
     b"ARROW1": ("a Feather file", "save it as CSV or Parquet"),
+    b"$FL2": ("an SPSS file", "save it as CSV, Excel (.xlsx) or Parquet"),
+    b"%PDF": ("a PDF file", "save the table as CSV, Excel (.xlsx) or Parquet"),
     b"BZh": ("a file compressed by bzip2", "decompress it, or compress it by gzip"),
     b"\xfd7zXZ": ("a file compressed by xz", "decompress it, or compress it by gzip"),
     b"\x28\xb5\x2f\xfd": ("a file compressed by Zstandard", "decompress it, or compress it by gzip"),

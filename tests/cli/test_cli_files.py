@@ -425,10 +425,11 @@ def test_numbers_remain_numbers_after_words_are_left_out(run):
     ("content", "piece"),
     [
         (b"BZh91AY&SY", "compressed by bzip2"), (b"\xfd7zXZ\x00", "compressed by xz"), (b"7z\xbc\xaf'", "a 7z archive"),
+        (b"$FL2@(#) SPSS DATA FILE" + bytes(99), "an SPSS file"), (b"%PDF-1.4\n\xe2\xe3", "a PDF file"),
     ],
 )  # fmt: skip
-def test_other_compressed_files(content, piece, refuse):
-    """The message says how a file is compressed."""
+def test_other_kinds_of_files(content, piece, refuse):
+    """The message says what a file is."""
     Path("people.csv").write_bytes(content)
     assert piece in refuse("quantify", "people.csv")
 
