@@ -130,7 +130,7 @@ def _without_counts(table: pd.DataFrame, roles: Collection[str | None], options:
 
 def _warn_of_header(table: pd.DataFrame, path: str) -> None:
     """Warn if most columns have the name of one of their values, since the first line is a person then."""
-    first = table.head(FIRST_ROWS).astype(str)
+    first = table.head(FIRST_ROWS).map(str)  # astype(str) would decode bytes
     names = [name for name in table.columns if first[name].eq(name).any()]
     if len(names) > len(table.columns) / 2:
         warn(
@@ -610,7 +610,7 @@ def _generalized_column(records: Records, options: TableOptions) -> str | None:
     """Return a quasi-identifier whose cells look generalized, if the command can read such cells."""
     texts = records.table[[name for name in records.qi if name in records.table]].select_dtypes(exclude="number")
     for name in texts if isinstance(options, ReleaseOptions) else ():
-        if texts[name].dropna().astype(str).str.contains(LOOKS_GENERALIZED).any():
+        if any(re.search(LOOKS_GENERALIZED, str(cell)) for cell in texts[name].dropna().unique()):
             return str(name)
     return None
 
@@ -635,8 +635,8 @@ def _read_generalized(records: Records, options: ReleaseOptions) -> Release | Gr
         cells = {name: records.table[name] for name in records.qi if name in records.table}
         dates = {name: column for name, column in cells.items() if are_dates(column.dropna())}
         population = with_types_of(dates, population, options.population)
-        for name in records.qi:
-            is_range = name in records.table and records.table[name].astype(str).str.match(DATE_RANGE).any()
+        for name, column in cells.items():
+            is_range = any(re.match(DATE_RANGE, str(cell)) for cell in column.unique())
             if is_range and name in population:  # publish writes dates such as 31.01.2024 as 2024-01-31
                 population = population.assign(**{name: as_dates(population[name])})
     return Release.from_generalized(

@@ -122,6 +122,16 @@ def test_cells_that_look_generalized(cell, looks, run):
     assert ("--generalized" in run("quantify", "people.csv", "--qi", "place", "--sa", "disease")) == looks
 
 
+@pytest.mark.parametrize("qi", ["key", "sex"])
+def test_columns_of_bytes(qi, run):
+    """A Parquet file may have bytes, such as hashed names, which are not texts in UTF-8."""
+    table = pd.DataFrame(
+        {"key": [b"\xff\x00", b"\x83", b"\xff\x00"], "sex": ["f", "m", "f"], "disease": ["flu", "HIV", "flu"]}
+    )
+    table.to_parquet("people.parquet")
+    assert "3 of 3 people" in run("quantify", "people.parquet", "--qi", qi, "--sa", "disease")
+
+
 def test_original_records_of_published_tables(hospital, run, refuse):
     """How often the likeliest value is right is the same for the records, and for two tables and the records."""
 
