@@ -559,6 +559,7 @@ def _from_cells(path: str, table: pd.DataFrame, form: Format) -> pd.DataFrame:
 def _sheet(path: str, book: pd.ExcelFile, form: Format) -> str:
     """Return the given sheet, or the first one with a table; print the choice if there are several sheets."""
     sheets = [str(name) for name in book.sheet_names]
+    sheets.sort(key=lambda name: book.book[name].sheet_state != "visible")  # hidden ones often have lists of values
     if form.sheet in sheets:
         return form.sheet
     if form.sheet is not None and not form.is_further:

@@ -117,6 +117,17 @@ def test_one_of_several_sheets(people, capsys, run, refuse):
     assert "'South'" in refuse("quantify", "people.xlsx", *roles, "--sheet", "Sout")
 
 
+def test_hidden_sheets():
+    """Visible sheets are read first; a hidden one often has the values of lists."""
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter("people.xlsx") as book:
+        for name, n in (("Lists", 3), ("People", 4)):
+            pd.DataFrame({"age": range(n), "sex": "m"}).to_excel(book, sheet_name=name, index=False)
+        book.sheets["Lists"].sheet_state = "hidden"
+    for sheet, n in ((None, 4), ("Lists", 3)):
+        assert len(read_table("people.xlsx", Format(sheet=sheet))) == n
+
+
 def test_output_of_other_tools(run):
     """ARX writes semicolons and ranges, sdcMicro quotes and row names: both reach a verdict."""
     cells = ["[20, 30[;81***;flu\n[20, 30[;81***;cold\n", "[30, 40[;81***;flu\n[30, 40[;81***;cold\n"]
