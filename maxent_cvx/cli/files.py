@@ -41,6 +41,7 @@ import pandas as pd
 from .._utils.errors import MaxEntError, TableError, join_names, pluralize, unknown_name
 from ..releases.generalized import text_of
 from .encodings import likeliest_encoding
+from .options import without_line_breaks
 from .streams import read_bytes, say, source_name, warn
 
 #: Separators of cells, the likeliest first.
@@ -214,7 +215,7 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
     if form.decimal is None and source.decimal == "." and source.separator in ";\t":
         has_points = _are_points_between_thousands(cells)
         source = replace(source, decimal="," if has_points else ".")
-    codes = [name for name, column in cells.items() if stripped(str(name)) in form.texts or _are_codes(column)]
+    codes = [name for name, column in cells.items() if plain_name(name) in form.texts or _are_codes(column)]
     missing: Any = {name: [*found] for name, found in words.items()}
     table = source.table(
         dtype=dict.fromkeys(codes, str), decimal=source.decimal, keep_default_na=False, na_values=missing,
@@ -260,11 +261,11 @@ def _say_missing(path: str, table: pd.DataFrame, words: dict[str, dict[str, int]
     """Print which words of columns of numbers are read as missing; warn of those that can be values."""
     in_numbers = []
     for name, found in words.items():
-        column, shown = table.get(stripped(name)), [text for text in found if stripped(text)]
+        column, shown = table.get(plain_name(name)), [text for text in found if stripped(text)]
         if not shown or column is None:
             continue
         cells = pluralize(sum(found[text] for text in shown), "cell")
-        what = f"{join_names(dict.fromkeys(map(stripped, shown)))} in {stripped(name)!r} ({cells})"
+        what = f"{join_names(dict.fromkeys(map(stripped, shown)))} in {plain_name(name)!r} ({cells})"
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if column.notna().any() and kind not in ("string", "mixed", "mixed-integer"):
             in_numbers.append(what)
@@ -291,8 +292,8 @@ def _are_points_between_thousands(cells: pd.DataFrame) -> bool:
 
 
 def _with_plain_names(table: pd.DataFrame) -> pd.DataFrame:
-    """Strip blanks from the names of columns, and number columns without a name."""
-    names = [stripped(str(name)) for name in table.columns]
+    """Strip blanks and line breaks from the names of columns, and number columns without a name."""
+    names = [plain_name(name) for name in table.columns]
     for i, name in enumerate(names):
         if re.fullmatch(r"(?:Unnamed: [0-9]+)?", name) and (new := f"column {i + 1}") not in names:
             names[i] = new
@@ -346,6 +347,11 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
 def stripped(text: str) -> str:
     """Remove blanks and invisible characters from the ends of a text."""
     return text.strip().strip(INVISIBLE).strip() if not text.isascii() else text.strip()
+
+
+def plain_name(name: object) -> str:
+    """Return the name of a column as it can be typed."""
+    return without_line_breaks(stripped(str(name)))
 
 
 def _with_one_type(column: pd.Series) -> pd.Series | None:
@@ -495,7 +501,7 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> str:
 
 def _check_header(path: str, header: Iterable[object]) -> None:
     """Refuse two columns of one name, which pandas would rename: Gender and Gender.1."""
-    counts = Counter(stripped(str(name)) for name in header)
+    counts = Counter(plain_name(name) for name in header)
     twins = [name for name, n in counts.items() if n > 1 and name not in ("", "nan")]
     if twins:
         raise TableError(f"{source_name(path)} has more than one column named {join_names(twins)}; rename all but one")

@@ -11,6 +11,7 @@ import csv
 import inspect
 import io
 import platform
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -36,7 +37,12 @@ def names(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a list of names such as age,sex; put names with line breaks in quotes"
         ) from None
-    return [name.strip() for name in cells]
+    return [without_line_breaks(name.strip()) for name in cells]
+
+
+def without_line_breaks(name: str) -> str:
+    """Replace the line breaks in the name of a column, which can hardly be typed, by blanks."""
+    return re.sub(r"\s*[\r\n]+\s*", " ", name)
 
 
 def format_list(items: Sequence[str]) -> str:
