@@ -8,7 +8,7 @@ The format of a CSV file is detected, unless given by options, and printed in a 
 * lines above the header that fill at most half of its cells, such as a title, are left out;
 * the separator is the one of ``, ; tab |`` with which most of the first lines have the same number of cells, above one;
 * the decimal sign is the comma if the cells of some column are numbers with a decimal comma, or if points are only
-  between thousands, 990 and 1.005, and cells are separated by semicolons or tabs.
+  between thousands, 990 and 1.005, and cells are not separated by commas.
 
 In all files, texts such as "1.234,5", "51'695.25" or "12 %" are converted to numbers if all cells of the column are numbers
 but not dates. Blanks and invisible characters at the ends of texts are removed, and rows without any value. Columns of
@@ -212,7 +212,7 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
     words = _missing_words(cells)
     cells = _without_words(cells, words)
     has_points = False
-    if form.decimal is None and source.decimal == "." and source.separator in ";\t":
+    if form.decimal is None and source.decimal == "." and source.separator != ",":
         has_points = _are_points_between_thousands(cells)
         source = replace(source, decimal="," if has_points else ".")
     codes = [name for name, column in cells.items() if plain_name(name) in form.texts or _are_codes(column)]
