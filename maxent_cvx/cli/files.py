@@ -489,8 +489,10 @@ def _separator(text: str) -> str:
 
 def _decimal_sign(rows: list[list[str]], separator: str) -> str:
     """Return a comma if a column consists of numbers with a decimal comma; otherwise a point."""
-    # If cells are separated by commas, "18,19" can be a set of two numbers, and "1,234" can be 1234.
-    other = "," if separator != "," else rf"[0-9][.{GAPS}][0-9]"
+    # If cells are separated by commas, "18,19" can be a set of two numbers; only with semicolons "1,234" is not 1234.
+    other = rf"[0-9][.{GAPS}][0-9]"
+    if separator != ",":
+        other = "," if separator == ";" else rf"{other}|^\D*0,|[0-9]{{4}},|,(?![0-9]{{3}}(?![0-9]))"
     for column in islice(zip_longest(*rows[1:], fillvalue=""), len(rows[0])):
         numbers = pd.Series([cell for cell in map(str.strip, column) if cell not in MISSING], dtype=str)
         has_signs = numbers.str.contains(",", regex=False).any() and numbers.str.contains(other).any()
