@@ -144,9 +144,13 @@ def _table_of_mapping(table: Mapping[Any, Any], attributes: tuple[str, ...], whe
     """Convert {signature: {value: probability}} to a DataFrame; missing probabilities are NaN."""
     if strange := [row for row in table.values() if not isinstance(row, Mapping | pd.Series)]:
         raise TableError(f"{where} must map each signature to {{value: probability}}, not {short_repr(strange[0])}")
+    signatures = {key: key if isinstance(key, tuple) else (key,) for key in table}
+    if odd := [key for key, signature in signatures.items() if len(signature) != len(attributes)]:
+        raise TableError(f"the signatures of {where} must have {len(attributes)} values, not {short_repr(odd[0])}")
     values = {x: None for row in table.values() for x in row.keys()}  # noqa: SIM118 (a Series, too)
     entries = [[row.get(x, np.nan) for x in values] for row in table.values()]
-    return pd.DataFrame(entries, _signatures(list(table), attributes, where), pd.Index(list(values)))
+    index = pd.MultiIndex.from_tuples(list(signatures.values()), names=attributes)
+    return pd.DataFrame(entries, index, pd.Index(list(values)))
 
 
 def _distributions(table: pd.DataFrame, where: str) -> np.ndarray:
@@ -167,14 +171,6 @@ def _distributions(table: pd.DataFrame, where: str) -> np.ndarray:
             "missing values"
         )
     return p
-
-
-def _signatures(keys: list[Any], attributes: tuple[str, ...], where: str) -> pd.MultiIndex:
-    """Read the keys of a dictionary as signatures."""
-    tuples = [key if isinstance(key, tuple) else (key,) for key in keys]
-    if odd := [key for key, signature in zip(keys, tuples, strict=True) if len(signature) != len(attributes)]:
-        raise TableError(f"the signatures of {where} must have {len(attributes)} values, not {short_repr(odd[0])}")
-    return pd.MultiIndex.from_tuples(tuples, names=attributes)
 
 
 def _label(label: object) -> str:

@@ -353,9 +353,10 @@ def unknown_name(what: str, unknown: object, known: Iterable[object]) -> Unknown
     """
     known = list(known)
     unknown = as_python(unknown)
-    by_text = {str(as_python(item)): as_python(item) for item in known}
+    message = f"{short_repr(unknown)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}"
     if _holds_data(unknown):  # comparing its text would be slow, and printing it would disclose records
-        return UnknownName(f"{short_repr(unknown)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}")
+        return UnknownName(message)
+    by_text = {str(as_python(item)): as_python(item) for item in known}
     by_lower = {text.lower(): item for text, item in by_text.items()}
     text = unknown if isinstance(unknown, str) else _as_text(unknown)
     near = [by_lower[name] for name in difflib.get_close_matches(text.lower(), by_lower, n=3)]
@@ -366,7 +367,7 @@ def unknown_name(what: str, unknown: object, known: Iterable[object]) -> Unknown
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
         hint = f"expected one of {join_names(known, 8)}" if known else "none exists"
-    return UnknownName(f"{short_repr(unknown)} is not {'an' if what[0] in 'aeiou' else 'a'} {what}; {hint}")
+    return UnknownName(f"{message}; {hint}")
 
 
 def _as_text(value: object) -> str:

@@ -169,7 +169,9 @@ def check_columns(
         check_labels(cells, f"a cell of column {column!r} of {what}")
     missing = frame[columns].isna().sum()
     if (missing := missing[missing > 0]).size:
-        raise missing_values({str(column): int(count) for column, count in missing.items()}, len(frame), roles, what)
+        where = ", ".join(f"{column!r} ({count} of {len(frame)})" for column, count in missing.items())
+        other = "" if "count" in roles else ", or replace the missing values by a separate value, such as '?'"
+        raise TableError(f"{what} has missing values in {where}; drop those rows{other}")
 
 
 def check_labels(values: pd.Series | pd.Index, what: str) -> None:
@@ -183,15 +185,6 @@ def check_labels(values: pd.Series | pd.Index, what: str) -> None:
             raise TableError(
                 f"{what} is a {type(strange).__name__}; only single values are supported, such as texts or numbers"
             ) from None
-
-
-def missing_values(missing: Mapping[str, int], rows: int, roles: Mapping[str, Sequence[str]], what: str) -> TableError:
-    """Return the error for missing values, with the number of missing values per column."""
-    where = ", ".join(f"{column!r} ({count} of {rows})" for column, count in missing.items())
-    return TableError(
-        f"{what} has missing values in {where}; drop those rows"
-        + ("" if "count" in roles else ", or replace the missing values by a separate value, such as '?'")
-    )
 
 
 def count_column(counts: pd.Series, what: str) -> np.ndarray:

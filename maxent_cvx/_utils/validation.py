@@ -85,10 +85,10 @@ def check_float(
     return number
 
 
-def check_positive(value: object, what: str, error: type[MaxEntError] | None = None) -> float:
+def check_positive(value: object, what: str) -> float:
     """Return a finite number above 0."""
     if (number := check_number(value, what)) <= 0:
-        raise (error or BadProbability)(f"{what} must be a number above 0, got {short_repr(value)}")
+        raise BadProbability(f"{what} must be a number above 0, got {short_repr(value)}")
     return number
 
 
@@ -101,11 +101,7 @@ def check_bool(value: object, what: str) -> bool:
 
 def check_optional_bool(value: object, what: str) -> bool | None:
     """Return True, False or None."""
-    if value is None:
-        return None
-    if not isinstance(value, bool | np.bool_):
-        raise StatementError(f"{what} must be True, False or None, got {short_repr(value)}")
-    return bool(value)
+    return None if value is None else check_bool(value, what)
 
 
 def check_in(value: object, what: str, among: Collection[str]) -> str:
