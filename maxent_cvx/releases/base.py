@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -607,15 +607,17 @@ class BucketView(View):
         check_str(count, "count")
         if count in (*self.qi, *self.sensitive, self.bucket):
             raise TableError(f"the release already has a column {count!r}; choose another name for the counts")
-        qi_table, sa_table = (
-            counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()})
-            for counts in self.published.values()
-        )
+        qi_table, sa_table = self._counted_tables(count)
         order = [self.bucket, *self.sensitive]
         return (
             qi_table.sort_values([self.bucket, *self.qi], ignore_index=True),
             sa_table.sort_values(order, ignore_index=True)[[*order, count]],
         )
+
+    def _counted_tables(self, count: str) -> Iterator[pd.DataFrame]:
+        """Yield the tables of QI tuples and of sensitive values by bucket, with a column of counts."""
+        for counts in self.published.values():  # reset_index() would convert integers in object columns
+            yield counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()})
 
     def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return a table with one row per person (pseudonym, QI and bucket), and one of values with their "Count".

@@ -276,10 +276,8 @@ class Domain:
 
     def between(self, spans: Collection[Span]) -> np.ndarray:
         """Mark the numbers or dates in each interval, shape (intervals, values)."""
-        ends = np.array([(span.low, span.high, span.low_in, span.high_in) for span in spans], dtype=float).reshape(
-            -1, 4
-        )
-        low, high, low_in, high_in = (column[:, None] for column in ends.T)
+        ends = [(span.low, span.high, span.low_in, span.high_in) for span in spans]
+        low, high, low_in, high_in = np.array(ends, dtype=float).reshape(-1, 4).T[:, :, None]
         is_date = np.array([span.is_date for span in spans], dtype=bool)
         x = np.where(is_date[:, None], self.dates, self.numbers) if is_date.any() else self.numbers
         return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
@@ -412,13 +410,11 @@ def _texts(cells: Sequence[object], domain: Domain) -> np.ndarray:
         _check_whole(cells[i], span, inside, domain)
         covered[i] = _one_way(cells[i], covered[i], inside, "an interval", domain)
     for i, items in parsed.sets.items():
-        members, strangers = domain.members(items)
-        if members.any() and str(cells[i]).startswith(
-            "{"
-        ):  # as in a range, some numbers in a set may have no matching value
+        (members, strangers), in_braces = domain.members(items), str(cells[i]).startswith("{")
+        if in_braces and members.any():  # as in a range, some numbers in a set may have no matching value
             strangers = [item for item in strangers if not re.fullmatch(rf"-?{NUMBER_PATTERN}", item)]
         if strangers and not covered[i].any():
-            if members.any() or str(cells[i]).startswith("{"):
+            if in_braces or members.any():
                 raise TableError(
                     f"the set {cells[i]!r} of {domain.attribute!r} contains {join_names(strangers)}, which nobody in "
                     "the population has; correct it, or pass a hierarchy in which the set is a node"
@@ -527,23 +523,19 @@ def _nodes(hierarchy: Any, attribute: str) -> Mapping[object, frozenset[object]]
 
 def hierarchy_table(hierarchy: pd.DataFrame | str | PathLike[str], attribute: str) -> pd.DataFrame:
     """Read a hierarchy as a table of levels, with one row per value, and the value in the first column."""
-    if not isinstance(hierarchy, pd.DataFrame):
-        return _of_file(hierarchy, attribute)
-    _check_header(hierarchy, attribute)
-    return hierarchy
-
-
-def _of_file(name: str | PathLike[str], attribute: str) -> pd.DataFrame:
-    """Read an ARX hierarchy file: one row per value, one column per level, separated by semicolons, no header."""
-    text = read_file_text(name, f"the hierarchy of {attribute!r}")
+    if isinstance(hierarchy, pd.DataFrame):
+        _check_header(hierarchy, attribute)
+        return hierarchy
+    # A file of ARX: one row per value, one column per level, separated by semicolons, without a header.
+    text = read_file_text(hierarchy, f"the hierarchy of {attribute!r}")
     first = text.partition("\n")[0]
     separator = max(";\t,", key=first.count)
     rows = [row for row in csv.reader(StringIO(text), delimiter=separator) if row]
     if not rows or len({len(row) for row in rows}) > 1:
         sizes = sorted({len(row) for row in rows})
         raise TableError(
-            f"the hierarchy of {attribute!r} in {str(name)!r} has rows of {join_names(sizes)} columns; expected one "
-            "row per value, with one column per level"
+            f"the hierarchy of {attribute!r} in {str(hierarchy)!r} has rows of {join_names(sizes)} columns; expected "
+            "one row per value, with one column per level"
         )
     return pd.DataFrame(rows, dtype=object)
 

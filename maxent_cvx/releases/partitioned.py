@@ -516,9 +516,8 @@ def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
     ordered = {pa.types.is_dictionary(each) and each.ordered for each in types}
     plain = list(dict.fromkeys(each.value_type if pa.types.is_dictionary(each) else each for each in types))
     lists = [each for each in types if pa.types.is_dictionary(each) and _sort_of(each.value_type) != "text"]
-    if any(
-        each.ordered or isinstance(each.value_type, pa.BaseExtensionType) for each in lists
-    ):  # Parquet files keep the order of texts only
+    # Parquet files keep the order of texts only.
+    if any(each.ordered or isinstance(each.value_type, pa.BaseExtensionType) for each in lists):
         raise TableError(
             f"column {name!r} contains {'ordered ' if True in ordered else ''}categories of {plain[0]}, which Parquet "
             "files, through which records are shuffled by bucket, cannot store; convert them to str first, "
@@ -771,17 +770,12 @@ def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
         groups += [(path, i) for i in range(about.num_row_groups) if about.row_group(i).num_rows]
     if not groups:
         raise TableError("the table has no rows; expected at least one")
-    columns = dict.fromkeys([*roles.columns, *_undeclared_counts(schemas, roles)])
-    schema = common_schema(schemas, list(columns))
+    columns = list(dict.fromkeys(roles.columns))
+    if roles.count is None:  # columns of all files that look like counts are read, and rejected when rows are checked
+        common = set.intersection(*(set(schema.names) for schema in schemas)) - set(columns)
+        columns += sorted(filter(looks_like_count, common))
+    schema = common_schema(schemas, columns)
     return [ParquetRows(((path, (i,)),), schema) for path, i in groups]
-
-
-def _undeclared_counts(schemas: Iterable[pa.Schema], roles: Roles) -> list[str]:
-    """Return the columns without a role in all files that look like counts, so that they are read and rejected."""
-    if roles.count is not None:
-        return []
-    common = set.intersection(*(set(schema.names) for schema in schemas)) - set(roles.columns)
-    return sorted(name for name in common if looks_like_count(name))
 
 
 @contextmanager

@@ -77,8 +77,7 @@ class QITable(View):
             raise TableError(f"column {sorted(twice)[0]!r} is given as qi and as sa; choose one role")
         people, each = counted_people(people, {"qi": self.qi}, count, "the QI table", self.sensitive)
         code, self.quasi_identifiers = sort_distinct(people[list(self.qi)])
-        self._n_q = np.zeros(len(self.quasi_identifiers), dtype=np.int64)
-        np.add.at(self._n_q, code, 1 if each is None else each)
+        self._n_q = np.bincount(code, each, len(self.quasi_identifiers)).astype(np.int64)
         if sa_values is None and isinstance(sa_distribution, pd.Series):
             sa_values = sa_distribution.index
         self.sensitive_values = _domain(sa_values, self.sensitive)

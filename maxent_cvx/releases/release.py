@@ -353,11 +353,7 @@ class Release(BucketView):
         roles: dict[str, Any] = {"qi": list(self.qi), "sa": list(self.sensitive), "bucket": self.bucket, "id": None}
         persons = [] if self.persons is None else [self.persons.id]
         count = unused_name("Count", [*self.columns, *persons])
-        # reset_index() would convert integers in object columns to an integer type.
-        qi_table, sa_table = (
-            counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()})
-            for counts in self.published.values()
-        )
+        qi_table, sa_table = self._counted_tables(count)
         if self.persons is not None:
             qi_table, roles["id"] = self.persons.table(self.quasi_identifiers, self.buckets), self.persons.id
             roles["qi"] = [name for name in self.qi if name != self.persons.id]  # the pseudonym replaces empty qi

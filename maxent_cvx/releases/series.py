@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import TablePreview
-from .._utils.tables import choose, distinct, multi_index, ranges
+from .._utils.tables import choose, distinct, multi_index, ranges, sort_distinct
 from .._utils.validation import check_instance, check_int, check_label, is_several
 from .base import View, from_dict, restored, stored
 from .release import Release
@@ -84,11 +84,10 @@ class ReleaseSeries(View):
         self.persons = pd.Index(self.persons, name=self.id)
         texts = pd.Index(self.persons.map(str))
         kinds = [{isinstance(name, str) for name in index} for index in names]
-        if any(kind.isdisjoint(kinds[0]) for kind in kinds):  # "007" and 7 may be one person
-            different = next(index for index, kind in zip(names, kinds, strict=True) if kind.isdisjoint(kinds[0]))
-            raise TableError(
+        if different := [index for index, kind in zip(names, kinds, strict=True) if kind.isdisjoint(kinds[0])]:
+            raise TableError(  # "007" and 7 may be one person
                 f"{self.id} is a text in some releases and a number in others, such as {join_names([names[0][0]])} and "
-                f"{join_names([different[0]])}; convert them to one type"
+                f"{join_names([different[0][0]])}; convert them to one type"
             )
         if texts.has_duplicates:
             twins = list(self.persons[texts == texts[texts.duplicated()][0]])
@@ -272,7 +271,7 @@ class ReleaseSeries(View):
             return multi_index([self.persons], [np.arange(n)], self.qi)
         columns = list(self.qi[1:])  # in the order of the first release that has them
         tables = [self.releases[u].quasi_identifiers.to_frame(index=False)[columns] for u in self._exact]
-        number, tuples = distinct(pd.concat(tables, ignore_index=True))
+        number, tuples = sort_distinct(pd.concat(tables, ignore_index=True))
         before = np.cumsum([0, *map(len, tables)])
         of = np.full(n, -1)
         for start, u in zip(before, self._exact, strict=False):
@@ -285,8 +284,6 @@ class ReleaseSeries(View):
                     "releases without QI columns"
                 )
             of[self._at[u]] = now
-        if not isinstance(tuples, pd.MultiIndex):
-            return multi_index([self.persons, tuples], [np.arange(n), of], self.qi)
         codes = [np.arange(n), *(np.asarray(code)[of] for code in tuples.codes)]
         return multi_index([self.persons, *tuples.levels], codes, self.qi)
 
