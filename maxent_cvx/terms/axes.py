@@ -219,17 +219,11 @@ def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
         if (described := view.described(attribute, chosen)) is not None:
             mask &= described
         elif attribute in view.qi:
-            mask &= _chosen(view.axes["q"], attribute, chosen)
+            codes, level = level_of(view.axes["q"][1], view.qi.index(attribute))
+            mask &= choose(chosen, attribute).mask(level, attribute)[codes]
         else:
             raise unknown_name(f"quasi-identifier of the {view.noun}", attribute, view.qi)
     return mask
-
-
-def _chosen(axis: tuple[tuple[str, ...], pd.Index], attribute: str, chosen: object) -> np.ndarray:
-    """Mark the labels of an axis (its columns and its index) that have a chosen value of an attribute."""
-    columns, index = axis
-    codes, level = level_of(index, columns.index(attribute))
-    return choose(chosen, attribute).mask(level, attribute)[codes]
 
 
 def refuse_exact_values_in_cells(view: View, given: Mapping[str, object]) -> None:

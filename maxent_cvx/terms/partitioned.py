@@ -143,13 +143,11 @@ class PartitionView(View):
         codes = [np.concatenate([part_tuples.codes[i], named.codes[~is_own, i]]) for i in range(part_tuples.nlevels)]
         apart = multi_index(part_tuples.levels, codes, list(part_tuples.names))
         records = np.concatenate([part.n_q, named.records[~is_own]])
-        unrepresented = combined.records - np.bincount(combined.of(apart), records, len(combined.codes)).astype(
-            np.int64
-        )
+        represented = np.bincount(combined.of(apart), records, len(combined.codes)).astype(np.int64)
         others = combined.tuples(part_tuples)
         codes = [np.concatenate([mine, others.codes[i]]) for i, mine in enumerate(codes)]
         tuples = multi_index(part_tuples.levels, codes, list(part_tuples.names))
-        records = np.concatenate([records, unrepresented])
+        records = np.concatenate([records, combined.records - represented])
         return cls(part, marginals, tuples, records, np.arange(len(part_tuples)), places[marginals.of_name])
 
     # Columns, values and numbers of records of the whole release, which every part stores.

@@ -57,15 +57,6 @@ def described_table(described: object, view: View) -> pd.DataFrame:
     return described
 
 
-def checked_names(index: pd.Index) -> pd.Index:
-    """Check that names are strings or integers, and unique."""
-    if strange := [name for name in index if not is_name(name)]:
-        raise StatementError(f"a person's name must be a string or an integer, not {short_repr(strange[0])}")
-    if index.has_duplicates:
-        raise StatementError(f"several rows describe {join_names(repeated(index))}; describe each person once")
-    return index
-
-
 def is_name(name: object) -> bool:
     """Return whether a value can be the name of a person."""
     if isinstance(name, str):
@@ -131,7 +122,11 @@ class People(ReprMixin):
         if described is None or (isinstance(described, Mapping | pd.DataFrame) and not len(described)):
             return cls.at([], np.empty(0, dtype=np.int64), view)
         table = described_table(described, view)
-        names = checked_names(table.index)
+        names = table.index
+        if strange := [name for name in names if not is_name(name)]:
+            raise StatementError(f"a person's name must be a string or an integer, not {short_repr(strange[0])}")
+        if names.has_duplicates:
+            raise StatementError(f"several rows describe {join_names(repeated(names))}; describe each person once")
         levels = [
             codes_in_view(table[attribute], view.quasi_identifiers.levels[i]) for i, attribute in enumerate(view.qi)
         ]
