@@ -162,11 +162,9 @@ def tables_of(
     space = own_space(part, marginals)
     groups, numbers = groups_of(part, space, n_tuples)
     order = np.argsort(numbers, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    shape = len(numbers), len(part.sensitive_values)
-    entries = point.counts, (place[groups.of_term], space.codes["s"])
-    table, numbers, records = sp.coo_array(entries, shape=shape).tocsr(), numbers[order], groups.records[order]
+    entries = point.counts, (np.argsort(order)[groups.of_term], space.codes["s"])
+    table = sp.csr_array(entries, shape=(len(numbers), len(part.sensitive_values)))
+    numbers, records = numbers[order], groups.records[order]
     ends = np.searchsorted(numbers, edges)
     return [GroupTable(numbers[a:b], records[a:b], sp.csr_array(table[a:b])) for a, b in itertools.pairwise(ends)]
 

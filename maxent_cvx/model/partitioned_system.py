@@ -149,14 +149,10 @@ def _same_labels(first: pd.Index | None, second: pd.Index | None) -> bool:
     return first.equals(second) and list(first.names) == list(second.names)
 
 
-def in_order(sources: Sequence[BroadcastSource], n_facts: int) -> np.ndarray:
+def in_order(sources: Sequence[BroadcastSource]) -> np.ndarray:
     """Return the order of the rows of all sources in the system, with soft rows last."""
-    blocks = [rows for source in sources for rows in source.rows]
-    facts = sum(len(source.rows) for source in sources[:n_facts])
-    is_soft = np.repeat(
-        [i >= facts and rows.penalty is not None for i, rows in enumerate(blocks)], list(map(len, blocks))
-    )
-    return np.argsort(is_soft.astype(bool), kind="stable")
+    is_soft = [rows.penalty is not None for source in sources for rows in source.rows for _ in range(len(rows))]
+    return np.argsort(np.array(is_soft, dtype=bool), kind="stable")
 
 
 #: Number of entries per term that are collected before distinct columns are computed, to save passes over all terms:
@@ -240,8 +236,8 @@ def larger(parts: Sequence[Sizes]) -> Sizes:
         for row, (least, most) in sizes.typed.items():
             least_so_far, most_so_far = typed.get(row, (least, most))
             typed[row] = min(least, least_so_far), max(most, most_so_far)
-    all_least, all_most = (np.stack([getattr(sizes, side) for sizes in parts]) for side in ("least", "most"))
-    return Sizes(all_least.min(axis=0), all_most.max(axis=0), typed)
+    least, most = np.min([sizes.least for sizes in parts], axis=0), np.max([sizes.most for sizes in parts], axis=0)
+    return Sizes(least, most, typed)
 
 
 def emitted_columns(
@@ -264,8 +260,7 @@ def emitted_columns(
                 typed.update({n: coefficients} if coefficients else {})
             columns.add(own_columns(rows, n_own))
             n += len(rows)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
+    place = np.argsort(order)
     columns.collect()
     return RawColumns(
         compact(sp.csr_array(columns.distinct[order])),
@@ -276,10 +271,7 @@ def emitted_columns(
 
 def own_columns(rows: Rows, n_own: int) -> sp.csr_array:
     """Return the coefficients of the first `n_own` terms."""
-    matrix = rows.matrix
-    is_own = matrix.indices < n_own
-    ends = np.concatenate([[0], np.cumsum(is_own)])[matrix.indptr].astype(matrix.indptr.dtype)
-    return canonical(sp.csr_array((matrix.data[is_own], matrix.indices[is_own], ends), shape=(len(rows), n_own)))
+    return canonical(sp.csr_array(rows.matrix[:, :n_own]))
 
 
 class ColumnCollector:
@@ -344,26 +336,19 @@ def own_space(part: ReleasePart, marginals: GlobalMarginals) -> Space:
 def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.ndarray]:
     """Return the rows of :class:`maxent_cvx.BucketInvariants` over counts, in order, and their sides."""
     n_qb, n_sb = part.n_qb, part.n_sb
-    qb, sb = (
-        sp.csr_array((np.arange(table.nnz), table.indices, table.indptr), shape=table.shape).tocsc()
-        for table in (n_qb, n_sb)
-    )
     q, s, b = (space.codes[role] for role in ("q", "s", "bucket"))
-    shape = n_qb.nnz + n_sb.nnz, len(space)
-    rows = np.concatenate([_entry(qb, q, b), n_qb.nnz + _entry(sb, s, b)]).astype(np.int32)
+    rows = np.concatenate([_entry(n_qb, q, b), n_qb.nnz + _entry(n_sb, s, b)]).astype(np.int32)
     terms = np.tile(np.arange(len(space), dtype=np.int32), 2)
-    matrix = sp.coo_array((np.ones(len(rows), dtype=bool), (rows, terms)), shape=shape).tocsr()
-    matrix.sort_indices()
-    matrix = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=shape)
+    entries = np.ones(len(rows), dtype=bool), (rows, terms)
+    matrix = sp.csr_array(entries, shape=(n_qb.nnz + n_sb.nnz, len(space)))
+    matrix.data = np.ones(matrix.nnz)
     return compact(matrix), np.concatenate([n_qb.data, n_sb.data]).astype(float)
 
 
-def _entry(table: sp.csc_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Return the data of a table at given rows and columns, all of which must be stored."""
-    n = int(np.int64(table.shape[0]))
-    of_column = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
-    keys = of_column * n + table.indices  # ascending
-    return table.data[np.searchsorted(keys, column * n + row)]
+def _entry(table: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Return the positions of entries at given rows and columns, all of which must be stored."""
+    n = np.int64(table.shape[1])
+    return np.searchsorted(entry_rows(table) * n + table.indices, row * n + column)
 
 
 def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, np.ndarray]:
@@ -420,13 +405,11 @@ class PartitionedSpace:
     @cached_property
     def empty(self) -> ReleasePart:
         """A partition without buckets."""
-        release, nothing = self.release, np.empty(0, dtype=np.int64)
-        n_values = len(release.sensitive_values)
+        release, n_values = self.release, len(self.release.sensitive_values)
         return ReleasePart(
             release.qi, release.sensitive, release.bucket, release.quasi_identifiers[:0], release.sensitive_values,
             pd.Index([], name=release.bucket), sp.csr_array((0, 0), dtype=np.int64),
-            sp.csr_array((n_values, 0), dtype=np.int64), q_numbers=nothing, n_q_whole=nothing, n_s_whole=release.n_s,
-            n_whole=release.n_records,
+            sp.csr_array((n_values, 0), dtype=np.int64), n_s_whole=release.n_s, n_whole=release.n_records,
         )  # fmt: skip
 
     @cached_property
@@ -532,9 +515,9 @@ def values_beside(part: ReleasePart, combinations: Combinations) -> np.ndarray:
     """Return a mask of the values that share a bucket of a partition with each combination."""
     terms, n_values = part.terms(), len(part.sensitive_values)
     group = combinations.of(part.quasi_identifiers)[terms["q"]]
-    marked = np.zeros(len(combinations.codes) * n_values, dtype=bool)
-    marked[(group * n_values + terms["s"])[group >= 0]] = True
-    return marked.reshape(len(combinations.codes), n_values)
+    marked, known = np.zeros((len(combinations.codes), n_values), dtype=bool), group >= 0
+    marked[group[known], terms["s"][known]] = True
+    return marked
 
 
 class PartitionedProblem(NamedTuple):
@@ -550,7 +533,7 @@ def partitioned_problem(
     """Build the rows of all sources in every partition, with a common scaling."""
     sources = [*facts, *knowledge]
     around = {columns: whole.marginals(columns) for columns in {frozenset(), *(source.columns for source in sources)}}
-    order = in_order(sources, len(facts))
+    order = in_order(sources)
     map_, reduce = whole.executor.map, whole.executor.reduce
     if of_users := [source for source in sources if not source.patterns and not isinstance(source.source, Statement)]:
         whole.executor.gather(map_(check_divisible, whole.parts[:1], common=(of_users, around)))
