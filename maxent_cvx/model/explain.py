@@ -553,17 +553,13 @@ def _multipliers(post: Posterior, form: LinearForm) -> tuple[np.ndarray, dict[st
     replaces the constraint without changing the answer x*.
     """
     of_convex = {name: convex.values.copy() for name, convex in post.convex_multipliers.items()}
-    rows, binding = {}, {}
+    rows, binding, determined = {}, {}, {}
     for name, (t, gradients) in post.convex_multipliers.items():
-        if np.isfinite(t).all() and len(at := np.flatnonzero(t > 0)):
+        if not np.isfinite(t).all():  # it fixes the values of its rows; the other rows may already imply them
+            half_spaces = _half_spaces(name, gradients, post.counts)
+            determined[name] = replace(half_spaces, low=half_spaces.high)
+        elif len(at := np.flatnonzero(t > 0)):
             binding[name], rows[name] = at, _half_spaces(name, gradients[at], post.counts)
-    # A constraint without a finite multiplier fixes the values of its rows; the other rows may already imply them.
-    determined = {
-        name: replace(half_spaces, low=half_spaces.high)
-        for name, (t, gradients) in post.convex_multipliers.items()
-        if not np.isfinite(t).all()
-        for half_spaces in [_half_spaces(name, gradients, post.counts)]
-    }
     multipliers, extension = _beside(post, form, rows)
     if determined and np.isnan(multipliers).any():
         multipliers, extension = _beside(post, form, rows | determined)

@@ -303,7 +303,7 @@ def _with_values(name: str) -> str:
     match = re.fullmatch(r"P\(([^()|]+?)(?: \| ([^()|]+))?\): (.*)", name)
     if match is None:
         return name
-    of, conditions = match[1].split(", "), (match[2] or "").split(", ") if match[2] else []
+    of, conditions = match[1].split(", "), match[2].split(", ") if match[2] else []
     values = match[3].split(", ")
     if len(values) != len(of) + len(conditions):
         return name

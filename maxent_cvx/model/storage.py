@@ -168,8 +168,8 @@ def to_arrow(column: pd.Series) -> tuple[Any, dict[str, Any]]:
         values = pd.Series(dtype.categories.take(column.cat.codes.to_numpy()), name=column.name)
         categories = pack(pd.DataFrame({"value": dtype.categories}), str(column.name))
         array, kind = to_arrow(values)
-        beside = {name: kind[name] for name in ("others",) if name in kind}
-        return array, {"categories": categories, "ordered": bool(dtype.ordered), **beside}
+        mixed = {"others": kind["others"]} if "others" in kind else {}
+        return array, {"categories": categories, "ordered": bool(dtype.ordered), **mixed}
     if isinstance(dtype, pd.SparseDtype):
         raise TableError(f"column {column.name!r} is sparse; make it dense with .sparse.to_dense() before saving")
     try:
@@ -212,10 +212,10 @@ def from_arrow(array: Any, kind: dict[str, Any]) -> pd.Series:
 
 def to_arrow_columns(frame: pd.DataFrame, name: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the columns of a table as Arrow arrays, and their types; messages call the only column `name`."""
-    pairs = {str(column): to_arrow(values.rename(str(name or column))) for column, values in frame.items()}
-    return {column: array for column, (array, _) in pairs.items()}, {
-        column: kind for column, (_, kind) in pairs.items()
-    }
+    arrays, kinds = {}, {}
+    for column, values in frame.items():
+        arrays[str(column)], kinds[str(column)] = to_arrow(values.rename(str(name or column)))
+    return arrays, kinds
 
 
 def from_arrow_columns(table: Any, kinds: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
@@ -412,22 +412,17 @@ def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
         matrix = sp.csr_array((a[has_entry], term[has_entry], indptr), shape=(fields["rows"], n_terms))
         matrix.check_format()  # SciPy would read out of bounds at invalid positions
         table = numbers.iloc[first:row]
+        values = {name: table[name].to_numpy().astype(dtype) for name, dtype in fields["arrays"].items()}
+        values |= {name: read_value(value) for name, value in fields["fields"].items()}
+        costs = {name: values.pop(f"{PENALTY} {name}") for name in COSTS}
+        values[PENALTY] = None if all(cost is None for cost in costs.values()) else Penalty(**costs)
         yield Rows(
             matrix=matrix,
             index=None if fields["index"] is None else _index(fields["index"]),
             typed=None if fields["typed"] is None else _typed(fields["typed"], term, typed),
             view=view if fields["of_view"] else None,
-            **_soft(
-                {name: table[name].to_numpy().astype(dtype) for name, dtype in fields["arrays"].items()}
-                | {name: read_value(value) for name, value in fields["fields"].items()}
-            ),
+            **values,
         )
-
-
-def _soft(fields: dict[str, Any]) -> dict[str, Any]:
-    """Restore the penalty of soft rows from its numbers."""
-    costs = {name: fields.pop(f"{PENALTY} {name}") for name in COSTS}
-    return {**fields, PENALTY: None if all(cost is None for cost in costs.values()) else Penalty(**costs)}
 
 
 def _entries(rows: Rows) -> pd.DataFrame:
@@ -653,7 +648,10 @@ def write_terms(
 ) -> None:
     """Write one row per term: labels, published counts and inferred count; `model` is from `knowledge_parts`."""
     target, view = path_of(path), space.view
-    names = [_count_name(count.name, by) for by, count in view.published.items()]
+    names = [
+        count.name if isinstance(count.name, str) and count.name.startswith("N P(") else f"N P({','.join(by)})"
+        for by, count in view.published.items()
+    ]
     names.append(f"N {space.term.replace(' ', '')}")
     if len(set(names)) < len(names):
         raise TableError(f"the tables of counts need unique names, got {join_names(names)}; rename one")
@@ -673,11 +671,6 @@ def write_terms(
             "of its columns"
         )
     write_beside(target, lambda draft: draft.write_bytes(data))
-
-
-def _count_name(name: object, by: tuple[str, ...]) -> str:
-    """Return the column name of published counts: their own name if it starts with "N P(", else from the roles."""
-    return name if isinstance(name, str) and name.startswith("N P(") else f"N P({','.join(by)})"
 
 
 def read_terms(file: object, what: str) -> tuple[Space, np.ndarray, dict[str, Any], dict[str, Any] | None]:
