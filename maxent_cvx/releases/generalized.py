@@ -18,16 +18,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
-from .._utils.tables import (
-    count_column,
-    counted,
-    counted_people,
-    distinct,
-    factorize,
-    ranges,
-    sort_distinct,
-    tally,
-)
+from .._utils.tables import count_column, counted, counted_people, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
 from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of, positions, sizes_of, unused_name
 
