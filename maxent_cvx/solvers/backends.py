@@ -23,7 +23,7 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from .._utils.errors import BadProbability, SolverError, UnknownName, join_names, short_repr, unknown_name
 from .._utils.formatting import ReprMixin
-from .._utils.validation import check_int, check_positive, check_seconds
+from .._utils.validation import check_int, check_keywords, check_positive, check_seconds
 from .answer import Answer, Status
 from .certificate import fitted
 from .form import Convex, LinearForm
@@ -83,16 +83,14 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
     """Return a variable for the residuals of the soft rows, and their cost in nats; None and 0 if all rows are hard."""
     import cvxpy as cp
 
-    if form.penalties is None:
+    if (penalties := form.penalties) is None:
         return None, 0.0
-    missed = cp.Variable(len(form.penalties), name="missed")
-    variance, slope, divergence = form.penalties.variance, form.penalties.slope, form.penalties.is_divergence
+    missed = cp.Variable(len(penalties), name="missed")
     cost: Any = 0.0
-    if len(rows := np.flatnonzero(divergence)):  # the cost is a function of the value, which is -missed
-        temperature, target = form.penalties.temperature, form.penalties.target
-        cost += temperature[rows] @ cp.kl_div(-missed[rows], target[rows])
-    if len(rows := np.flatnonzero(~divergence)):
-        cost += cost_of_missing(missed[rows], variance[rows], slope[rows])
+    if len(rows := np.flatnonzero(penalties.is_divergence)):  # the cost is a function of the value, which is -missed
+        cost += penalties.temperature[rows] @ cp.kl_div(-missed[rows], penalties.target[rows])
+    if len(rows := np.flatnonzero(~penalties.is_divergence)):
+        cost += cost_of_missing(missed[rows], penalties.variance[rows], penalties.slope[rows])
     return missed, cost
 
 
@@ -478,9 +476,7 @@ class OwnBackend(ReprMixin):
         parameters = list(inspect.signature(self.own.solve).parameters.values())
         if any(p.kind is p.VAR_KEYWORD for p in parameters):
             return
-        names = [p.name for p in parameters[2:] if p.name != "monitor"]
-        if unknown := set(options) - set(names):
-            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), names)
+        check_keywords(options, f"option of {self.name}", [p.name for p in parameters[2:] if p.name != "monitor"])
 
     def solve(
         self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
@@ -580,8 +576,7 @@ class DualBackend(ReprMixin):
             return
         names = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
         names.remove("monitor")
-        if unknown := set(options) - set(names):
-            raise unknown_name(f"option of {self.name}", min(map(str, unknown)), names)
+        check_keywords(options, f"option of {self.name}", names)
         for name, value in options.items():
             if name == "tolerance":
                 check_positive(value, name)

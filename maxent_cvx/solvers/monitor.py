@@ -189,18 +189,14 @@ class Monitor:
         if self.verbose and is_due:
             self._print(line)
         if self.callback is not None:
-            self._call_back(line)
+            numbers = {name: float(line.get(name, math.nan)) for name in ("residual", "gap", "dual", "seconds")}
+            number = int(line["iteration"])
+            stop = self.callback(Iteration(number, **numbers))
+            if stop is not None and not isinstance(stop, bool | np.bool_):
+                raise StatementError(f"callback must return True, to stop the solve, or None; got {short_repr(stop)}")
+            if stop and not self._root._stopped_by:
+                self._root._stopped_by = f"by its callback, in iteration {number}"
         return bool(self.stopped)
-
-    def _call_back(self, line: Mapping[str, Any]) -> None:
-        assert self.callback is not None
-        numbers = {name: float(line.get(name, math.nan)) for name in ("residual", "gap", "dual", "seconds")}
-        number = int(line["iteration"])
-        stop = self.callback(Iteration(number, **numbers))
-        if stop is not None and not isinstance(stop, bool | np.bool_):
-            raise StatementError(f"callback must return True, to stop the solve, or None; got {short_repr(stop)}")
-        if stop and not self._root._stopped_by:
-            self._root._stopped_by = f"by its callback, in iteration {number}"
 
     def end(self, line: Mapping[str, Any]) -> None:
         """Print the result of a solver that keeps no log."""
