@@ -35,7 +35,7 @@ from ..solvers.explain import (
     zeros_by_bounds,
 )
 from ..solvers.extension import AddedRows, Extension, extended
-from ..solvers.form import Convex, LinearForm, Problem
+from ..solvers.form import LinearForm, Problem
 from ..solvers.intervals import without_knowledge as without_knowledge_intervals
 from ..solvers.linear import elastic_relaxation, never_filled, settle_integers
 from ..solvers.monitor import check_time
@@ -700,9 +700,7 @@ def _contradiction_of_firm(problem: Problem, of_row: np.ndarray, of_convex: np.n
     error = contradiction(firm)
     if error is not None or problem.convex is None:
         return error
-    kept = [pair for pair, weight in zip(problem.convex.by_name, of_convex, strict=True) if np.isinf(weight)]
-    convex = Convex(problem.convex.variable, [constraint for _, constraint in kept], [name for name, _ in kept])
-    return refuted(replace(firm, convex=convex if kept else None))
+    return refuted(replace(firm, convex=problem.convex.select(np.flatnonzero(np.isinf(of_convex)))))
 
 
 def _widened(

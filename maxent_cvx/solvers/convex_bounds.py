@@ -161,7 +161,7 @@ class ConicProgram:
         x = self._solved(cost)
         if x is None:
             return math.inf
-        value = float(cost @ x) if self._is_feasible(x) else math.inf
+        value, variable = float(cost @ x) if self._is_feasible(x) else math.inf, self.convex.variable
         cuts, least = list(self.cuts), list[float]()
         for _ in range(ROUNDS):
             check_time()
@@ -172,11 +172,7 @@ class ConicProgram:
                 raise
             except (Infeasible, SolverError):  # the tangents are nearly dependent
                 return value
-            new = [
-                cut
-                for name, part in self.parts
-                for cut in cuts_at(part, self.convex.variable, optimum.x, name, SMALLEST)
-            ]
+            new = [cut for name, part in self.parts for cut in cuts_at(part, variable, optimum.x, name, SMALLEST)]
             least.append(float(cost @ optimum.x))
             stalls = len(least) > PATIENCE and least[-1] - least[-1 - PATIENCE] <= NARROW * GAP
             if not new:  # the optimum over the rows satisfies the constraints

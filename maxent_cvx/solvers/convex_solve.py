@@ -271,9 +271,8 @@ class Lagrangian:
                 added["costs", number] = AddedRows(budget.matrix, budget.low, budget.high, budget.name, costs)
             else:
                 log_weights = log_weights + t * budget.ball[0] * np.log(budget.ball[1])
-        if any(
-            t > 0 and (budget.ball or budget.linear.any()) for budget, t in zip(self.budgets, multipliers, strict=True)
-        ):
+        priced = (budget for budget, t in zip(self.budgets, multipliers, strict=True) if t > 0)
+        if any(budget.ball or budget.linear.any() for budget in priced):
             weights = np.exp(log_weights / temperature + 1)
         added.update({("cut", cut): cut for cut in self.cuts})
         if form.penalties is not None and temperature != 1:
@@ -534,9 +533,7 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
     counts = cp.multiply(unit, cp.Variable(form.shape[1], nonneg=True))
     sides = [cp.Variable(n_known, nonneg=True) for _ in range(2)]
     firm = np.isinf(of_rows)
-    place = sp.csr_array(
-        (np.ones(n_known), (np.arange(form.n_facts, form.shape[0]), np.arange(n_known))), (form.shape[0], n_known)
-    )
+    place = sp.eye_array(form.shape[0], format="csc")[:, form.n_facts :]  # of the knowledge among all rows
     value = form.matrix @ counts + place @ (sides[0] - sides[1])
     rows = [
         RELATE[relation](value[at], (form.high if relation == "<=" else form.low)[at])
@@ -609,14 +606,8 @@ def _with_items(problem: Problem, items: np.ndarray) -> Problem:
     """Keep some rows of knowledge and convex constraints; constraints are numbered after the rows."""
     n, convex = problem.form.shape[0], problem.convex
     assert convex is not None
-    constraints = [convex.by_name[item - n] for item in np.sort(items[items >= n]).tolist()]
-    remaining = (
-        Convex(convex.variable, [constraint for _, constraint in constraints], [name for name, _ in constraints])
-        if constraints
-        else None
-    )
     rows = problem.form.select_knowledge(np.sort(items[items < n]))
-    return Problem(rows, problem.closed_form, problem.groups, remaining)
+    return Problem(rows, problem.closed_form, problem.groups, convex.select(np.sort(items[items >= n]) - n))
 
 
 def _is_infeasible(problem: Problem) -> bool:

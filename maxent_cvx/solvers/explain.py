@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -100,14 +100,10 @@ class Conflict:
             end = row["most"] if row["most"] < row["low"] else row["least"]
             digits = max(6, 4 - math.floor(math.log10(row["move"])))  # distinguishes the new value
             moves.append(f"{name!r} to {end:.{digits}g} (by {row['move']:.6g})")
-        n = len(self.table)
-        what = "row" if self.is_published else "statement"
+        n, clash, what = len(self.table), "the knowledge contradicts the published data or itself", "statement"
+        if self.is_published:
+            clash, what = "the published data contradict each other", "row"
         who = f"one {what}" if n == 1 else f"one of these {n} {what}s"
-        clash = (
-            "the published data contradict each other"
-            if self.is_published
-            else ("the knowledge contradicts the published data or itself")
-        )
         remedy = "; or ".join(self.remedies)
         error = Infeasible(
             f"{clash}: {who} must change, {', or '.join(moves)}{f', ... ({n} in all)' * (n > MOST_NAMED)}. "
@@ -396,17 +392,10 @@ def _with_supposition(form: LinearForm, terms: np.ndarray, *, hard: bool) -> Lin
     """Add the row that the terms have ``SUPPOSED`` records, as the last hard row or as the last row of all."""
     place = form.n_facts if hard else form.shape[0]
     row, matrix = sp.csr_array(terms.astype(float)[None]), form.matrix
-    return replace(
-        form,
-        coefficients=sp.csr_array(sp.vstack([matrix[:place], row, matrix[place:]], format="csr")),
-        low=np.insert(form.low, place, SUPPOSED),
-        high=np.insert(form.high, place, np.inf),
-        scale=np.insert(form.scale, place, 1.0),
-        shift=np.insert(form.shift, place, 0.0),
-        side_error=np.insert(form.side_error, place, 0.0),
-        coefficient_error=np.insert(form.coefficient_error, place, 0.0),
-        n_facts=form.n_facts + hard,
-    )
+    coefficients = sp.csr_array(sp.vstack([matrix[:place], row, matrix[place:]], format="csr"))
+    of_row = {"low": SUPPOSED, "high": np.inf, "scale": 1.0, "shift": 0.0, "side_error": 0.0, "coefficient_error": 0.0}
+    arrays: dict[str, Any] = {name: np.insert(getattr(form, name), place, value) for name, value in of_row.items()}
+    return replace(form, coefficients=coefficients, n_facts=form.n_facts + hard, **arrays)
 
 
 class Support(NamedTuple):

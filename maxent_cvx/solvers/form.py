@@ -515,6 +515,11 @@ class Convex:
         names = self.names or [f"convex constraint {i + 1}" for i in range(len(self.constraints))]
         return list(zip(names, self.constraints, strict=True))
 
+    def select(self, numbers: np.ndarray) -> Convex | None:
+        """Return some constraints, by number; None if there are none."""
+        chosen = [self.by_name[i] for i in numbers.tolist()]
+        return Convex(self.variable, [item for _, item in chosen], [name for name, _ in chosen]) if chosen else None
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -36,7 +36,7 @@ tightening. Journal of Global Optimization 67, 731-757.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -495,14 +495,12 @@ def _columns(
     by_term, norm, columns = buckets.by_term, np.empty(len(x)), [np.empty((0, rank))]
     block = block_of_slot[by_term.indices[by_term.indptr[:-1]]]
     order = np.argsort(block, kind="stable")
-    for batch in _batches(buckets.n_blocks, (single.shape[1] + others.shape[1]) * rank):
+    step = max(BATCH_DOUBLES // max((single.shape[1] + others.shape[1]) * rank, 1), 1)
+    for low in range(0, buckets.n_blocks, step):
+        batch = slice(low, min(low + step, buckets.n_blocks))
         right = [(across[side[batch].ravel()] @ classes).reshape(*side[batch].shape, rank) for side in (single, others)]
-        projected = np.concatenate(
-            [
-                solution.reshape(solution.shape[0] * solution.shape[1], rank)
-                for solution in inverse.solutions(right[0], right[1], batch)
-            ]
-        )
+        solutions = inverse.solutions(right[0], right[1], batch)
+        projected = np.concatenate([side.reshape(side.shape[0] * side.shape[1], rank) for side in solutions])
         entries = np.concatenate([single[batch].ravel(), others[batch].ravel()])
         place[entries] = np.arange(len(entries))
         terms = order[slice(*np.searchsorted(block[order], [batch.start, batch.stop]))]
@@ -512,12 +510,6 @@ def _columns(
         norm[terms] = np.linalg.norm(column_of_term, axis=1)
         columns.append(column_of_term[is_wanted[terms]])
     return norm, np.concatenate(columns)
-
-
-def _batches(n_blocks: int, doubles: int) -> Iterator[slice]:
-    """Yield the blocks of every batch, given the number of doubles per block."""
-    step = max(BATCH_DOUBLES // max(doubles, 1), 1)
-    return (slice(low, min(low + step, n_blocks)) for low in range(0, n_blocks, step))
 
 
 @dataclass(frozen=True, eq=False)
@@ -570,22 +562,11 @@ class ExtremeBuckets:
             rest_of_column = _share(of_column - value, every - of_row)
             rest = _share(_share(every - of_row - of_column + value, every - of_row), every - of_column)
         corrected = value - of_column * rest_of_row - of_row * rest_of_column + rest * of_row * of_column
-        n_classes, n_rows, n_buckets = (
-            self.parts.shape[0] - len(self.in_row) - 2 * len(self.in_bucket),
-            len(self.in_row),
-            len(self.in_bucket),
-        )
-        at = [
-            self.of_term[terms], n_classes + row, n_classes + column, n_classes + n_rows + bucket,
-            n_classes + n_rows + n_buckets + bucket,
-        ]  # fmt: skip
-        by = [
-            corrected,
-            rest_of_row - rest * of_row,
-            rest_of_column - rest * of_column,
-            rest,
-            np.full(len(terms), -1.0),
-        ]
+        n_rows, n_buckets = len(self.in_row), len(self.in_bucket)
+        n_classes = self.parts.shape[0] - n_rows - 2 * n_buckets
+        first = n_classes + n_rows  # of the buckets
+        at = [self.of_term[terms], n_classes + row, n_classes + column, first + bucket, first + n_buckets + bucket]
+        by = [corrected, rest_of_row - rest * of_row, rest_of_column - rest * of_column, rest, -np.ones(len(terms))]
         return _collected(np.tile(end, 5), np.concatenate(at), np.concatenate(by), n_ends, self.parts.shape[0])
 
     def are_possible(self, terms: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -603,4 +584,4 @@ def _share(number: np.ndarray, of: np.ndarray) -> np.ndarray:
 
 def _collected(row: np.ndarray, column: np.ndarray, value: np.ndarray, n_rows: int, n_columns: int) -> sp.csr_array:
     """Return a sparse matrix from its entries; repeated entries are summed."""
-    return sp.csr_array(sp.coo_array((value, (row, column)), shape=(n_rows, n_columns)).tocsr())
+    return sp.csr_array((value, (row, column)), shape=(n_rows, n_columns))

@@ -18,12 +18,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._utils.errors import Infeasible
+from .._utils.tables import densely
 from .form import LinearForm, RowOperations, RowOrigin
 from .parameters import PLACES
 from .presolve import term_bounds
@@ -195,7 +196,9 @@ def largest_terms(rows: sp.csr_array, equations: Equations, upper: np.ndarray) -
     inside = np.flatnonzero(equation >= 0)
     sizes = np.abs(rows.data[inside])
     pair = entry_rows(rows)[inside] * np.int64(equations.matrix.shape[0]) + equation[inside]
-    pairs, at = _numbered(pair, rows.shape[0] * equations.matrix.shape[0])
+    at = densely(pair)
+    pairs = np.empty(int(at.max(initial=-1)) + 1, dtype=np.int64)
+    pairs[at] = pair
     contribution, largest = sizes * upper[rows.indices[inside]], np.zeros(len(pairs))
     np.maximum.at(largest, at, contribution)
     near = np.flatnonzero(contribution >= LEAST_REDUCTION * largest[at])
@@ -215,15 +218,6 @@ def _left_of_common(rows: sp.csr_array, pairs: Pairs, upper: np.ndarray) -> np.n
     return largest
 
 
-def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct values of integers from 0 to n - 1, ascending, and the position of each integer in them."""
-    if n > len(values):  # a table would be larger than the sorted array
-        return np.unique(values, return_inverse=True)
-    occurs = np.zeros(n, dtype=bool)
-    occurs[values] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[values]
-
-
 def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
     """Return the entries at given positions by binary search; SciPy searches all entries of a row."""
     matrix = canonical(matrix)
@@ -237,21 +231,14 @@ def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np
 
 
 def rewritten(
-    form: LinearForm,
-    n_records: int,
-    rows: np.ndarray,
-    chosen: np.ndarray,
-    steps: Sequence[Pivots],
-    upper: np.ndarray,
+    form: LinearForm, n_records: int, rows: np.ndarray, chosen: np.ndarray, steps: Sequence[Pivots], upper: np.ndarray
 ) -> LinearForm:
     """Apply the pivots to some rows, one step after the other, and rescale these rows.
 
     A row is not changed if its new coefficients exceed the range of doubles.
     """
-    new = {
-        name: getattr(form, name).copy()
-        for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
-    }
+    names = ("low", "high", "scale", "shift", "side_error", "coefficient_error")
+    new: dict[str, Any] = {name: getattr(form, name).copy() for name in names}
     factors, rewritten_rows = np.ones(form.shape[0]), {}
     subtracted: list[tuple[int, int, float]] = []
     origin = form.origin
@@ -266,19 +253,15 @@ def rewritten(
         combination = combination.scaled(scale)
         try:
             (low, high), (error, error_of_sides) = combination.sides, combination.rounding_error
-            coefficients, shift, new_scale = (
-                combination.coefficients,
-                float(combination.constant),
-                float(n_records * scale),
-            )
+            coefficients = combination.coefficients
+            shift, new_scale = float(combination.constant), float(n_records * scale)
         except OverflowError:
             continue
         side_error = error @ most[combination.terms] + error_of_sides
         if not origin.is_exact(row):
             source, sizes = PLACES * float(scale), np.abs(first.coefficients)
-            side_error += source * (
-                sizes @ most[first.terms] + max(filter(math.isfinite, map(abs, first.sides)), default=0.0)
-            )
+            largest_side = max(filter(math.isfinite, map(abs, first.sides)), default=0.0)
+            side_error += source * (sizes @ most[first.terms] + largest_side)
             error = np.append(error, source * sizes.max(initial=0.0))
         rewritten_rows[row] = combination.terms, coefficients
         new["low"][row], new["high"][row] = low, high
