@@ -546,7 +546,7 @@ def _bucket_sources(release: BucketView) -> tuple[BucketInvariants]:
 
 
 class GroupInvariants(PublishedCounts):
-    """sum_q P(q, s, b) = P(s, b), for every value s of every group b, q being what the group covers."""
+    """sum_q P(q, s, b) = P(s, b), for every value s of every group b; the sum is over the QI tuples that b covers."""
 
     label = "published groups"
 

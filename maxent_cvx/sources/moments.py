@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import BadProbability, StatementError, pluralize, short_repr
 from .._utils.formatting import format_value
-from .._utils.tables import numbers_of
+from .._utils.tables import numbers_of, ranges
 from .._utils.validation import (
     check_float,
     check_in,
@@ -261,15 +261,11 @@ class Quantile:
         if people.n is None or len(set(self._places(people.n))) == 1:
             return [self.rows(people, space)]
         first, last = self._places(people.n)
-        return [
-            self._rows(
-                [*_between(people.x, first, a, a), *_between(people.x, last, b, b)],
-                people,
-                space,
-                f"{self.label}, between {a:.12g} and {b:.12g}",
-            )
-            for a, b in self._pairs(people).tolist()
-        ]
+        alternatives = []
+        for a, b in self._pairs(people).tolist():
+            counts = [*_between(people.x, first, a, a), *_between(people.x, last, b, b)]
+            alternatives.append(self._rows(counts, people, space, f"{self.label}, between {a:.12g} and {b:.12g}"))
+        return alternatives
 
     def _places(self, n: int) -> tuple[int, int]:
         """Return the positions, from 1, of the two of n sorted numbers between which it lies."""
@@ -295,9 +291,7 @@ class Quantile:
         number = np.maximum(stop - start, 0)
         if not number.any():
             raise self._unattainable(values)
-        a = np.repeat(np.arange(len(values)), number)
-        b = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number) + start[a]
-        return np.column_stack([values[a], values[b]])
+        return np.column_stack([np.repeat(values, number), values[ranges(start, number)]])
 
     def _contains(self, x: np.ndarray) -> np.ndarray:
         """Mark the numbers in [low, high]."""

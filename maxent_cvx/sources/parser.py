@@ -92,16 +92,6 @@ def _number(text: str) -> float:
     return constant(re.sub(r"^(-?)0+(?=\d)", r"\1", text))  # type: ignore[return-value]
 
 
-def _bound(text: str) -> float | pd.Timestamp:
-    """Convert the text of a number or of a day."""
-    if not DATE.fullmatch(text):
-        return _number(text)
-    try:
-        return pd.Timestamp(text)
-    except ValueError:
-        raise StatementError(f"there is no date {text}") from None
-
-
 class Reader(TokenReader):
     """Reader of one statement from a text, by recursive descent; the grammar is at the top of this module."""
 
@@ -279,22 +269,23 @@ class Reader(TokenReader):
         begun = self.at
         if not named and self.take(IN_INTERVAL):
             return None, self.interval()
-        is_quoted = self.sees(QUOTED)
-        name: str | None = self.text_of(NAME, "an attribute" if named else "a value")
-        assert name is not None
+        is_quoted, start = self.sees(QUOTED), self.next()
+        name = self.text_of(NAME, "an attribute" if named else "a value")
         if self.take(IN if named else IN_INTERVAL):
             return name, self.interval()
         if not is_quoted and (match := BEFORE_EQUALS.fullmatch(name)) and self.take(EQUALS):
             return match[1], ONE_SIDED[f"{match[2]}="](self.bound("the bound"))
         if named and not is_quoted and (match := RANGE.fullmatch(name)):
-            return match[1], ONE_SIDED[ASCII.get(match[2], match[2])](_bound(match[3]))
+            bound = self.date(match[3], start + match.start(3)) if DATE.fullmatch(match[3]) else _number(match[3])
+            return match[1], ONE_SIDED[ASCII.get(match[2], match[2])](bound)
         if named and is_quoted and (relation := self.take(COMPARISON)):
             return name, ONE_SIDED[ASCII.get(relation, relation)](self.bound("the bound"))
-        if self.take(EQUALS) is None:
-            if named:
-                raise self.error("'=' or 'in' is expected")
-            name, self.at = None, begun
-        return name, self.words(WORDS, "a value", OR)
+        if self.take(EQUALS):
+            return name, self.words(WORDS, "a value", OR)
+        if named:
+            raise self.error("'=' or 'in' is expected")
+        self.at = begun
+        return None, self.words(WORDS, "a value", OR)
 
     def interval(self) -> pd.Interval:
         """``("[" | "(") number "," number ("]" | ")")``."""
@@ -321,18 +312,19 @@ class Reader(TokenReader):
         if self.sees(OTHER_DATE) and not self.sees(DATE):
             raise self.error("dates are written as 2024-01-31")
         begun, text = self.next(), self.take(DATE)
-        if text is None:
-            return self.signed(what)
+        return self.signed(what) if text is None else self.date(text, begun)
+
+    def date(self, text: str, at: int) -> pd.Timestamp:
+        """Convert the text of a date at a position."""
         try:
             return pd.Timestamp(text)
         except ValueError:
-            raise self.error("there is no such date", begun) from None
+            raise self.error("there is no such date", at) from None
 
     def signed(self, what: str) -> float:
         """``number ["/" number]``, an int if it has only digits."""
         sign = self.take(MINUS) or ""
-        text = re.sub(r"^0+(?=\d+$)", "", self.need(END, f"a number, {what},"))
-        number: float = constant(sign + text)  # type: ignore[assignment]
+        number = _number(sign + self.need(END, f"a number, {what},"))
         if not self.take(SLASH):
             return number
         if not (divisor := float(self.need(NUMBER, "a divisor"))):

@@ -1013,7 +1013,7 @@ class ExpectedNumber(Event):
 
     @property
     def people(self) -> str:
-        """Whose mean it is: conditions, or names; empty for everybody in the release."""
+        """The described people: conditions, or names; empty for everybody in the release."""
         return conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
 
     def __str__(self) -> str:
