@@ -246,7 +246,7 @@ class Block(NonStrict):
     matrix: sp.csr_array
     index: Any  # an Index, or None for a single expression
     label: str
-    constant: np.ndarray | None = None
+    constant: np.ndarray = None  # type: ignore[assignment]  # by default zeros
     provenance: Provenance = field(default_factory=Provenance)
 
     __array_ufunc__ = None  # NumPy arrays and pandas objects on the left defer to the operators of this class
@@ -314,18 +314,13 @@ class Block(NonStrict):
         raise TypeError(f"{self.label} is a block of expressions without a truth value; compare it with values")
 
     @property
-    def _constant(self) -> np.ndarray:
-        assert self.constant is not None  # set in __post_init__
-        return self.constant
-
-    @property
     def _parts(self) -> Parts:
         return self.provenance.parts or ((1.0, self.label),) * (self.label != "0")
 
     @property
     def _title(self) -> str:
         """The text of the block, with its constant."""
-        constants = set(self._constant.tolist()) or {0.0}
+        constants = set(self.constant.tolist()) or {0.0}
         if len(constants) > 1:
             return format_combination(self._parts, "constants")
         (constant,) = constants
@@ -429,7 +424,7 @@ class Block(NonStrict):
         rows = check_positions(rows, "rows", len(self))
         if self.index is None:
             empty = self.provenance.empty_at(rows, None)
-            return self._derive(self.matrix[rows], self._constant[rows], None, empty=empty)
+            return self._derive(self.matrix[rows], self.constant[rows], None, empty=empty)
         others = self._others(rows)
         if len(others) + len(rows) > len(self):
             check_unique(self.index[rows], f"the selected rows of {self.label}")
@@ -528,7 +523,7 @@ class Block(NonStrict):
         groups = tuple(group.at(fixed) for group in made.groups)
         return self._derive(
             pick(self.matrix, at),
-            _pick_values(self._constant, at, made.absent),
+            _pick_values(self.constant, at, made.absent),
             index,
             parts=_with_values(self._parts, fixed, sensitive if len(sensitive) == 1 else ()),
             left_out=None if left_out is None or not len(left_out) else left_out,
@@ -564,7 +559,7 @@ class Block(NonStrict):
                 return self._with_rows(extra.index) + other
             if isinstance(other, pd.Series) and other.index.nlevels < self.index.nlevels:
                 absent = np.nan
-        constant = self._constant + values
+        constant = self.constant + values
         return self._derive(self.matrix, constant, self.index, is_probability=False, absent=absent)
 
     __radd__ = __add__
@@ -592,7 +587,7 @@ class Block(NonStrict):
             name = getattr(factor, "name", None)
             a, text = _as_one(self._parts)
             parts = ((a, f"{'weights' if name is None else name} * {text}"),)
-        constant = self._constant * weights
+        constant = self.constant * weights
         return self._derive(matrix, constant, self.index, is_probability=False, parts=parts, absent=absent)
 
     __rmul__ = __mul__
@@ -662,7 +657,7 @@ class Block(NonStrict):
             empty[group[used]] = made.empty[used]  # backwards, so that the first of each sum is kept
         return self._derive(
             matrix,
-            adding @ self._constant,
+            adding @ self.constant,
             index,
             is_probability=False,
             parts=self._called(method),
@@ -719,7 +714,7 @@ class Block(NonStrict):
             raise StatementError(f"{self.label} lacks rows for some labels; take differences before you add")
         matrix = sp.csr_array(pick(self.matrix, current) - pick(self.matrix, before))
         matrix.eliminate_zeros()
-        constant, constant_before = (_pick_values(self._constant, at, made.absent) for at in (current, before))
+        constant, constant_before = (_pick_values(self.constant, at, made.absent) for at in (current, before))
         return self._derive(
             matrix,
             constant - constant_before,
@@ -749,7 +744,7 @@ class Block(NonStrict):
             raise LabelMismatch(f"{self.label} is multiplied by a Series with the unknown labels {join_names(unknown)}")
         check_unique(index, f"the values for {self.label}")
         at = np.zeros(len(index), dtype=np.int64)
-        empty, constant = self.provenance.empty_at(at, index), np.repeat(self._constant, len(index))
+        empty, constant = self.provenance.empty_at(at, index), np.repeat(self.constant, len(index))
         return self._derive(
             pick(self.matrix, at), constant, index, absent=np.nan, left_out=None, dropped={}, empty=empty
         )
@@ -758,7 +753,7 @@ class Block(NonStrict):
         """Add rows for known labels without a row."""
         index = self._labels("add").append(labels)
         at = np.append(np.arange(len(self)), np.full(len(labels), -1))
-        constant = _pick_values(self._constant, at, self.provenance.absent)
+        constant = _pick_values(self.constant, at, self.provenance.absent)
         return self._derive(pick(self.matrix, at), constant, index, empty=self.provenance.empty_at(at, index))
 
     def _plus(self, other: Block) -> Self:
@@ -794,7 +789,7 @@ class Block(NonStrict):
                 other._check_left_out(keys[at < 0])
         matrix = sp.csr_array(first.matrix + pick(other.matrix, at))
         matrix.eliminate_zeros()
-        constant = first._constant + _pick_values(other._constant, at, other.provenance.absent)
+        constant = first.constant + _pick_values(other.constant, at, other.provenance.absent)
         if np.isnan(constant).any():
             raise LabelMismatch(
                 f"{self.label} and {other.label} have different labels, and one is unknown where it lacks a row; "
@@ -1001,7 +996,7 @@ class Block(NonStrict):
         if (bad := ~np.isfinite(middle)).any():
             raise self._bad_values(bad, "NaN or infinity")
         costs = [self._read(cost) if isinstance(cost, pd.Series) else cost for cost in (sd, weight, delta)]
-        middle = _minus(middle, self._constant)
+        middle = _minus(middle, self.constant)
         self._hold_anyway(middle, middle)
         penalty = Penalty(*costs)
         return Rows(self.matrix, middle, middle.copy(), self.label, self.index, self.space.view, penalty=penalty)
@@ -1010,8 +1005,8 @@ class Block(NonStrict):
         """Return ``-most <= block <= most``; if most is a block, as two sets of rows."""
         if isinstance(most, Block):
             least, largest = self + most, self - most  # >= 0, <= 0; sides that cancel and are always true are left out
-            rows = [largest <= 0] if largest.matrix.nnz or (largest._constant > 0).any() else []
-            if least.matrix.nnz or (least._constant < 0).any() or not rows:
+            rows = [largest <= 0] if largest.matrix.nnz or (largest.constant > 0).any() else []
+            if least.matrix.nnz or (least.constant < 0).any() or not rows:
                 rows = [least >= 0, *rows]
             label = f"|{self._title}| <= {most._title}"
             return replace(rows[0], label=label) if len(rows) == 1 else _both(rows[0], rows[1], label)
@@ -1033,7 +1028,7 @@ class Block(NonStrict):
 
     def _rows(self, low: np.ndarray, high: np.ndarray) -> Rows:
         """Make rows, with the constant moved to the values; rows without terms that are always true are dropped."""
-        low, high = (_minus(side, self._constant) for side in (low, high))
+        low, high = (_minus(side, self.constant) for side in (low, high))
         holds = self._hold_anyway(low, high)
         rows = Rows(self.matrix, low, high, self.label, self.index, self.space.view)
         empty = [self.provenance.empty_group] if not len(self) else self.provenance.empty
@@ -1100,8 +1095,8 @@ class Block(NonStrict):
             sides = [f"{row.min():.4g}", f"{row.max():.4g}"] if len(row) else ["0"]
             texts.append(" to ".join(dict.fromkeys(sides)))
         table = pd.DataFrame({"terms": [len(row) for row in coefficients], "coefficients": texts})
-        if self._constant.any():
-            table["constant"] = self._constant[: len(table)]
+        if self.constant.any():
+            table["constant"] = self.constant[: len(table)]
         table.index = pd.Index([""]) if self.index is None else self.index[: len(table)]
         return size, table
 
