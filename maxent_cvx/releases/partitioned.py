@@ -191,11 +191,6 @@ class ReleasePart(BucketView):
         """N, the number of records in all partitions."""
         return self.n_whole
 
-    @property
-    def n_own(self) -> int:
-        """Number of records in this partition."""
-        return int(self.n_qb.sum())
-
 
 class PartSize(NamedTuple):
     """The size of a partition."""

@@ -102,14 +102,11 @@ class ReleaseSeries(View):
         values, self.sensitive_values = distinct(pd.concat(frames, ignore_index=True))
         self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
         exact = [u for u, release in enumerate(self.releases) if not release.generalized]
-        of_all = bool(exact) and bool((self.buckets[exact] >= 0).any(axis=0).all())
-        same = (
-            of_all
-            and len({frozenset(self.releases[u].qi) for u in exact}) == 1
-            and self.id not in self.releases[exact[0]].qi
-        )
-        self._exact = exact if same else []
-        self.qi = (self.id, *(self.releases[exact[0]].qi if same else ()))
+        have_same = len({frozenset(self.releases[u].qi) for u in exact}) == 1
+        covers_all = bool((self.buckets[exact] >= 0).any(axis=0).all())
+        if not have_same or not covers_all or self.id in self.releases[exact[0]].qi:
+            exact = []
+        self._exact, self.qi = exact, (self.id, *(self.releases[exact[0]].qi if exact else ()))
         self.quasi_identifiers = self._tuples()
         self._terms = self._possible()
 

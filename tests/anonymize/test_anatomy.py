@@ -143,7 +143,7 @@ def test_partitions_stay():
     assert release.describe()["buckets"].to_list() == [length // 5 for length in lengths]
     for maker, size in zip(release.makers, release.sizes, strict=True):
         part = maker.compute(scheduler="synchronous")
-        assert (part.n_own, len(part.buckets), len(part.quasi_identifiers)) == size
+        assert (part.n_qb.sum(), len(part.buckets), len(part.quasi_identifiers)) == size
 
 
 def test_partitions_without_buckets():

@@ -97,7 +97,7 @@ def test_parts_have_the_labels_of_the_whole(tmp_path, adult):
         assert (part.n_q == whole.n_q[part.q_numbers]).all()
         assert (part.n_s == whole.n_s).all()
         assert part.n_records == len(adult)
-        assert (part.n_own, len(part.buckets), len(part.q_numbers)) == size
+        assert (part.n_qb.sum(), len(part.buckets), len(part.q_numbers)) == size
         levels = zip(part.quasi_identifiers.levels, whole.quasi_identifiers.levels, strict=True)
         assert all(list(level) == list(expected) for level, expected in levels)
 
@@ -143,7 +143,7 @@ def test_temporary_files_go_with_the_release(tmp_path, temporary):
     release = mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people"), **ROLES, partitions=3)
     maker = release.makers[0]
     sent = pickle.loads(pickle.dumps(maker))
-    assert sent().n_own == maker().n_own
+    assert sent().n_qb.sum() == maker().n_qb.sum()
     del sent
     gc.collect()
     assert maker().n_records == 10
@@ -365,7 +365,7 @@ def test_anatomy_on_workers(request):
 def test_workers(client, tmp_path):
     """With a client the table is shuffled by Dask, and workers make the parts, also of files."""
     release = mx.Release.from_dask(dd.from_pandas(HOSPITAL, npartitions=2), **ROLES)
-    assert sum(part.n_own for part in LocalExecutor(2).made(release.makers)) == 10
+    assert sum(int(part.n_qb.sum()) for part in LocalExecutor(2).made(release.makers)) == 10
     HOSPITAL.to_parquet(tmp_path / "people.parquet")
     of_files = mx.Release.from_parquet(tmp_path, **ROLES, partitions=3)
     for one in (release, of_files):
