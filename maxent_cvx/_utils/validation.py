@@ -116,7 +116,7 @@ def check_in(value: object, what: str, among: Collection[str]) -> str:
 
 def is_text(value: object) -> bool:
     """Return whether a value is a text that can be encoded; one with a lone surrogate cannot."""
-    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return isinstance(value, str) and not re.search("[\ud800-\udfff]", value)
 
 
 def is_several(value: object) -> TypeGuard[Iterable[Any]]:
