@@ -589,7 +589,8 @@ def conflict_table(problem: Problem) -> pd.DataFrame | None:
     items = np.arange(hard.form.n_facts, n + len(convex.constraints))
 
     def infeasible(subset: np.ndarray) -> bool:
-        return _is_infeasible(_with_items(hard, subset))
+        chosen = _with_items(hard, subset)
+        return (conflict(chosen) if chosen.convex is None else refuted(chosen)) is not None  # a proof
 
     if not infeasible(items):
         return None
@@ -608,11 +609,6 @@ def _with_items(problem: Problem, items: np.ndarray) -> Problem:
     assert convex is not None
     rows = problem.form.select_knowledge(np.sort(items[items < n]))
     return Problem(rows, problem.closed_form, problem.groups, convex.select(np.sort(items[items >= n]) - n))
-
-
-def _is_infeasible(problem: Problem) -> bool:
-    """Return whether a contradiction is proved."""
-    return conflict(problem) is not None if problem.convex is None else refuted(problem) is not None
 
 
 def refuted(problem: Problem) -> Infeasible | None:

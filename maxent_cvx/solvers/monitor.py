@@ -124,15 +124,6 @@ COLUMNS: tuple[tuple[str, str, int, str], ...] = (
 )
 
 
-def _printed_line(line: Mapping[str, Any]) -> str:
-    """Return a line of the log in columns, with "-" for missing values, followed by the status."""
-    values = [(line.get(name), width, form) for _, name, width, form in COLUMNS]
-    cells = [
-        f"{'-' if value is None or value != value else format(value, form):>{width}}" for value, width, form in values
-    ]
-    return "".join(cells) + (f"  {line['status']}" if "status" in line else "")
-
-
 #: A user-defined function that is called once per iteration; if it returns True, the solve stops.
 Callback = Callable[[Iteration], bool | None]
 
@@ -216,7 +207,12 @@ class Monitor:
             self._root._under_header = False
 
     def _print(self, line: Mapping[str, Any]) -> None:
+        """Print a line of the log in columns, with "-" for missing values, followed by the status."""
         if not self._root._under_header:
             self.write("".join(f"{heading:>{width}}" for heading, _, width, _ in COLUMNS))
             self._root._under_header = True
-        self.write(_printed_line(line))
+        text = ""
+        for _, name, width, form in COLUMNS:
+            value = line.get(name)
+            text += f"{'-' if value is None or value != value else format(value, form):>{width}}"
+        self.write(text + (f"  {line['status']}" if "status" in line else ""))

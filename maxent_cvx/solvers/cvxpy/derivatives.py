@@ -103,7 +103,7 @@ class Sensitivity:
 
     def _argument(self, cone: int) -> str:
         """Describe the argument of an entropy that is nearly 0."""
-        column = self.program.triple(1)[0][[cone]].indices
+        column = self.program.triple[1][0][[cone]].indices
         name = self.program.where(int(column[0])) if len(column) else "a constant"
         return f"{name} is nearly 0 ({max(self.arguments[cone], 0.0):.0e} of the largest argument)"
 

@@ -105,13 +105,10 @@ class ConeProgram:
         return slice(0, self.n_zero + self.n_nonneg)
 
     @cached_property
-    def _triples(self) -> list[tuple[sp.csr_array, np.ndarray]]:
+    def triple(self) -> list[tuple[sp.csr_array, np.ndarray]]:
+        """The rows of A and b for t (0), u (1) and w (2) of all exponential cones."""
         first = self.linear.stop
         return [(self.A[first + place :: 3], self.b[first + place :: 3]) for place in range(3)]
-
-    def triple(self, place: int) -> tuple[sp.csr_array, np.ndarray]:
-        """Return the rows of A and b for t (0), u (1) or w (2) of all exponential cones."""
-        return self._triples[place]
 
     def cones(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the three parts of the values of rows in exponential cones."""
@@ -127,7 +124,7 @@ class ConeProgram:
 
         Plain variables become 0. Other arguments become larger than the rounding errors of their evaluation.
         """
-        of_u, sides = self.triple(1)
+        of_u, sides = self.triple[1]
         length, u = np.diff(of_u.indptr), sides - of_u @ z
         rounding = 2 * EPS * (length + 1) * (abs(of_u) @ np.abs(z) + np.abs(sides))
         is_plain = (length == 1) & (sides == 0)
@@ -164,7 +161,7 @@ class ConeProgram:
         sides = np.abs(np.where(finite, self.b, 0))
         slack = self.b - self.A @ z
         is_argument = np.zeros(len(z), dtype=bool)
-        is_argument[self.triple(1)[0].indices] = True
+        is_argument[self.triple[1][0].indices] = True
         average = np.abs(z[is_argument]).mean() if is_argument.any() else 0.0
         of_row = size @ np.abs(z) + sides
         scale = of_row + self._largest * average + TINY
@@ -363,13 +360,13 @@ def read(program: ConeProgram) -> EntropyProgram | None:
 
     It is one if every w is a positive constant, and every height t has a negative cost and is in no constraint.
     """
-    of_w, weight = program.triple(2)
+    of_w, weight = program.triple[2]
     if of_w.nnz or not program.n_exp or (weight <= 0).any():
         return None
     term, share, first, per = _terms(program)
     n_cones, n_terms = len(term), len(first)
     n_kept = n_cones + n_terms
-    heights, arguments = program.triple(0), program.triple(1)
+    heights, arguments = program.triple[0], program.triple[1]
     of_arguments = arguments[0][first] if n_terms < n_cones else arguments[0].copy()
     of_arguments.data /= np.repeat(per, np.diff(of_arguments.indptr))
     ties = sp.vstack([heights[0], of_arguments], format="csr"), np.concatenate([heights[1], arguments[1][first] / per])
@@ -436,7 +433,7 @@ def _terms(program: ConeProgram) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     Return, for each cone, its term and the factor of its argument in that column; for each term, one of its cones and
     the factor of that. Other arguments have a term of their own.
     """
-    matrix, constant = program.triple(1)
+    matrix, constant = program.triple[1]
     n = len(constant)
     is_multiple = (np.diff(matrix.indptr) == 1) & (constant == 0)
     multiple, key = np.ones(n), np.arange(n) + matrix.shape[1]
@@ -490,7 +487,7 @@ class WithoutZeros:
 
 def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
     """Replace cones with w = 0 by u = 0 and t <= 0; return None if there are none."""
-    of_w, w = program.triple(2)
+    of_w, w = program.triple[2]
     is_flat = (np.diff(of_w.indptr) == 0) & (w == 0)
     if not is_flat.any():
         return None
@@ -505,7 +502,7 @@ def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
     sign[n_zero + program.n_nonneg : n_zero + n_nonneg] = -1.0
     A = sp.csr_array(sp.diags_array(sign) @ program.A[source])
     smaller = replace(program, A=A, b=sign * program.b[source], n_zero=n_zero, n_nonneg=n_nonneg, n_exp=len(others))
-    of_u, u = (part[is_flat] for part in program.triple(1))
+    of_u, u = (part[is_flat] for part in program.triple[1])
     zeros = of_u.indices[of_u.indptr[:-1][(np.diff(of_u.indptr) == 1) & (u == 0)]]
     return WithoutZeros(smaller, source, sign, flat, zeros)
 
