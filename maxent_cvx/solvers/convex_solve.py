@@ -641,10 +641,7 @@ def _line(problem: Problem, others: np.ndarray, item: int) -> tuple[str, float, 
         limit = float(rhs.value) if rhs.is_constant() and rhs.size == 1 else 0.0
         return name, -np.inf, limit, limit + excess, np.nan
     value = form.rows(np.array([item])) @ convex.variable
-    ends = (
-        least_violation(rest.form, constraints, [value <= 0])[0],
-        -least_violation(rest.form, constraints, [-value <= 0])[0],
-    )
+    ends = [sign * least_violation(rest.form, constraints, [sign * value <= 0])[0] for sign in (1, -1)]
     sides = np.array([form.low[item], form.high[item], *ends])
     low, high, least, most = ((sides + form.shift[item]) / form.scale[item] + 0.0).tolist()
     return form.name(item), low, high, least, most

@@ -212,12 +212,10 @@ class MixedProgram:
         c, q = self.log_weights, self.cost
         for _ in range(2):  # the second round removes the rounding error of the first
             gradient = self.normal.by_row @ c - self.others @ q
-            step = np.zeros(len(a))
             if len(self.cost):
-                step[equations] = solve(gradient[equations])
+                a[equations] += solve(gradient[equations])
             else:
-                step[equations] = solve(np.where(equations, gradient, 0.0))[equations]
-            a = a + step
+                a[equations] += solve(np.where(equations, gradient, 0.0))[equations]
             c, q = self.log_weights - self.normal.by_term @ a, self.cost + self.others.T @ a
         smaller = replace(self, log_weights=c, cost=q)
         smaller.__dict__["normal"] = self.normal

@@ -143,11 +143,6 @@ class ConeProgram:
         """Absolute values of A, with its own index arrays."""
         return sp.csr_array((np.abs(self.A.data), self.A.indices, self.A.indptr), self.A.shape)
 
-    @cached_property
-    def _largest(self) -> np.ndarray:
-        """Largest absolute value in each row of A."""
-        return most_by_row(self._sizes.data, self._sizes)
-
     def distance(self, z: np.ndarray, dual: np.ndarray, *, of_entropies: bool = False) -> Distance:
         """Compute the residuals and the gap of an answer, the gap as a sum of non-negative terms.
 
@@ -164,7 +159,7 @@ class ConeProgram:
         is_argument[self.triple[1][0].indices] = True
         average = np.abs(z[is_argument]).mean() if is_argument.any() else 0.0
         of_row = size @ np.abs(z) + sides
-        scale = of_row + self._largest * average + TINY
+        scale = of_row + most_by_row(size.data, size) * average + TINY
         (p, q, r), (t, u, w) = self.cones(dual), self.cones(slack)
         sizes = np.abs(dual)
         sizes[m + 1 :: 3] = np.maximum(sizes[m + 1 :: 3], -p)  # log(w / u) - 1 may cancel
