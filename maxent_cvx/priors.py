@@ -253,7 +253,7 @@ class QIDistribution(ReprMixin):
             The sensitive attribute.
         smoothing : float
             The number of records added to each value of every occurring signature. With 0, the default, values that
-            nobody with a signature has are impossible for it, which excludes possible worlds.
+            do not occur with a signature are impossible for it, which excludes possible worlds.
 
         Raises
         ------

@@ -671,7 +671,7 @@ class GroupedRelease(View):
             n_sb = sp.csr_array(sp.block_diag([n_sb, [[outside]]]))
             cover = sp.csr_array(sp.vstack([cover, sp.csr_array(np.ones((1, len(n_q))))], format="csr"))
             buckets = pd.Index([*buckets, OUTSIDE], name=buckets.name)
-            if isinstance(sensitive_values, pd.CategoricalIndex):  # whose order is that of the values still
+            if isinstance(sensitive_values, pd.CategoricalIndex):  # which keeps the order of the values
                 sensitive_values = sensitive_values.add_categories([OUTSIDE])
             sensitive_values = sensitive_values.insert(len(sensitive_values), OUTSIDE)
         self.sensitive_values, self.buckets, self.n_sb, self.cover = sensitive_values, buckets, n_sb, cover

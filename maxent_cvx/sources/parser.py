@@ -83,7 +83,7 @@ ONE_SIDED: dict[str, Callable[[Any], pd.Interval]] = {
 
 
 def without_comments(text: str) -> str:
-    """Replace comments by spaces, so that positions stay the same; a quoted # or that of a count begins no comment."""
+    """Replace comments by spaces, so that positions stay the same; a # in quotes or of a count is kept."""
     return COMMENT.sub(lambda match: match[1] or " " * len(match[0]), text)
 
 

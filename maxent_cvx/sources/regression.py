@@ -174,8 +174,8 @@ class PublishedRegression(Source):
         ``LogisticRegression`` of scikit-learn. It determines `kind`, `penalty` and `tolerance`.
     of : dict, Series or str, optional
         The dependent variable: the number y of each sensitive value, ``{"low": 1}``, and 0 for all others; or the name
-        of a numeric sensitive attribute. In a logistic regression, y is 0 or 1. By default that of the fit: the
-        response in statsmodels, ``classes_[1]`` in scikit-learn.
+        of a numeric sensitive attribute. In a logistic regression, y is 0 or 1. By default the
+        variable of the fit: the response in statsmodels, ``classes_[1]`` in scikit-learn.
     kind : {"linear", "logistic"}, optional
         Least squares, the default for coefficients by name, or maximum likelihood of a logit.
     decimals : int or dict, optional

@@ -368,7 +368,7 @@ class PublishedRules(Source):
         )
 
     def _without(self, at: int, original: pd.DataFrame, view: View) -> PublishedRules:
-        """Mine the rules of the other records; of withheld rules nothing is known."""
+        """Mine the rules of the other records; withheld rules remain unknown."""
         rules, rest = self.rules, original.iloc[np.arange(len(original)) != at]
         mined = mined_rules(rest, rules.qi, rules.sa, rules.thresholds, rules.strict, rules.attributes)
         if not rules.complete:

@@ -238,7 +238,7 @@ class Statement(Source):
                 value = Fraction(side) / Fraction(a)
                 relation = "=" if len(sides) == 1 else ">=" if is_low == (a > 0) else "<="
                 ends = -math.inf if relation == "<=" else 0.0, math.inf if relation == ">=" else 0.0
-                # By its own text, as its side, its price and by how much it is missed are not those of the mean.
+                # A text of its own, since its side, its price and its violation are not those of the mean.
                 label = (
                     f"({combination([(event, 1.0)], -float(value))}) P({event.people or 'in the release'}) {relation} 0"
                 )

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import StatementError, TableError, UnknownName, join_names, short_repr, unknown_name
 from .._utils.formatting import TablePreview
-from .._utils.tables import check_columns, names
+from .._utils.tables import LARGEST_COUNT, check_columns, names
 from .._utils.validation import (
     check_bool,
     check_dataframe,
@@ -37,8 +37,6 @@ from .base import Source
 
 #: The symbol of an unknown count, such as one suppressed to protect another cell (complementary suppression).
 OPEN = "*"
-#: The largest count, in records: above it, floating point does not represent every integer.
-LARGEST_COUNT = 2**53
 
 Intervals = dict[str, tuple[float, float]]
 
