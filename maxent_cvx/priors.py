@@ -30,7 +30,7 @@ from ._utils.tables import (
     repeated,
     sort_distinct,
 )
-from ._utils.validation import check_dataframe, check_float, check_instance, is_several
+from ._utils.validation import check_dataframe, check_float, check_instance, check_known, is_several
 
 
 def shares(data: Microdata, smoothing: float) -> pd.DataFrame:
@@ -66,8 +66,7 @@ def _distinct(people: pd.DataFrame | pd.MultiIndex, key: tuple[str, ...]) -> tup
         check_columns(people, {"signature": key}, "the table of people")
         return sort_distinct(people[list(key)])
     check_instance(people, pd.MultiIndex, "people", "a DataFrame, or the QI tuples of a view, are expected")
-    if strangers := [name for name in key if name not in people.names]:
-        raise unknown_name("quasi-identifier (given as an attribute of the prior)", strangers[0], people.names)
+    check_known(key, "quasi-identifier (given as an attribute of the prior)", people.names)
     at = [people.names.index(name) for name in key]
     code = group_codes([np.asarray(people.codes[i]) for i in at], [len(people.levels[i]) for i in at])
     first = np.unique(code, return_index=True)[1]

@@ -36,7 +36,7 @@ from ._utils.validation import (
     check_bool,
     check_in,
     check_int,
-    check_keywords,
+    check_known,
     check_number,
     check_positions,
     check_str,
@@ -666,7 +666,7 @@ class RuleSet(ReprMixin):
         ...     mx.RuleSet.from_csv(path, qi="Gender", sa="Pay", support=0.1, confidence=0.6)
         <RuleSet: 1 rule (Gender) => Pay; some of the rules with support >= 0.1, confidence >= 0.6>
         """
-        check_keywords(arguments, "argument of RuleSet", ARGUMENTS)
+        check_known(arguments, "argument of RuleSet", ARGUMENTS)
         return cls(**read_rules(path, arguments))
 
     @classmethod

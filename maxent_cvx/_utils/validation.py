@@ -227,10 +227,10 @@ def check_positions(value: object, what: str, size: int, number: int | None = No
     return at % max(size, 1)
 
 
-def check_keywords(given: Iterable[str], what: str, known: Collection[str]) -> None:
-    """Raise UnknownName if an option does not exist."""
-    if unknown := set(given) - set(known):
-        raise unknown_name(what, min(unknown), known)
+def check_known(given: Iterable[object], what: str, known: Collection[Any]) -> None:
+    """Raise UnknownName for the first of several names or labels that is not known."""
+    for value in given:
+        check_label(value, what, known)
 
 
 def check_label(value: object, what: str, known: Collection[Any]) -> Any:

@@ -21,7 +21,7 @@ from .._utils.tables import (
     sort_distinct,
     tally,
 )
-from .._utils.validation import check_bool, check_dataframe, check_str, is_several
+from .._utils.validation import check_bool, check_dataframe, check_known, check_str, is_several
 from .base import Persons, View, check_roles, unused_name
 from .generalized import (
     GroupedRelease,
@@ -165,8 +165,7 @@ def generalized_columns(
     bucket = unused_name("Group", (*qi, *sa, id))
     group = group_names(texts).rename(bucket)
     check_release_roles(qi, sa, bucket)
-    if stranger := [name for name in nodes if name not in qi]:
-        raise unknown_name("quasi-identifier (given in hierarchies)", stranger[0], qi)
+    check_known(nodes, "quasi-identifier (given in hierarchies)", qi)
     if population is None:
         check_readable(table, nodes)
         ids = None if id is None else table[id]

@@ -12,7 +12,7 @@ import pandas as pd
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import TablePreview
 from .._utils.tables import choose, distinct, multi_index, ranges, sort_distinct
-from .._utils.validation import check_instance, check_int, check_label, is_several
+from .._utils.validation import check_instance, check_int, check_known, is_several
 from .base import View, from_dict, restored, stored
 from .release import Release
 
@@ -219,8 +219,7 @@ class ReleaseSeries(View):
     def named(self, who: object) -> np.ndarray:
         """Mark people by pseudonym, or by a list of pseudonyms."""
         names = list(who) if isinstance(who, list | tuple | set | frozenset | pd.Index) else [who]
-        for name in names:
-            check_label(name, "person of the series", self.persons)
+        check_known(names, "person of the series", self.persons)
         return np.asarray(self.persons.isin(names))
 
     def described(self, attribute: str, chosen: object) -> np.ndarray | None:

@@ -23,7 +23,7 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from .._utils.errors import BadProbability, SolverError, UnknownName, join_names, short_repr, unknown_name
 from .._utils.formatting import ReprMixin
-from .._utils.validation import check_int, check_keywords, check_positive, check_seconds
+from .._utils.validation import check_int, check_known, check_positive, check_seconds
 from .answer import Answer, Status
 from .certificate import fitted
 from .form import Convex, LinearForm
@@ -476,7 +476,7 @@ class OwnBackend(ReprMixin):
         parameters = list(inspect.signature(self.own.solve).parameters.values())
         if any(p.kind is p.VAR_KEYWORD for p in parameters):
             return
-        check_keywords(options, f"option of {self.name}", [p.name for p in parameters[2:] if p.name != "monitor"])
+        check_known(options, f"option of {self.name}", [p.name for p in parameters[2:] if p.name != "monitor"])
 
     def solve(
         self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
@@ -574,7 +574,7 @@ class DualBackend(ReprMixin):
         """Raise an error for options that the function does not have, or that have invalid values."""
         names = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
         names.remove("monitor")
-        check_keywords(options, f"option of {self.name}", names)
+        check_known(options, f"option of {self.name}", names)
         for name, value in options.items():
             if name == "tolerance":
                 check_positive(value, name)

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from .._utils.errors import StatementError, join_names
 from .._utils.formatting import constant
-from .._utils.validation import check_label, check_mapping, check_str
+from .._utils.validation import check_known, check_mapping, check_str
 from .numbers import INTERCEPT
 
 #: The largest scores of a converged fit, relative to the sums of the absolute values of their summands.
@@ -200,8 +200,7 @@ def _gradient(model: Any, has: Mapping[str, Any]) -> float:
 def _regressors(fitted: list[str], names: Mapping[str, str] | None) -> list[str]:
     """Convert names of coefficients to those of PublishedRegression: "sex[T.M]" to "sex=M"."""
     renamed = {} if names is None else dict(check_mapping(names, "names", "{name in the fit: 'age' or 'sex=F'}"))
-    for name in renamed:
-        check_label(name, "coefficient of the fit", fitted)
+    check_known(renamed, "coefficient of the fit", fitted)
     regressors = [
         check_str(renamed[name], f"the regressor of {name!r}")
         if name in renamed

@@ -10,7 +10,7 @@ import pandas as pd
 from .._utils.errors import StatementError, join_names, short_repr, unknown_name
 from .._utils.formatting import constant
 from .._utils.tables import numbers_of, repeated
-from .._utils.validation import check_label, check_number
+from .._utils.validation import check_known, check_label, check_number
 from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
 
@@ -56,8 +56,7 @@ def responses(view: View, of: Mapping[object, float] | str, attribute: str | Non
         codes, level = levels[fitting[0]]
         return np.array([float(of.get(value, 0.0)) for value in level])[codes]
     known = [value for _, level in levels.values() for value in level]
-    for value in of:
-        check_label(value, f"value of {' or '.join(map(repr, names))}", known)
+    check_known(of, f"value of {' or '.join(map(repr, names))}", known)
     several = " and ".join(map(repr, fitting)) or "several attributes"
     raise StatementError(f"{join_names(list(of))} are values of {several}; pass values of a single attribute")
 

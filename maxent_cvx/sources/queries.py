@@ -22,6 +22,7 @@ from .._utils.validation import (
     check_dataframe,
     check_in,
     check_instance,
+    check_known,
     check_label,
     check_list,
     check_mapping,
@@ -454,8 +455,7 @@ class NoisyMarginal(Source):
     def _block(self, space: Space) -> Block:
         """Return P(by) of the people in the release."""
         view, names = space.view, [str(name) for name in self.counts.index.names]
-        for name in names:
-            check_label(name, f"attribute of the {view.noun}", view.columns)
+        check_known(names, f"attribute of the {view.noun}", view.columns)
         block = space.marginal(names)
         for name in names:
             counted, labels = self.counts.index.get_level_values(name), block.index.get_level_values(name)
@@ -559,8 +559,7 @@ class RandomizedResponse(Source):
         reports = view.quasi_identifiers.levels[view.qi.index(self.reported)]
         others = [name for name in view.qi if name != self.reported]
         within: list[Any] = list(self.transition.index.names[:-1])
-        for name in within:
-            check_label(name, f"quasi-identifier of the {view.noun} (given in transition)", others)
+        check_known(within, f"quasi-identifier of the {view.noun} (given in transition)", others)
         true_values = view.sensitive_values
         if within:
             groups = space.marginal([*within, view.sensitive[0]]).index

@@ -22,6 +22,7 @@ from .._utils.validation import (
     check_in,
     check_instance,
     check_int,
+    check_known,
     check_label,
     check_str,
     is_text,
@@ -160,8 +161,7 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
     """Make the QI table of the totals over the sensitive attributes."""
     attributes = [str(name) for name in cells.index.names]
     sensitive = names(sa, "sa")
-    for name in sensitive:
-        check_label(name, "attribute of the published table", attributes)
+    check_known(sensitive, "attribute of the published table", attributes)
     if n_records is not None:
         check_int(n_records, "n_records", 1, error=TableError)
     qi = [name for name in attributes if name not in sensitive]

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import LabelMismatch, StatementError, join_names, short_repr, unknown_name
 from .._utils.tables import choose, group_codes, multi_index, repeated
-from .._utils.validation import check_list
+from .._utils.validation import check_known, check_list
 from ..releases.base import OUTSIDE, View
 from ..releases.generalized import cells_with
 from .people import OTHERS, People
@@ -253,8 +253,7 @@ def values_named(view: View, value: object) -> np.ndarray:
             names = " or ".join(map(repr, attributes))
             raise StatementError(f"{choose(value, 'the value')} may be a value of {names}; write {{attribute: value}}")
         value = {attributes[0]: value}
-    if strangers := [name for name in value if name not in attributes]:
-        raise unknown_name("sensitive attribute", strangers[0], attributes)
+    check_known(value, "sensitive attribute", attributes)
     if not value:
         raise StatementError(f"{{}} does not name a sensitive attribute; write {{{attributes[0]!r}: value}}")
     mask = np.ones(len(view.sensitive_values), dtype=bool)

@@ -13,7 +13,7 @@ import pandas as pd
 from .._utils.errors import LargeModel, StatementError, TableError, join_names, pluralize, short_repr, unknown_name
 from .._utils.formatting import ReprMixin
 from .._utils.tables import Microdata, repeated, sort_distinct
-from .._utils.validation import check_str, is_text
+from .._utils.validation import check_known, check_str, is_text
 from ..releases.base import BucketView, View
 from ..releases.partitioned import PartitionedRelease
 from ..releases.readers import read_cells
@@ -42,8 +42,7 @@ def described_table(described: object, view: View) -> pd.DataFrame:
         raise StatementError(
             "the column name 'who' is reserved for the names of people in marginal and conditional; rename the column"
         )
-    if strangers := [column for column in described.columns if column not in view.qi]:
-        raise unknown_name(f"quasi-identifier of the {view.noun}", strangers[0], view.qi)
+    check_known(described.columns, f"quasi-identifier of the {view.noun}", view.qi)
     if described.columns.has_duplicates:
         twice = join_names(repeated(described.columns))
         raise StatementError(f"the table of people has duplicate columns {twice}; keep one of each")

@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import StatementError, pluralize, unknown_name
+from .._utils.errors import StatementError, pluralize
 from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
 from .._utils.tables import group_codes, plain_index
-from .._utils.validation import check_instance, check_label, check_positions
+from .._utils.validation import check_instance, check_known, check_label, check_positions
 from ..priors import QIDistribution
 from ..releases.base import BucketView, View
 from ..solvers.sparse import compact
@@ -415,8 +415,7 @@ class Space(ReprMixin):
             joint = self.marginal([*of, "who"])
             label = f"P({', '.join(self.axes.columns(of))} | who)"
             return replace(joint, matrix=joint.matrix * float(self.n_records), label=label)
-        if stranger := [name for name in given if name not in ("q", *self.view.qi)]:
-            raise unknown_name("QI attribute to condition on", stranger[0], ["q", *self.view.qi])
+        check_known(given, "QI attribute to condition on", ["q", *self.view.qi])
         joint = self.marginal([*of, *given])
         tuples = self.view.axes["q"][1]
         columns = self.axes.columns(given)
