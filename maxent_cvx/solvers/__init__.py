@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .answer import Answer, Status
@@ -30,21 +31,17 @@ __all__ = [
 ]
 
 
+#: The modules of names that are imported on first use, because importing CVXPY takes a second.
+_LATE = {
+    "DualNewton": ".cvxpy.solver", "derivatives": ".cvxpy.derivatives", "register_with_cvxpy": ".cvxpy.solver",
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
-    """Import `DualNewton`, the solver for CVXPY, on first use, because importing CVXPY takes a second."""
-    if name == "DualNewton":
-        from .cvxpy.solver import DualNewton
-
-        return DualNewton
-    if name == "derivatives":
-        from .cvxpy.derivatives import derivatives
-
-        return derivatives
-    if name == "register_with_cvxpy":
-        from .cvxpy.solver import register_with_cvxpy
-
-        return register_with_cvxpy
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a solver or function for CVXPY on first use."""
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATE[name], __name__), name)
 
 
 def __dir__() -> list[str]:
