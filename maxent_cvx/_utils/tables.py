@@ -108,9 +108,8 @@ def densely(key: np.ndarray) -> np.ndarray:
 def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np.ndarray | None) -> sp.csr_array:
     """Count records by row and column code, as integers, without explicit zeros."""
     ones = np.ones(len(row), dtype=np.int64) if count is None else count
-    table = sp.coo_array((ones, (row, column)), shape=shape).tocsr()  # adds up repeated entries
+    table = sp.csr_array((ones, (row, column)), shape=shape)  # adds up repeated entries, and sorts
     table.eliminate_zeros()
-    table.sort_indices()
     return table
 
 
