@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from .errors import MaxEntError, StatementError, TableError, join_names, short_repr, unknown_name
 from .formatting import DATE_PATTERN, format_value
-from .validation import is_several, is_text, label_of
+from .validation import check_finite, is_several, is_text, label_of
 
 # Codes: values, rows and combinations, numbered in sorted order and counted.
 
@@ -357,7 +357,7 @@ def as_numbers(values: Iterable[object], what: str) -> np.ndarray:
         raise TableError(f"{what} must be real numbers, not of type {listed.dtype}")
     if pd.api.types.is_integer_dtype(listed):
         return np.asarray(listed, dtype=np.uint64 if pd.api.types.is_unsigned_integer_dtype(listed) else np.int64)
-    return _finite(np.asarray(listed, dtype=float), what)
+    return check_finite(np.asarray(listed, dtype=float), what, TableError)
 
 
 def as_list(given: Any) -> list[Any]:
@@ -375,16 +375,9 @@ def _as_they_are(listed: list[object], what: str) -> np.ndarray:
     if all(isinstance(number, numbers.Integral) for number in listed):
         return np.array([int(number) for number in listed], dtype=object)  # type: ignore[call-overload]
     try:
-        return _finite(np.array([float(number) for number in listed]), what)  # type: ignore[arg-type]
+        return check_finite(np.array([float(number) for number in listed]), what, TableError)  # type: ignore[arg-type]
     except OverflowError as error:
         raise TableError(f"{what} contain a number that is too large: {error}") from error
-
-
-def _finite(array: np.ndarray, what: str) -> np.ndarray:
-    """Return the array after checking that all numbers are finite."""
-    if not np.isfinite(array).all():
-        raise TableError(f"{what} must be finite numbers, got {array[~np.isfinite(array)][0]}")
-    return array
 
 
 def numbers_of(labels: pd.Index, values: object = None) -> np.ndarray:

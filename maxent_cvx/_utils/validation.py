@@ -210,8 +210,13 @@ def check_array(
     if array.ndim != 1 or (size is not None and len(array) != size):
         expected = "a list of numbers" if size is None else f"a list of {size} numbers"
         raise error(f"{what} must be {expected}, not of shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise error(f"{what} must be finite numbers, got {array[~np.isfinite(array)][0]}")
+    return check_finite(array, what, error)
+
+
+def check_finite(array: np.ndarray, what: str, error: type[MaxEntError]) -> np.ndarray:
+    """Return the array after checking that all numbers are finite."""
+    if not (finite := np.isfinite(array)).all():
+        raise error(f"{what} must be finite numbers, got {array[~finite][0]}")
     return array
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from .._utils.errors import StatementError, join_names, short_repr, unknown_name
 from .._utils.formatting import constant
 from .._utils.tables import numbers_of, repeated
-from .._utils.validation import check_known, check_label, check_number
+from .._utils.validation import check_finite, check_known, check_label, check_number
 from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
 
@@ -29,10 +29,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
             f"the values of {name!r} must be numbers, not {short_repr(values[0])}; for a regression, use indicators "
             f"such as {f'{name}={values[0]}'!r}"
         )
-    numbers = np.asarray(values).astype(float)
-    if not np.isfinite(numbers).all():
-        raise StatementError(f"the values of {name!r} must be finite numbers")
-    return numbers[codes]
+    return check_finite(np.asarray(values).astype(float), f"the values of {name!r}", StatementError)[codes]
 
 
 def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:

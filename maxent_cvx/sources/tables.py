@@ -27,7 +27,7 @@ from .._utils.validation import (
     check_str,
     is_text,
 )
-from ..releases.base import View
+from ..releases.base import View, unused_name
 from ..releases.qi_table import QITable
 from ..terms.axes import find, level_of, pick, subset_keys
 from ..terms.rows import Rows
@@ -175,7 +175,7 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
         domain = list(labels[sensitive[0]])
     if not qi:
         total = _grand_total(cells, is_total, n_records)
-        alone = next(name for name in ("people", "_people", "__people") if name not in attributes)
+        alone = unused_name("people", attributes)
         everybody = pd.DataFrame({alone: ["everybody"], f"n of {alone}": [total]})
         return QITable(everybody, qi=alone, sa=sensitive, sa_values=domain, count=f"n of {alone}")
     if n_records is not None:
@@ -185,7 +185,7 @@ def people_of(cells: pd.DataFrame, is_total: np.ndarray, sa: str | Iterable[str]
     people = margin.index.to_frame(index=False)[qi].infer_objects()
     _check_margin(people, margin, [labels[name] for name in qi], sensitive)
     _check_sum(cells.iloc[np.flatnonzero(is_total.all(axis=1))], margin, math.prod(len(labels[name]) for name in qi))
-    count = next(name for name in ("n", "_n", "__n") if name not in qi)
+    count = unused_name("n", qi)
     people[count] = margin["low"].to_numpy().astype(np.int64)
     return QITable(people, qi=qi, sa=sensitive, sa_values=domain, count=count)
 
