@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .columns import SplitMatrix
+from .columns import SplitMatrix, bits, scramble
 from .form import LinearForm
 from .monitor import check_step
 from .sparse import compact, entry_rows
@@ -100,19 +100,6 @@ def equitable_partition(form: LinearForm) -> np.ndarray | None:
 def column_hashes(form: LinearForm) -> np.ndarray:
     """Hash the weight and the knowledge column of every term, but not its published rows."""
     return scramble(~scramble(form.known.of_term) ^ bits(form.weights))  # "~" avoids the hashes of row numbers
-
-
-def scramble(numbers: np.ndarray) -> np.ndarray:
-    """Map 64-bit integers to pseudo-random ones, one to one (SplitMix; Steele, Lea and Flood, 2014)."""
-    z = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def bits(numbers: np.ndarray) -> np.ndarray:
-    """Return the bits of floating-point numbers as 64-bit integers."""
-    return np.ascontiguousarray(numbers, dtype=float).view(np.uint64)
 
 
 def row_sums(of_entry: np.ndarray, matrix: sp.csr_array) -> np.ndarray:

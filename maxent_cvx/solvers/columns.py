@@ -57,20 +57,27 @@ def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
 
 
 def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """Sum the bits of the entries of each column, scrambled with their row number, modulo 2^64; one integer per column.
-
-    The scrambling is that of SplitMix64 (Steele, Lea and Flood, 2014).
-    """
+    """Sum the bits of the entries of each column, scrambled with their row number, modulo 2^64; one integer per column."""
     by_column = block.tocsc()
     of_row = rng.integers(0, 2**64, block.shape[0], dtype=np.uint64)
-    z = by_column.data.astype(float, copy=False).view(np.uint64) ^ of_row[by_column.indices]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
+    z = scramble(bits(by_column.data) ^ of_row[by_column.indices])
     sums, filled = np.zeros(block.shape[1], dtype=np.uint64), np.flatnonzero(np.diff(by_column.indptr))
     if len(filled):
         sums[filled] = np.add.reduceat(z, by_column.indptr[filled])
     return sums
+
+
+def scramble(numbers: np.ndarray) -> np.ndarray:
+    """Map 64-bit integers to pseudo-random ones, one to one (SplitMix; Steele, Lea and Flood, 2014)."""
+    z = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def bits(numbers: np.ndarray) -> np.ndarray:
+    """Return the bits of floating-point numbers as 64-bit integers."""
+    return np.ascontiguousarray(numbers, dtype=float).view(np.uint64)
 
 
 def _repeats(block: sp.csr_array, examples: sp.csr_array, of_column: np.ndarray, size: np.ndarray) -> bool:
