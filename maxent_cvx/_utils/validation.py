@@ -101,7 +101,11 @@ def check_bool(value: object, what: str) -> bool:
 
 def check_optional_bool(value: object, what: str) -> bool | None:
     """Return True, False or None."""
-    return None if value is None else check_bool(value, what)
+    if value is None:
+        return None
+    if not isinstance(value, bool | np.bool_):
+        raise StatementError(f"{what} must be True, False or None, got {short_repr(value)}")
+    return bool(value)
 
 
 def check_in(value: object, what: str, among: Collection[str]) -> str:

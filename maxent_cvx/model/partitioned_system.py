@@ -151,8 +151,9 @@ def _same_labels(first: pd.Index | None, second: pd.Index | None) -> bool:
 
 def in_order(sources: Sequence[BroadcastSource]) -> np.ndarray:
     """Return the order of the rows of all sources in the system, with soft rows last."""
-    is_soft = [rows.penalty is not None for source in sources for rows in source.rows for _ in range(len(rows))]
-    return np.argsort(np.array(is_soft, dtype=bool), kind="stable")
+    blocks = [rows for source in sources for rows in source.rows]
+    is_soft = np.repeat([rows.penalty is not None for rows in blocks], list(map(len, blocks)))
+    return np.argsort(is_soft.astype(bool), kind="stable")
 
 
 #: Number of entries per term that are collected before distinct columns are computed, to save passes over all terms:

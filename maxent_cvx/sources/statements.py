@@ -585,7 +585,9 @@ class Probability(NonStrict, ReprMixin):
         if not all(math.isfinite(a) for _, a in terms):
             raise BadProbability(f"{self} has a coefficient that overflows in double precision")
         if self.constant:  # as decimal numbers: 0.3 - 0.1 is 0.2
-            low, high = (float(Decimal(repr(float(side))) - Decimal(repr(float(self.constant)))) for side in (low, high))
+            low, high = (
+                float(Decimal(repr(float(side))) - Decimal(repr(float(self.constant)))) for side in (low, high)
+            )
         return Statement(terms, low, high)
 
     def __str__(self) -> str:
