@@ -32,7 +32,7 @@ from ..priors import QIDistribution
 from ..releases.base import attach
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
-from ..worlds.groups import STEPS, Groups, weighed
+from ..worlds.groups import STEPS, Groups, sorted_counts, weighed
 from .result import AttackResult
 
 # Models of the sensitive value given quasi-identifiers: `learnt` fits them to expected records, and returns log P(s | q)
@@ -227,11 +227,8 @@ class BucketWorlds:
         """The buckets, with a prior of 1 for every pair, so that all worlds are equally likely."""
         release = self.release
         lacking = np.asarray(release.n_sb.sum(axis=0) - release.n_qb.sum(axis=0))
-        tuples = sp.csc_array(sp.vstack([release.n_qb, sp.csr_array(lacking[None])]))
-        values = sp.csc_array(release.n_sb)
-        for table in (tuples, values):
-            table.eliminate_zeros()
-            table.sort_indices()
+        tuples = sorted_counts(sp.vstack([release.n_qb, sp.csr_array(lacking[None])]))
+        values = sorted_counts(release.n_sb)
         return Groups(np.ones((tuples.shape[0], values.shape[0])), tuples, values, release.buckets)
 
     @cached_property
@@ -269,10 +266,6 @@ class BucketWorlds:
         n_sb = self.release.n_sb
         shares = (n_sb / n_sb.sum(axis=0)[None]).T.tocsr()
         return np.asarray(shares[self.rows[0]].todense())
-
-    def expected(self, p: np.ndarray) -> np.ndarray:
-        """Return the expected number of records with each QI tuple and value, shape (tuples, values)."""
-        return np.asarray(_people_of(self.rows[1], len(self.release.quasi_identifiers), self.records) @ p)
 
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
         """Return P(s | q, b) by the worlds' weights, shape (rows, values), and the log-likelihood, nats."""
@@ -316,10 +309,6 @@ class SeriesPeople:
         """Return P(s | person) without a model, shape (people, values)."""
         return self._shares
 
-    def expected(self, p: np.ndarray) -> np.ndarray:
-        """Return the expected number of people with each QI tuple and value, shape (tuples, values)."""
-        return np.asarray(_people_of(self.rows[1], len(self.quasi_identifiers), self.records) @ p)
-
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
         """Return P(s | person), and sum_i sum_s p log(P(q_i, s) / p) in nats; the last row of log_f is ignored."""
         given = pd.DataFrame(np.exp(log_softmax(log_f[:-1], axis=1)), self.quasi_identifiers, self.sensitive_values)
@@ -331,9 +320,10 @@ class SeriesPeople:
             return p, float(np.where(p > 0, p * (log_f[self.rows[1]] - np.log(p)), 0.0).sum())
 
 
-def _people_of(q: np.ndarray, n_tuples: int, records: np.ndarray) -> sp.csr_array:
-    """Return the matrix that sums the records of rows by QI tuple, shape (tuples, rows)."""
-    return sp.csr_array((records, (q, np.arange(len(q)))), (n_tuples, len(q)))
+def expected_records(worlds: BucketWorlds | SeriesPeople, n_tuples: int, p: np.ndarray) -> np.ndarray:
+    """Return the expected number of records with each QI tuple and value, shape (tuples, values)."""
+    n, q = worlds.records, worlds.rows[1]
+    return np.asarray(sp.csr_array((n, (q, np.arange(len(q)))), (n_tuples, len(q))) @ p)
 
 
 # The temperature and the evidence: the success of attributing the values of two held-out buckets, without the truth.
@@ -498,9 +488,7 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     refined = minimize_scalar(
         lambda t: -bits(np.array([t]))[0], bounds=(low, high), method="bounded", options={"xatol": 1e-4}
     )
-    temperature, evidence = max(
-        (float(compared[best]), float(TEMPERATURES[best])), (-float(refined.fun), float(refined.x))
-    )[::-1]
+    evidence, temperature = max((compared[best], TEMPERATURES[best]), (-refined.fun, refined.x))
 
     def matched(n: int) -> tuple[np.ndarray, np.ndarray]:
         order = rng.permutation(n)[: n // 2 * 2]
@@ -519,7 +507,7 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
         random = (exchanged @ lost.T + (1 - exchanged) @ kept.T).max(axis=1)
         n_as_much = np.count_nonzero(random >= statistic - 1e-12 * abs(statistic))
         p_values.append((1 + n_as_much) / (EXCHANGES + 1))
-    return temperature, evidence, min(1.0, 2 * float(np.mean(p_values)))
+    return float(temperature), float(evidence), min(1.0, 2 * float(np.mean(p_values)))
 
 
 #: Largest difference of the sum of a start's row from 1, due to rounding to a few digits.
@@ -674,7 +662,12 @@ def definetti(
             logs = [lines]
         else:
             fold_of_bucket = np.random.default_rng(seed).permutation(len(worlds.release.buckets)) % n_folds
-            held_out, logs = _without_each_fold(fit, worlds.release, fold_of_bucket, n_folds, bar)
+            held_out, logs = [], []
+            for fold in range(n_folds):  # the buckets of a fold, with the model that is fitted to all others
+                others = BucketWorlds(_buckets_of(worlds.release, fold_of_bucket != fold))
+                _, log_f, lines = fit.run(others, others.equally_likely(), bar)
+                held_out.append(HeldOut(BucketWorlds(_buckets_of(worlds.release, fold_of_bucket == fold)), log_f))
+                logs.append(lines)
             if calibrate:
                 temperature, evidence, p_value = _evidence(held_out, seed)
             p = np.zeros_like(shares)
@@ -694,19 +687,6 @@ def definetti(
         evidence=evidence,
         p_value=p_value,
     )
-
-
-def _without_each_fold(
-    fit: Fit, release: Release, fold_of_bucket: np.ndarray, n_folds: int, bar: Any
-) -> tuple[list[HeldOut], list[list[tuple[float, ...]]]]:
-    """Fit the model to the buckets outside of each fold; return the fold's buckets with it, and its iterations."""
-    held_out, logs = [], []
-    for fold in range(n_folds):
-        others = BucketWorlds(_buckets_of(release, fold_of_bucket != fold))
-        _, log_f, lines = fit.run(others, others.equally_likely(), bar)
-        held_out.append(HeldOut(BucketWorlds(_buckets_of(release, fold_of_bucket == fold)), log_f))
-        logs.append(lines)
-    return held_out, logs
 
 
 def _number_of_folds(release: Release | ReleaseSeries, folds: int | None) -> int:
@@ -750,7 +730,7 @@ class Fit(NamedTuple):
         log: list[tuple[float, ...]] = []
         log_f = np.zeros(0)
         while len(log) < self.iterations and not (log and log[-1][0] <= self.tolerance):
-            log_f, penalty = model.learnt(worlds.expected(p))
+            log_f, penalty = model.learnt(expected_records(worlds, len(self.people.quasi_identifiers), p))
             before, (p, log_likelihood) = p, worlds.posterior(self._with_counterfeits(log_f), self.limit)
             log.append((float(np.abs(p - before).max()), log_likelihood, log_likelihood + penalty))
             bar.update()
@@ -767,12 +747,11 @@ class Fit(NamedTuple):
 
     def _model(self) -> NaiveBayes | Logistic | Classifier:
         """Return a model before its first fit."""
-        if self.classifier is None or (isinstance(self.classifier, str) and self.classifier == "naive Bayes"):
-            return NaiveBayes(self.people, self.smoothing)
-        if isinstance(self.classifier, str):
-            check_in(self.classifier, "a classifier", ["naive Bayes", "logistic"])
-            return Logistic(self.people)
-        return Classifier(self.people, self.classifier)
+        classifier = "naive Bayes" if self.classifier is None else self.classifier
+        if not isinstance(classifier, str):
+            return Classifier(self.people, classifier)
+        check_in(classifier, "a classifier", ["naive Bayes", "logistic"])
+        return Logistic(self.people) if classifier == "logistic" else NaiveBayes(self.people, self.smoothing)
 
 
 def _started(start: object, like: pd.DataFrame) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -377,17 +377,10 @@ def _alone(slots: RecordClasses, overlap: Overlap) -> tuple[np.ndarray, np.ndarr
 # Maximum entropy over the people in both of two releases.
 
 
-class Joint(NamedTuple):
-    """P(s | q, in both), a bound on its error, and bounds on the true shares, each (QI tuples, values)."""
-
-    p: np.ndarray
-    error: float
-    low: np.ndarray
-    high: np.ndarray
-
-
-def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: pd.Index, pi: np.ndarray) -> Joint:
-    """Solve the model of both releases, with the prior 1 / pi(s) for people in both; pi may vary by QI tuple."""
+def joint(
+    slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: pd.Index, pi: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Return P(s | q, in both) of the model with the prior 1 / pi(s) for people in both, and a bound on its error."""
     view = MatchedRecords(slots, overlap, values)
     weight = np.full((len(view.n_q), len(values)), 1 / len(values))
     inverse = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))
@@ -399,8 +392,7 @@ def joint(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap, values: 
     np.add.at(x, (view.tuple_of[in_overlap], view.terms()["s"][in_overlap]), post.counts[in_overlap])
     n = x.sum(axis=1, keepdims=True)
     p = x / np.where(n > 0, n, 1.0)
-    low, high = _shares(slots, overlap)
-    return Joint(p, _error(post.certificate.bound, overlap, n), low, high)
+    return p, _error(post.certificate.bound, overlap, n)
 
 
 def _error(bound: float, overlap: Overlap, n: np.ndarray) -> float:
@@ -412,9 +404,8 @@ def _error(bound: float, overlap: Overlap, n: np.ndarray) -> float:
     return min(2 * off / (least - off), 1.0) if least > off else 1.0
 
 
-def _shares(slots: tuple[RecordClasses, RecordClasses], overlap: Overlap) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds on shares of people in both releases, from the buckets of each QI tuple alone."""
-    can = np.all([classes.shares() > 0 for classes in slots], axis=0)
+def _bounds(slots: Sequence[RecordClasses], overlap: Overlap, can: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bound the shares of values among people in all releases, from the buckets of each QI tuple alone."""
     if overlap.people is None:
         return 1.0 * (can & (can.sum(axis=1, keepdims=True) == 1)), 1.0 * can
     most = np.min([_most(classes) for classes in slots], axis=0)
@@ -526,9 +517,8 @@ def intersection(
     if known.number and any(isinstance(release, Release) and release.with_counterfeits.any() for release in checked):
         raise TableError("a release has counterfeits, which are not records of people; use overlap=None")
     alone = [classes.shares() for classes in slots]
-    pi = _prior(
-        prior, values, slots, alone if any(isinstance(release, GroupedRelease) for release in checked) else None
-    )
+    are_alike = any(isinstance(release, GroupedRelease) for release in checked)
+    pi = _prior(prior, values, slots, alone if are_alike else None)
     possible = np.all([share > 0 for share in alone], axis=0)
     has_value = possible.any(axis=1)
     if known.people is not None and not has_value.all():
@@ -538,38 +528,33 @@ def intersection(
         )
     if not has_value.any():
         raise Infeasible("nobody can be in all releases: no QI tuple has a value that occurs in all its groups")
-    linkage = joint((slots[0], slots[1]), known, values, pi) if known.number else _alone_in_release(alone, pi, possible)
-    return _result(linkage, known, slots, alone, possible, values)
-
-
-def _alone_in_release(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.ndarray) -> Joint:
-    """Return the exact answer over worlds in which one person is in all releases, and bounds on the person's values."""
-    log = np.log([np.where(possible, share, 1.0) for share in (*alone, np.broadcast_to(pi, possible.shape))])
-    weight = np.where(possible, log[:-1].sum(axis=0) - (len(alone) - 1) * log[-1], -np.inf)
-    p = np.exp(weight - weight.max(axis=1, keepdims=True, initial=-1e300))
-    total = p.sum(axis=1, keepdims=True)
-    number = possible.sum(axis=1, keepdims=True)
-    return Joint(p / np.where(total > 0, total, 1.0), 0.0, 1.0 * (possible & (number == 1)), 1.0 * possible)
-
-
-def _result(
-    linkage: Joint, known: Overlap, slots: Sequence[RecordClasses], alone: Sequence[np.ndarray], possible: np.ndarray,
-    values: pd.Index,
-) -> IntersectionResult:  # fmt: skip
-    """Label the answer, without QI tuples that nobody in all releases can have."""
-    has_value = np.asarray(linkage.p.sum(axis=1) > 0)
+    p, error = joint((slots[0], slots[1]), known, values, pi) if known.number else (_product(alone, pi, possible), 0.0)
+    has_value = np.asarray(p.sum(axis=1) > 0)  # nobody in all releases can have the other QI tuples
     index = plain_index(known.tuples[has_value])
     surest = np.max(alone, axis=2).argmax(axis=0)
     best = np.take_along_axis(np.array(alone), surest[None, :, None], axis=0)[0]
     most = np.min([classes.most for classes in slots], axis=0)
     n = most if known.people is None else known.people
     row, column = np.nonzero(possible[has_value])
-    ends = {"low": linkage.low[has_value][row, column], "high": linkage.high[has_value][row, column]}
-    bounds = pd.DataFrame(ends, attach(known.tuples[has_value], row, values, column))
-    table, baseline = (pd.DataFrame(p[has_value], index, values) for p in (linkage.p, best))
-    records = pd.Series(n[has_value].astype(np.int64), index, name="records")
-    impossible = known.tuples[~has_value & (most > 0)]
-    return IntersectionResult(table, baseline, records, linkage.error, bounds, impossible, known.people is not None)
+    low, high = (end[has_value][row, column] for end in _bounds(slots, known, possible))
+    return IntersectionResult(
+        table=pd.DataFrame(p[has_value], index, values),
+        baseline=pd.DataFrame(best[has_value], index, values),
+        records=pd.Series(n[has_value].astype(np.int64), index, name="records"),
+        error=error,
+        bounds=pd.DataFrame({"low": low, "high": high}, attach(known.tuples[has_value], row, values, column)),
+        impossible=known.tuples[~has_value & (most > 0)],
+        known_overlap=known.people is not None,
+    )
+
+
+def _product(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.ndarray) -> np.ndarray:
+    """Return the exact P(s | q, in all) over worlds in which one person is in all releases."""
+    log = np.log([np.where(possible, share, 1.0) for share in (*alone, np.broadcast_to(pi, possible.shape))])
+    weight = np.where(possible, log[:-1].sum(axis=0) - (len(alone) - 1) * log[-1], -np.inf)
+    p = np.exp(weight - weight.max(axis=1, keepdims=True, initial=-1e300))
+    total = p.sum(axis=1, keepdims=True)
+    return np.asarray(p / np.where(total > 0, total, 1.0))
 
 
 def _checked(releases: object) -> list[Release | GroupedRelease]:

@@ -95,9 +95,8 @@ class AggregatesResult(AttackResult):
     @property
     def vulnerability(self) -> tuple[float, float]:
         """AUC for people in the data minus AUC for others, and its standard error."""
-        area = self.auc["auc"].reindex(list(GROUPS))
-        error = self.auc["standard_error"].reindex(list(GROUPS))
-        return float(area.iloc[0] - area.iloc[1]), math.hypot(*error)
+        area, error = self.auc.reindex(list(GROUPS))[["auc", "standard_error"]].to_numpy(dtype=float).T
+        return float(area[0] - area[1]), math.hypot(*error)
 
     @property
     def sentence(self) -> str:

@@ -25,7 +25,6 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from pandas.api.extensions import ExtensionArray
-from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln, xlogy
 
 from .._utils.errors import (
@@ -59,6 +58,7 @@ from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.generalized import SUPPRESSED, GroupedRelease, Hierarchies, coverage, parse, read_hierarchies
 from ..releases.release import Release
+from ..solvers.sparse import components
 from ..worlds.groups import Groups, linked
 from ..worlds.worst_case import Frequencies, Safety
 from .result import AttackResult
@@ -175,14 +175,10 @@ def _tuple_of_bucket(release: Release) -> np.ndarray:
 
 def _blocks(view: Release | GroupedRelease) -> tuple[np.ndarray, np.ndarray]:
     """Return the block of each QI tuple, and the values of all blocks, block by block."""
-    in_bucket = view.n_qb if isinstance(view, Release) else view.cover.T
-    n_q = in_bucket.shape[0]
-    graph = sp.block_array([[None, in_bucket], [in_bucket.T, None]], format="csr")
-    label = connected_components(graph, directed=False)[1]
+    of_tuple, of_bucket = components(sp.csr_array(view.n_qb if isinstance(view, Release) else view.cover.T))
     s, b = view.n_sb.nonzero()
-    of_value = np.repeat(label[n_q:][b], view.n_sb.data)
-    order = np.argsort(of_value, kind="stable")
-    return label[:n_q], np.repeat(s, view.n_sb.data)[order]
+    order = np.argsort(np.repeat(of_bucket[b], view.n_sb.data), kind="stable")
+    return of_tuple, np.repeat(s, view.n_sb.data)[order]
 
 
 def prior_weights(release: Release, prior: QIDistribution) -> np.ndarray:
@@ -791,33 +787,26 @@ def minimality(
     if population is not None:
         check_dataframe(population, "population")
         check_columns(population, {"quasi-identifiers of the release": release.qi}, "the population")
-    known = (
-        None
-        if seeds is None
-        else [check_int(number, "seeds", 0, math.inf) for number in check_list(seeds, "seeds", "numbers")]
-    )
-    if known is not None and not known:
-        raise StatementError("seeds must be a list of at least one number")
+    known = None
+    if seeds is not None:
+        known = [check_int(number, "seeds", 0, math.inf) for number in check_list(seeds, "seeds", "numbers")]
+        if not known:
+            raise StatementError("seeds must be a list of at least one number")
     if prior is not None:
         check_instance(prior, QIDistribution, "prior")
     people = People.of(release, population, prior)
     arguments = _symmetric_arguments(release, algorithm, known)
-    error = None
-    part: np.ndarray | int
-    log_all: np.ndarray | float
-    log_left: np.ndarray | float
+    error, part = None, np.zeros(len(people.view.buckets), dtype=int)
     if arguments is None:
         with progress_bar(None, "minimality", progress, unit=" tables") as bar:
             space = Assignments(people, release, algorithm, known, bar.update)
             p, error, n_left = posterior_of_tables(space, limit, n, min(PATIENCE * len(people), n), seed)
-            part, log_all, log_left = 0, math.log(space.n_tables), math.nan if n_left is None else math.log(n_left)
+            logs: Any = math.log(space.n_tables), math.nan if n_left is None else math.log(n_left)
     else:
         _check_symmetric(people, release, algorithm.func, arguments)  # type: ignore[attr-defined]
-        p, part = people.baseline, np.arange(len(release.buckets))
-        log_all = log_left = _log_orders(release)
-    tuples, columns = people.view.quasi_identifiers, people.view.sensitive_values
-    index = plain_index(tuples)
-    worlds = {"part": part, "log10_all": log_all / np.log(10), "log10_left": log_left / np.log(10)}
+        p, part, logs = people.baseline, np.arange(len(release.buckets)), [_log_orders(release)] * 2
+    index, columns = plain_index(people.view.quasi_identifiers), people.view.sensitive_values
+    worlds = {"part": part, "log10_all": logs[0] / np.log(10), "log10_left": logs[1] / np.log(10)}
     return MinimalityResult(
         table=pd.DataFrame(p, index, columns),
         baseline=pd.DataFrame(people.baseline, index, columns),

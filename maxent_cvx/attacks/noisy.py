@@ -15,11 +15,12 @@ from scipy.special import gammaln, logsumexp, ndtr, ndtri
 
 from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr, unknown_name
 from .._utils.formatting import Message, people_message
-from .._utils.tables import as_numbers, real_numbers
+from .._utils.tables import as_numbers, ranges, real_numbers
 from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive
+from ..solvers.sparse import components
 from ..sources.queries import noise_penalty
 from ..terms.rows import Penalty
-from ..worlds.conditioning import TRANSITION, contradiction, log_sums, parts
+from ..worlds.conditioning import TRANSITION, contradiction, log_sums
 from ..worlds.groups import STEPS
 from ..worlds.sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence, atoms, listed
 from .result import AttackResult
@@ -277,7 +278,7 @@ class _Published:
         person, n = np.array(about, dtype=np.int64).reshape(-1, 2).T
         shape = (len(self.names), len(sentences))
         links = sp.csr_array(sp.hstack([self.member, sp.csr_array((np.ones(len(n)), (person, n)), shape=shape)]))
-        of_person, of_link = parts(links)
+        of_person, of_link = components(links)
         linked = np.flatnonzero(np.diff(links.indptr))
         order = linked[np.argsort(of_person[linked], kind="stable")]
         groups = np.split(order, np.flatnonzero(np.diff(of_person[order])) + 1) if len(order) else []
@@ -285,14 +286,14 @@ class _Published:
         for column, part in enumerate(of_link.tolist()):
             by_part.setdefault(part, []).append(column)
         n_answers = self.member.shape[1]
-        components = []
+        linked_people = []
         for members in groups:
             columns = by_part[int(of_person[members[0]])]
             mine = [column for column in columns if column < n_answers]
             known = [sentences[column - n_answers] for column in columns if column >= n_answers]
             inside = self.member[members][:, mine].toarray()
-            components.append(_Component(self, members, mine, inside, known))
-        return components
+            linked_people.append(_Component(self, members, mine, inside, known))
+        return linked_people
 
 
 def _read(
@@ -720,8 +721,7 @@ def _numbers_of_people(
     if is_last:  # the remaining people all have the last type of the kind
         source, chosen = np.arange(len(n_left)), n_left
     else:
-        source = np.repeat(np.arange(len(n_left)), n_left + 1)
-        chosen = np.arange(len(source)) - np.repeat(np.cumsum(n_left + 1) - n_left - 1, n_left + 1)
+        source, chosen = np.repeat(np.arange(len(n_left)), n_left + 1), ranges(np.zeros_like(n_left), n_left + 1)
     log_factor = chosen * kind.log_prior[t] - gammaln(chosen + 1)
     if is_last:  # n! orders of the people, once per kind
         log_factor += gammaln(len(kind.people) + 1)

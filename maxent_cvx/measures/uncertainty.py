@@ -31,6 +31,7 @@ from ..model.explain import removable_labels, without_labels
 from ..model.maxent import MaxEnt
 from ..model.measure import Measures
 from ..model.posterior import Posterior
+from ..solvers.sparse import components
 from ..sources.base import as_source
 from ..sources.parser import read_statement
 from .exposure import WITHOUT_HER, ExposureRule, certified_error, exposed
@@ -409,11 +410,10 @@ class _Subsets:
         group = space.groups[0] if len(space.people) else space.codes["q"]
         n_components, n_groups = int(max(of_row.max(), of_term.max())) + 1, len(self.rows[1])
         # Whether a group is exposed depends on all its terms, and so on all components that contain one.
-        shape = (n_components + n_groups,) * 2
-        links = sp.coo_array((np.ones(len(group)), (of_term, n_components + group)), shape=shape)
-        number = sp.csgraph.connected_components(links, directed=False)[1]
-        by_label = form.by_label(of_row)
-        return [number[by_label[label]] for label in self.labels], number[n_components:]
+        links = sp.csr_array((np.ones(len(group)), (of_term, group)), shape=(n_components, n_groups))
+        of_component, of_group = components(links)
+        by_label = form.by_label(of_component[of_row])
+        return [by_label[label] for label in self.labels], of_group
 
     def parts(self) -> list[np.ndarray]:
         """Return positions of the statements of each independent part; a single part for measures except exposure."""
@@ -425,9 +425,7 @@ class _Subsets:
         # A source of several rows links the parts of its rows, because it is known as a whole.
         flat = np.concatenate(of_label)
         source = np.repeat(np.arange(len(of_label)), [len(rows) for rows in of_label])
-        n = int(flat.max()) + 1
-        links = sp.coo_array((np.ones(len(flat)), (source, len(of_label) + flat)), shape=(len(of_label) + n,) * 2)
-        number = sp.csgraph.connected_components(links, directed=False)[1][: len(of_label)]
+        number = components(sp.csr_array((np.ones(len(flat)), (source, flat))))[0]
         return [np.flatnonzero(number == rows) for rows in dict.fromkeys(number.tolist())]
 
     def parts_or_draws(self, draws: int | None, default: int) -> tuple[list[np.ndarray], int | None]:

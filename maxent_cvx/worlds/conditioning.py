@@ -177,20 +177,6 @@ def _gathered(log_factor: np.ndarray, kinds: np.ndarray, remaining: np.ndarray, 
     return log_weight
 
 
-def parts(links: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of the connected component of every row and every column of a table of links."""
-    _, label = sp.csgraph.connected_components(_graph(links), directed=False)
-    rows, columns = np.split(label, links.shape[:1])
-    return rows, columns
-
-
-def _graph(links: sp.csr_array) -> sp.csr_array:
-    """Return the graph whose nodes are the rows and columns, and whose edges are the entries."""
-    row, column = sp.coo_array(links).coords
-    n = sum(links.shape)
-    return sp.csr_array((np.ones(len(row)), (row, links.shape[0] + column)), shape=(n, n))
-
-
 # The weight of all worlds in which sentences are true, by dynamic programming over the buckets that they link.
 #
 # In each bucket, every person who can be in it is either placed there, with a value, or left for a later bucket. A
@@ -422,8 +408,9 @@ def _in_line(places: list[Slot], residuals: Residuals, root: int) -> np.ndarray:
     people = np.unique(np.concatenate([place.people for place in places]))
     here = np.array([np.isin(people, place.people) for place in places])  # places x people
     mentions = np.array([[person in group for person in people.tolist()] for group in groups])  # sentences x people
-    links = sp.csr_array(np.hstack([here, here @ mentions.T]))
-    order = sp.csgraph.reverse_cuthill_mckee(_graph(links), symmetric_mode=False)
+    # The nodes of the graph are the places, followed by the people and the sentences to which they are linked.
+    links = np.pad(np.hstack([here, here @ mentions.T]), ((0, len(people) + len(groups)), (len(places), 0)))
+    order = sp.csgraph.reverse_cuthill_mckee(sp.csr_array(links), symmetric_mode=False)
     return np.asarray(order[order < len(places)])
 
 

@@ -93,12 +93,12 @@ class Groups:
         check_no_counterfeits(release)
         if prior is None:
             alike = np.broadcast_to(1.0, (release.n_qb.shape[0], release.n_sb.shape[0]))
-            return cls(alike, _sorted(release.n_qb), _sorted(release.n_sb), release.buckets)
+            return cls(alike, sorted_counts(release.n_qb), sorted_counts(release.n_sb), release.buckets)
         signature = prior.rows(release.quasi_identifiers, attributes)
         table = prior.tables[attributes].to_numpy()[:, prior.columns(release.sensitive_values)]
         ones, shape = np.ones(len(signature), dtype=np.int64), (len(table), len(signature))
         tuples = sp.csr_array((ones, (signature, np.arange(len(signature)))), shape=shape) @ release.n_qb
-        return cls(table, _sorted(tuples), _sorted(release.n_sb), release.buckets)
+        return cls(table, sorted_counts(tuples), sorted_counts(release.n_sb), release.buckets)
 
     @classmethod
     def of_records(cls, prior: np.ndarray, group: np.ndarray, signature: np.ndarray, value: np.ndarray) -> Self:
@@ -120,7 +120,7 @@ class Groups:
         column = np.flatnonzero(places)
         n, m = np.bincount(signature), places[column]
         return (
-            cls(distinct[:, column], _sorted(n[:, None]), _sorted(m[:, None]), pd.Index(["the group"])),
+            cls(distinct[:, column], sorted_counts(n[:, None]), sorted_counts(m[:, None]), pd.Index(["the group"])),
             signature,
             column,
         )
@@ -206,7 +206,7 @@ class Groups:
             )
 
 
-def _sorted(counts: np.ndarray | sp.sparray) -> sp.csc_array:
+def sorted_counts(counts: np.ndarray | sp.sparray) -> sp.csc_array:
     """Convert a table of counts to columns with sorted, nonzero entries."""
     table = sp.csc_array(counts)
     table.eliminate_zeros()

@@ -16,8 +16,9 @@ from .._utils.validation import check_number
 from ..priors import QIDistribution
 from ..releases.base import attach
 from ..releases.release import Release
+from ..solvers.sparse import components
 from ..terms.people import People
-from .conditioning import Conditioned, ResidualGroup, Slot, closed_form, conditioned, contradiction, parts
+from .conditioning import Conditioned, ResidualGroup, Slot, closed_form, conditioned, contradiction
 from .groups import STEPS, Groups, check_release, linked
 from .sentences import PersonKnowledge, Residuals, Sentence, listed
 
@@ -196,7 +197,7 @@ class _Linked:
         n, named = len(self.known.sentences), np.unique(person)
         by_sentence = sp.csr_array((np.ones(len(about)), (person, sentence)), shape=(len(self.q), n))
         links = sp.csr_array(sp.hstack([by_sentence[named], self.published.tuples[self.q[named]]]))
-        of_person, of_link = parts(links)
+        of_person, of_link = components(links)
         return [
             _Part(
                 named[of_person == component],

@@ -27,6 +27,7 @@ from maxent_cvx.attacks.definetti import (
     _buckets_of,
     _evidence,
     _pairs_of_buckets,
+    expected_records,
 )
 
 QI = ["A", "B"]
@@ -278,7 +279,9 @@ def test_a_bucket_does_not_change_its_own_model():
         others = _buckets_of(release, ~chosen)
         # The model of the last iteration is fitted to the probabilities of the last but one.
         inferred = mx.attacks.definetti(others, iterations=4, progress=False).table
-        log_f, _ = NaiveBayes(release, 1.0).learnt(BucketWorlds(others).expected(inferred.to_numpy()))
+        log_f, _ = NaiveBayes(release, 1.0).learnt(
+            expected_records(BucketWorlds(others), len(others.quasi_identifiers), inferred.to_numpy())
+        )
         log_f = np.vstack([log_f, np.zeros(log_f.shape[1])])
         expected, _ = BucketWorlds(_buckets_of(release, chosen)).posterior(log_f, 1e7)
         np.testing.assert_allclose(result.table.loc[[release.buckets[at]]].to_numpy(), expected, atol=1e-9)
