@@ -70,16 +70,6 @@ class SolverTable(pd.DataFrame):
     def _constructor(self) -> type[pd.DataFrame]:
         return pd.DataFrame
 
-    def __reduce__(self) -> Any:
-        return SolverTable._of, (pd.DataFrame(self), self.attrs)
-
-    @classmethod
-    def _of(cls, table: pd.DataFrame, attrs: dict[Any, Any]) -> SolverTable:
-        """Convert a plain DataFrame, and attach attributes."""
-        made = cls(table)
-        made.attrs.update(attrs)
-        return made
-
     def _repr_html_(self) -> str:
         certified = int(self["certified"].sum())
         summary = (
@@ -503,19 +493,12 @@ class _Rest:
 def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, np.ndarray]:
     """Find the release without which each probability would be closest to that of the release alone."""
     n, channels = len(about.series.releases), about.found
-    closest, without, because = (
-        np.full(len(channels), np.inf),
-        np.zeros(len(channels)),
-        np.zeros(len(channels), dtype=int),
-    )
-    u, alone = channels["release"].to_numpy() - 1, channels["alone"].to_numpy()
     each = workers.map(_Rest.without, about, ((v,) for v in range(n)))
-    for v, p in enumerate(progress_bar(each, "channels", progress, total=n)):
-        distance = np.where(u == v, np.inf, np.abs(p - alone))
-        nearer = distance < closest
-        closest, without = np.where(nearer, distance, closest), np.where(nearer, p, without)
-        because = np.where(nearer, v + 1, because)
-    return {"because": because, "without": without}
+    p = np.array(list(progress_bar(each, "channels", progress, total=n)))  # (releases, channels)
+    distance, at = np.abs(p - channels["alone"].to_numpy()), np.arange(len(channels))
+    distance[channels["release"].to_numpy() - 1, at] = np.inf
+    closest = distance.argmin(axis=0)
+    return {"because": closest + 1, "without": p[closest, at]}
 
 
 #: The resolution of clocks, in seconds: shorter solves, such as those completed by presolve, count as this long.

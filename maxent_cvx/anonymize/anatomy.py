@@ -14,6 +14,7 @@ from .._utils.errors import TableError, join_names, pluralize
 from .._utils.parallel import current_client, executor_for, then
 from .._utils.tables import Microdata, check_named, names, plain_index
 from .._utils.validation import check_int, check_seed
+from ..releases.base import unused_name
 from ..releases.partitioned import (
     CountedTuples,
     DaskTable,
@@ -113,10 +114,9 @@ def check_eligible(frequency: pd.Series, is_exempt: np.ndarray, n_buckets: int, 
         exempting = f"exempt the {pluralize(int(is_exempt.sum()) + len(too_many), 'most frequent value')}"
         remedy = "spread people evenly over the partitions, exempt more values" if part else exempting
         raise TableError(
-            f"{part}{': ' * bool(part)}"
-            f"{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once per bucket "
-            f"({pluralize(n_buckets, 'bucket')} with l = {l}): "
-            f"{join_names(too_many.index[:1])} occurs {int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
+            f"{part}{': ' * bool(part)}{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once "
+            f"per bucket ({pluralize(n_buckets, 'bucket')} with l = {l}): {join_names(too_many.index[:1])} occurs "
+            f"{int(too_many.iloc[0])} times; {remedy}, or choose a smaller l"
         )
 
 
@@ -131,7 +131,7 @@ def anatomy_of_partitions(
     check_int(exempt, "exempt", 0, error=TableError)
     check_seed(seed, TableError)
     check_named(table.columns, {"qi": qi, "sa": sa}, "the table")
-    bucket = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
+    bucket = unused_name("Bucket", table.columns)
     roles = Roles.read(qi, sa, bucket, None)
     executor = executor_for(current_client())
     people = dask_records(narrowed(table, [*qi, *sa]))
@@ -206,11 +206,7 @@ def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, sa
         p = safety.disclosure(Frequencies.of(counts, ~is_exempt))
         if p < safety.c:
             return bucket
-    raise TableError(
-        f"({safety.c:g}, {safety.k})-safety cannot be reached: even with l = {largest}, the largest possible, the "
-        f"disclosure is {p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k, or exempt "
-        "more values"
-    )
+    raise safety.unreachable(p, f"l = {largest}, the largest possible")
 
 
 @overload
@@ -328,7 +324,7 @@ def anatomy(
     table = cast(pd.DataFrame, table)  # checked below
     qi, sa = names(qi, "qi"), names(sa, "sa")
     bucket = anatomy_buckets(table, qi=qi, sa=sa, l=l, exempt=exempt, seed=seed, safe=safe)
-    name = next(name for name in ("Bucket", "bucket", "Anatomy", "_bucket") if name not in table.columns)
+    name = unused_name("Bucket", table.columns)
     return Release.from_buckets(table[[*qi, *sa]].assign(**{name: bucket}), qi=qi, sa=sa, bucket=name)
 
 
@@ -412,10 +408,7 @@ class SafeGroups:
         self.value, self.safety = value, safety
         self._n_values = int(value.max()) + 1
         if (p := safety.disclosure(Frequencies.of_groups([value], self._n_values))) >= safety.c:
-            raise TableError(
-                f"({safety.c:g}, {safety.k})-safety cannot be reached: even with the whole table as one group, the "
-                f"disclosure is {p:.3g} after {pluralize(safety.k, 'implication')}; choose a larger c or a smaller k"
-            )
+            raise safety.unreachable(p, "the whole table as one group")
         (self._least,) = least_of_counts(self._counts([np.arange(len(value))]), safety.k)
 
     def cut(self, halves: list[np.ndarray]) -> bool:

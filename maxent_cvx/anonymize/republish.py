@@ -28,13 +28,8 @@ class History:
     n_buckets: int  # number of old buckets; new buckets are numbered after them
 
 
-@dataclass(frozen=True, eq=False)
-class Assignment:
-    """The bucket of each person, and the bucket and value of each counterfeit."""
-
-    bucket: np.ndarray
-    added_bucket: np.ndarray
-    added_value: np.ndarray
+#: The bucket of each person, and the bucket and the value of each counterfeit.
+Assignment = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def history_guided(history: History, l: int, rng: np.random.Generator) -> Assignment:
@@ -51,7 +46,7 @@ def history_guided(history: History, l: int, rng: np.random.Generator) -> Assign
             f"{many} with {join_names([history.values[sensitive]])} cannot be placed: too few buckets lack that value; choose "
             "a smaller l, or the method 'm_invariant', which adds counterfeits"
         )
-    return Assignment(bucket, np.empty(0, dtype=int), np.empty(0, dtype=int))
+    return bucket, np.empty(0, dtype=int), np.empty(0, dtype=int)
 
 
 def m_invariant(history: History, l: int, rng: np.random.Generator) -> Assignment:
@@ -64,7 +59,7 @@ def m_invariant(history: History, l: int, rng: np.random.Generator) -> Assignmen
     added_bucket = np.append(history.places[0][empty], more_buckets)
     added_value = np.append(history.places[1][empty], more_values)
     is_used = np.isin(added_bucket, bucket)  # other buckets are empty
-    return Assignment(bucket, added_bucket[is_used], added_value[is_used])
+    return bucket, added_bucket[is_used], added_value[is_used]
 
 
 def _fill_places(history: History, bucket: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -190,8 +185,15 @@ def republish(
     bucket = np.full(len(table), -1)
     bucket[before >= 0] = release.persons.bucket[before[before >= 0]]
     history = History(bucket, value, values, places, len(release.buckets))
-    assigned = m_invariant if method == "m_invariant" else history_guided
-    return _publish(release, table, history, assigned(history, l, rng))
+    assigned, added, added_value = (m_invariant if method == "m_invariant" else history_guided)(history, l, rng)
+    labels = _bucket_labels(release.buckets, int(assigned.max()) + 1)
+    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: labels[assigned]})
+    published = values[np.append(value, added_value)].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
+    published[release.bucket] = labels[np.append(assigned, added)]
+    return Release.from_tables(
+        people, published, qi=() if bare else release.qi, sa=release.sensitive, bucket=release.bucket, id=name,
+        counterfeits=True,
+    )  # fmt: skip
 
 
 def _places(
@@ -216,30 +218,12 @@ def _places(
     return np.repeat(at, number), np.repeat(which, number)
 
 
-def _publish(release: Release, table: pd.DataFrame, history: History, assignment: Assignment) -> Release:
-    """Build the release from the tables of people and of values, including counterfeits."""
-    assert release.persons is not None
-    name, bare = release.persons.id, release.persons.id in release.qi
-    numeric = pd.api.types.is_integer_dtype(release.buckets)
-    n_new = max(int(assignment.bucket.max()) + 1 - len(release.buckets), 0)
-    if numeric:  # new buckets must have unused names
-        fresh: list[object] = list(range(int(release.buckets.max()) + 1, int(release.buckets.max()) + 1 + n_new))
+def _bucket_labels(old: pd.Index, n: int) -> np.ndarray:
+    """Return the labels of the old buckets, followed by unused ones up to n buckets."""
+    n_new = max(n - len(old), 0)
+    if pd.api.types.is_integer_dtype(old):
+        fresh: list[object] = list(range(int(old.max()) + 1, int(old.max()) + 1 + n_new))
     else:
-        used = set(map(str, release.buckets))
-        fresh = list(itertools.islice((n for i in itertools.count(1) if (n := f"new {i}") not in used), n_new))
-    names = pd.Series([*release.buckets, *fresh])
-    people = table[[*dict.fromkeys([name, *release.qi])]].assign(
-        **{release.bucket: names.to_numpy()[assignment.bucket]}
-    )
-    value = np.append(history.value, assignment.added_value)
-    values = history.values[value].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
-    values[release.bucket] = names.to_numpy()[np.append(assignment.bucket, assignment.added_bucket)]
-    return Release.from_tables(
-        people,
-        values,
-        qi=() if bare else release.qi,
-        sa=release.sensitive,
-        bucket=release.bucket,
-        id=name,
-        counterfeits=True,
-    )
+        used = set(map(str, old))
+        fresh = list(itertools.islice((label for i in itertools.count(1) if (label := f"new {i}") not in used), n_new))
+    return pd.Series([*old, *fresh]).to_numpy()

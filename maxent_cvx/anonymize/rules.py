@@ -45,7 +45,7 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
     """Compute the increase by each row of log P(x | q) above a limit, summed over the records concerned."""
     # log P(x | q) changes by P(Q, x | q) - sum_y P(Q, y | q) P(y | q) per unit of the row's multiplier. With several
     # sensitive attributes, x is a value of one of them.
-    _, records = post.space.groups
+    group, records = post.space.groups
     covered, table = _covered(post, rows)
     event = events(post.space.view)
     inferred = table @ event
@@ -53,7 +53,7 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.where(above, records[:, None] / inferred, 0.0) @ event.T - above.sum(axis=1, keepdims=True)
     finite = np.where(np.isfinite(multipliers), multipliers, 0.0) * (covered @ weight.ravel())
-    concerned = _groups(post, rows) @ above.any(axis=1).astype(float) > 0
+    concerned = _ones(rows.matrix) @ above.any(axis=1)[group].astype(float) > 0
     return np.where(np.isinf(multipliers) & concerned, np.inf, finite)
 
 
@@ -74,7 +74,7 @@ def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: 
     # that it counts if values are drawn from the posterior.
     space = post.space
     covered, table = _covered(post, rows)
-    inside = _sum_values(covered, table.shape[1])
+    inside = sp.csr_array(covered @ sp.kron(sp.eye_array(len(table)), np.ones((table.shape[1], 1))))  # rows x groups
     variance = np.asarray(inside.sum(axis=1)) - inside.power(2) @ (1 / table.sum(axis=1))
     n_values = len(space.view.sensitive_values)
     cell = space.codes["q"] * n_values + space.codes["s"]
@@ -94,20 +94,6 @@ def _covered(post: Posterior, rows: Rows) -> tuple[sp.csr_array, np.ndarray]:
     of_cell = sp.csr_array((post.counts, (np.arange(len(cell)), cell)), shape=(len(cell), len(n_records) * n_values))
     table = np.bincount(cell, post.counts, len(n_records) * n_values).reshape(-1, n_values)
     return sp.csr_array(_ones(rows.matrix) @ of_cell), table
-
-
-def _sum_values(covered: sp.csr_array, n_values: int) -> sp.csr_array:
-    """Sum over the values, shape (rows, groups)."""
-    n_cells = covered.shape[1]
-    of_group = (np.ones(n_cells), (np.arange(n_cells), np.arange(n_cells) // n_values))
-    return sp.csr_array(covered @ sp.csr_array(of_group, shape=(n_cells, n_cells // n_values)))
-
-
-def _groups(post: Posterior, rows: Rows) -> sp.csr_array:
-    """Mark the groups in each row, shape (rows, groups)."""
-    group, of = post.space.groups
-    of_group = sp.csr_array((np.ones(len(group)), (np.arange(len(group)), group)), shape=(len(group), len(of)))
-    return sp.csr_array(_ones(rows.matrix) @ of_group)
 
 
 def _ones(matrix: sp.csr_array) -> sp.csr_array:

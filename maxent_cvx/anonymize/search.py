@@ -48,6 +48,7 @@ from ..measures.exposure import WITHOUT_HER, Baseline, ExposureRule, exposed
 from ..measures.utility import query_error
 from ..model.maxent import MaxEnt
 from ..plots._style import AGAINST, COLOURS, FAINT, LINES, MARKERS, axes_for, legend_beside
+from ..releases.base import unused_name
 from ..releases.generalized import hierarchy_table
 from ..releases.release import Release
 from .anatomy import anatomy
@@ -453,7 +454,7 @@ class Judge:
             largest = self.largest(self.counts(group))
             return float(largest.max()), not self.rule.reaches(largest).any()
         columns = [*self.data.qi, *self.data.sa]
-        bucket = "group" + "_" * sum(name.startswith("group") for name in columns)
+        bucket = unused_name("group", columns)
         table = self.data.frame[columns].assign(**{bucket: group})
         return self.of_release(Release.from_buckets(table, qi=list(self.data.qi), sa=list(self.data.sa), bucket=bucket))
 

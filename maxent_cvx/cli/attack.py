@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
@@ -19,7 +20,7 @@ from .inputs import (
     values_as_printed,
 )
 from .options import DefinettiOptions, ReconstructOptions, ReleaseOptions, WorstCaseOptions, with_dataset_defaults
-from .output import PICTURES, check_output, draw, without_formulas, write, write_tables
+from .output import PICTURES, check_output, write_answer
 from .streams import say, table_text
 
 #: The most certain inferences that are printed.
@@ -43,13 +44,9 @@ def worst_case(options: WorstCaseOptions) -> None:
         examples = last["sentences"] or ["no knowledge is needed"]
         say(f"For k = {last['k']}, for example:", *(f"  {sentence}" for sentence in examples), "")
     table = pd.concat(results, names=["release", None]).reset_index(level=0)
-    if options.out:
-        written = table.assign(sentences=table["sentences"].map("; ".join))
-        write(options.out, lambda path: without_formulas(written, options).to_csv(path, index=False))
-    if options.plot:
-        draw(options.plot, plots.worst_case(results))
-    if options.json:
-        write_tables(options, worst_case=table.reset_index(drop=True), releases=releases)
+    written = table.assign(sentences=table["sentences"].map("; ".join))
+    plot = partial(plots.worst_case, results)
+    write_answer(options, written, plot, index=False, worst_case=table.reset_index(drop=True), releases=releases)
 
 
 def definetti(options: DefinettiOptions) -> None:
@@ -75,13 +72,8 @@ def definetti(options: DefinettiOptions) -> None:
         say("", f"Compared with the records: {score}")
         calibration = score.calibration[score.calibration["records"] > 0]
         print(table_text(calibration, float_format="{:.3f}".format))
-    if options.out:
-        write(options.out, without_formulas(result.table, options).to_csv)
-    if options.plot:
-        draw(options.plot, result.plot())
-    if options.json:
-        right = None if score is None else score.right
-        write_tables(options, said=str(result), probabilities=result.table, right=right)
+    right = None if score is None else score.right
+    write_answer(options, result.table, result.plot, said=str(result), probabilities=result.table, right=right)
 
 
 def reconstruct(options: ReconstructOptions) -> None:
@@ -97,18 +89,13 @@ def reconstruct(options: ReconstructOptions) -> None:
     elif len(result.certain):
         print("\nIn every solution:")
         print(table_text(result.certain, index=False))
-    if options.out:
-        number = free_name("solution", domain)
-        listed = pd.concat(dict(enumerate(result.solutions, 1)), names=[number, None]).reset_index(level=0)
-        write(options.out, lambda path: without_formulas(listed, options).to_csv(path, index=False))
-    if options.plot:
-        draw(options.plot, result.plot())
-    if options.json:
-        write_tables(
-            options, unique=result.unique, complete=result.complete, stopped=result.stopped,
-            certain=result.certain.reset_index(drop=True),
-            solutions=[solution.to_dict("records") for solution in result.solutions],
-        )  # fmt: skip
+    number = free_name("solution", domain)
+    listed = pd.concat(dict(enumerate(result.solutions, 1)), names=[number, None]).reset_index(level=0)
+    write_answer(
+        options, listed, result.plot, index=False, unique=result.unique, complete=result.complete,
+        stopped=result.stopped, certain=result.certain.reset_index(drop=True),
+        solutions=[solution.to_dict("records") for solution in result.solutions],
+    )  # fmt: skip
 
 
 def _check(options: ReleaseOptions) -> None:

@@ -8,6 +8,7 @@ import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -227,6 +228,18 @@ def draw(path: str, axes: Axes) -> None:
     assert figure is not None
     write(path, lambda to: figure.savefig(to, dpi=150))
     plt.close(figure)
+
+
+def write_answer(
+    options: Any, table: pd.DataFrame, plot: Callable[[], Axes], *, index: bool = True, **results: object
+) -> None:
+    """Write the table to --out and the plot to --plot, and print the results with --json."""
+    if options.out:
+        write(options.out, partial(without_formulas(table, options).to_csv, index=index))
+    if options.plot:
+        draw(options.plot, plot())
+    if options.json:
+        write_tables(options, **results)
 
 
 def write(path: str, save: Callable[[Any], object], what: str = "") -> None:

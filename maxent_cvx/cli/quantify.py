@@ -424,18 +424,16 @@ def _larger_buckets(question: Question, records: pd.DataFrame, verdict: Verdict)
             break
         tried = l
         if above is not None and not above.people and not above.undecided:
+            more = ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
+            command = typed(
+                "maxent-cvx publish", [options.table], source.qi, source.sa, *more, *table_arguments(options)
+            )
             return (
-                f"Anatomy's buckets with --l {l} pass: nobody is exposed above P = {limit:g}. Publish them:  "
-                f"{_publish_command(options, source, l)}"
+                f"Anatomy's buckets with --l {l} pass: nobody is exposed above P = {limit:g}. Publish them:  {command}"
             )
     if tried is None:
         return f"Anatomy's buckets of {len(records)} records do not pass at any size."
     return f"Anatomy's buckets up to --l {tried} do not pass{end}. Generalized groups may (publish --method mondrian)."
-
-
-def _publish_command(options: ExposureOptions, source: CommandInput, l: int) -> str:
-    more = ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
-    return typed("maxent-cvx publish", [options.table], source.qi, source.sa, *more, *table_arguments(options))
 
 
 def _withholding(verdict: Verdict, options: ExposureOptions) -> Iterator[str]:
@@ -510,8 +508,7 @@ def _score(source: CommandInput, options: QuantifyOptions) -> int:
     scores = table.pivot(index="K", columns="curve", values="score")
     falls = {name: bool((scores[name].diff().dropna() <= 0).all()) for name in kinds}
     print(
-        f"\nAt K = {scores.index[-1]} the curve {scores.iloc[-1].idxmin()} is lowest (the adversary is closest to the "
-        "truth)."
+        f"\nAt K = {scores.index[-1]} the curve {scores.iloc[-1].idxmin()} is lowest (the adversary is closest to the truth)."
     )
     print("The score never rises with K: " + ", ".join(f"{name} {'yes' if ok else 'no'}" for name, ok in falls.items()))
     if options.out:

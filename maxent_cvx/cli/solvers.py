@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .. import plots
 from ..experiments import compare_solvers
 from ..model.maxent import MaxEnt
@@ -10,7 +12,7 @@ from ..solvers.backends import available
 from ..sources.associations import StrongestAssociations
 from .inputs import anatomize, check_buckets, read_records
 from .options import CompareOptions, Options
-from .output import PICTURES, check_output, draw, write, write_tables
+from .output import PICTURES, check_output, write_answer
 from .streams import say
 
 
@@ -39,17 +41,13 @@ def compare(options: CompareOptions) -> None:
     print("build, solve, certify: seconds of these steps; seconds: of everything")
     if table.attrs["reference"]:
         print(
-            f"error: largest difference of a P(s | q) from the answer of {table.attrs['reference']}, which has the "
-            "smallest bound"
+            f"error: largest difference of a P(s | q) from that of {table.attrs['reference']}, which has the smallest bound"
         )
     for name, reason in table["reason"][table["reason"] != ""].items():
         say(f"{name}: {reason}")
-    if options.out:
-        write(options.out, table.to_csv)
-    if options.plot:
-        draw(options.plot, plots.solver_comparison(table))
-    if options.json:
-        write_tables(options, solvers=table.reset_index(), reference=table.attrs["reference"])
+    reference = table.attrs["reference"]
+    plot = partial(plots.solver_comparison, table)
+    write_answer(options, table, plot, solvers=table.reset_index(), reference=reference)
 
 
 def list_solvers(options: Options) -> None:

@@ -168,11 +168,6 @@ def _changes(steps: Steps) -> Steps:
 OWN_VALUES_TABLE = 2**21
 
 
-def own_runs(support: np.ndarray) -> float:
-    """Return the number of runs evaluated for distributions with these numbers of possible values."""
-    return float((support.astype(float) ** 4 / 4).sum())
-
-
 def own_curves(units: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the exact curves of distributions with k possible values each, which differ between distributions."""
     k = p.shape[1]
@@ -290,17 +285,20 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
     support = (p > 0).sum(axis=1)
     changes = differences(distinct, MOST_DIFFERENCES)
     together = np.inf if changes is None else len(p) * len(changes) * cost(distinct, int(np.ptp(distinct)))
-    if (runs := min(together, own_runs(support))) > MOST_RUNS:
+    separately = (support.astype(float) ** 4 / 4).sum()  # runs if each distribution has its own curve
+    if (runs := min(together, separately)) > MOST_RUNS:
         raise GroupTooLarge(
             f"the equivocation of {len(p)} distributions of {len(distinct)} values requires {runs:.1e} runs, and "
             f"at most {MOST_RUNS:.0e} are allowed; round the values with values={{value: number}}"
         )
     of_eps = [unit.window(eps, int(np.ptp(distinct))) for eps in at]
     measured = np.empty((len(p), 3 + len(at)))
-    if together <= own_runs(support):
+    if together <= separately:
         assert changes is not None
         entropy = least_entropy(distinct, p, changes)
-        measured[:] = _measured(np.broadcast_to(changes, entropy.shape), entropy, _reach(distinct, p), unit, of_eps)
+        possible = p > 0
+        reach = distinct[-1 - possible[:, ::-1].argmax(axis=1)] - distinct[possible.argmax(axis=1)]
+        measured[:] = _measured(np.broadcast_to(changes, entropy.shape), entropy, reach, unit, of_eps)
     else:
         for k in np.unique(support):
             rows = np.flatnonzero(support == k)
@@ -312,12 +310,6 @@ def areas(units: np.ndarray, unit: Units, p: np.ndarray, at: Sequence[float]) ->
     initial = table["initial"].to_numpy()
     table.insert(3, "disclosure_risk", np.divide(1.0, initial, out=np.full(len(p), np.inf), where=initial > 0))
     return table
-
-
-def _reach(units: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return the difference between the largest and the smallest possible value."""
-    possible = p > 0
-    return units[len(units) - 1 - possible[:, ::-1].argmax(axis=1)] - units[possible.argmax(axis=1)]
 
 
 def _measured(

@@ -413,13 +413,10 @@ def exposed(
     tenths = pd.IntervalIndex.from_breaks(np.arange(11) / 10, closed="left", name="largest P(s | q)")
     histogram = pd.Series(counts["histogram"], tenths, name="people")
     total = int(histogram.sum())
-    by_value = pd.DataFrame(
-        {
-            "baseline": np.nan if rule.baseline is None else _mean_baseline(rule.p0, people),
-            **{name: counts[name] for name in ("exposed", "certain", "not_counted", "anyway")},
-        },
-        index=events.labels,
-    )
+    by_value = pd.DataFrame({"baseline": np.nan}, index=events.labels)
+    if rule.baseline is not None:
+        by_value["baseline"] = rule.p0[0] if len(rule.p0) == 1 else people @ rule.p0 / people.sum()
+    by_value = by_value.assign(**{name: counts[name] for name in ("exposed", "certain", "not_counted", "anyway")})
     uncounted = _uncounted_table(rule, counts)
     n_s = published(post.view)
     doubts = list(_doubts(rule, int(counts["closer"]), n_s, total, is_given=within is not None))
@@ -437,7 +434,12 @@ def exposed(
     # Private fields are set here and are not parameters of the class, which users may construct.
     vars(result).update(_rule=rule, _attribution=attribution)
     if not post.view.inside.all():
-        vars(result).update(_whom="people who may be in the release", _note=(_note_on_population(post.view),))
+        note = Message(
+            "These are the probabilities of people who are in the release: {inside:,} of the {n:,} people of the "
+            "population. People who may be outside of it have each value with a smaller probability.",
+            inside=int(np.asarray(post.view.n_s)[post.view.inside].sum()), n=post.view.n_records,
+        )  # fmt: skip
+        vars(result).update(_whom="people who may be in the release", _note=(note,))
     return result
 
 
@@ -449,15 +451,6 @@ def _check_for_partitions(original: object, baseline: object) -> None:
         raise StatementError(
             'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
         )
-
-
-def _note_on_population(view: Any) -> str:
-    """Return a sentence about the people to whom the probabilities of a release of a population refer."""
-    template = (
-        "These are the probabilities of people who are in the release: {inside:,} of the {n:,} people of the population. "
-        "People who may be outside of it have each value with a smaller probability."
-    )
-    return Message(template, inside=int(np.asarray(view.n_s)[view.inside].sum()), n=view.n_records)
 
 
 def _of_each_record(
@@ -534,10 +527,6 @@ def _attack_success(post: Posterior, original: pd.DataFrame, slack: float) -> fl
     return float(n_right.sum() / post.space.view.n_records)
 
 
-def _mean_baseline(p0: np.ndarray, people: np.ndarray) -> np.ndarray:
-    return p0[0] if len(p0) == 1 else people @ p0 / people.sum()
-
-
 def _errors_of_best_guess(intervals: Intervals | None, error: float, n_s: np.ndarray | None) -> dict[str, Any]:
     """Return the fields of an Exposure that only numbers, dates and ranks have."""
     if intervals is None:
@@ -587,9 +576,9 @@ def with_baseline(
     within: object,
 ) -> ExposureRule:
     """Return the rule with a baseline; `sensitive` and `within` assign values that only the baseline has to events."""
-    read = read_baseline(baseline, post, rows, rule.units)
+    rule = replace(rule, baseline=(read := read_baseline(baseline, post, rows, rule.units)))
     if isinstance(baseline, str):
-        return replace(rule, baseline=read)
+        return rule
     if isinstance(baseline, Posterior):
         labels = inferred(baseline)[0].columns
     elif isinstance(baseline, QIDistribution):
@@ -598,12 +587,13 @@ def with_baseline(
         labels = baseline.index if isinstance(baseline, pd.Series) else baseline.columns
     labels = in_order(labels, rule.values.names)
     if labels.nlevels != rule.values.nlevels:  # P0 is given by event
-        return replace(rule, baseline=read)
-    others = labels[rule.values.get_indexer(labels) < 0]
-    if not len(others):
-        return replace(rule, baseline=read)
+        return rule
+    is_other = rule.values.get_indexer(labels) < 0
+    if not is_other.any():
+        return rule
+    others = labels[is_other]
     if isinstance(baseline, pd.Series):
-        p = baseline.to_numpy(dtype=float)[None, rule.values.get_indexer(labels) < 0]
+        p = baseline.to_numpy(dtype=float)[None, is_other]
     else:
         assert rows is not None
         p = _p0_of_groups(baseline, rows.index, others)[0]

@@ -416,31 +416,24 @@ def leakage(
     before = prior_of(prior, post, rows)
     size = len(rows.columns)
     far = distances(after.p, before.p, rows.columns, distance)
+    moved = largest_distance(far, (before.bound + after.bound) * size / max(size - 1, 1))
     measured = [
         *_of_guesses(before, after, people, vulnerability_gains(gain, rows.columns)),
         *_of_values(before, after, rho1, d),
-        (
-            "t",
-            largest_distance(far, (before.bound + after.bound) * size / max(size - 1, 1)),
-            "distance",
-            "moved by {:.3g}",
-        ),
+        ("t", moved, "distance", "moved by {:.3g}"),
     ]
-    at = [[interval.row, interval.column] for _, interval, _, _ in measured]
+    names, found, units, texts = zip(*measured, strict=True)
     columns = {
-        "value": [interval.value for _, interval, _, _ in measured],
-        "low": [interval.low for _, interval, _, _ in measured],
-        "high": [interval.high for _, interval, _, _ in measured],
-        "unit": [unit for _, _, unit, _ in measured],
-        "q": pd.array([None if row is None else rows.index[row] for row, _ in at], dtype=object),
-        "s": pd.array([None if column is None else rows.columns[column] for _, column in at], dtype=object),
+        **{end: [getattr(number, end) for number in found] for end in ("value", "low", "high")},
+        "unit": units,
+        "q": pd.array([None if x.row is None else rows.index[x.row] for x in found], dtype=object),
+        "s": pd.array([None if x.column is None else rows.columns[x.column] for x in found], dtype=object),
         "says": [
-            _where(rows, interval, before, after)
-            + (UNDEFINED if math.isnan(interval.value) else says.format(interval.value))
-            for _, interval, _, says in measured
+            _where(rows, x, before, after) + (UNDEFINED if math.isnan(x.value) else text.format(x.value))
+            for x, text in zip(found, texts, strict=True)
         ],
     }
-    return pd.DataFrame(columns, index=pd.Index([name for name, *_ in measured], name="measure"))
+    return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
 
 #: The text of a measure that is NaN.
@@ -467,14 +460,10 @@ def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[R
     """Return the measures that are the worst over people and values."""
     single = rho2(before, after, rho1)
     sets = rho2_of_sets(before, after, rho1, single)
+    at_most = f"that was at most rho1 = {rho1:g} is above {{:.3g}}"
     return [
-        ("rho2", single, "probability", f"no probability that was at most rho1 = {rho1:g} is above {{:.3g}}"),
-        (
-            "rho2 of sets",
-            sets,
-            "probability",
-            f"no set of values whose probability was at most rho1 = {rho1:g} is above {{:.3g}}",
-        ),
+        ("rho2", single, "probability", f"no probability {at_most}"),
+        ("rho2 of sets", sets, "probability", f"no probability of a set of values {at_most}"),
         ("gamma", gamma(before, after, d), "ratio", f"({d:g}, {{:.3g}})-private"),
         ("beta", beta(before, after), "ratio", "rose by {:.3g} times itself"),
         ("delta", log_ratio(before, after), "nats", "changed by a factor of e^{:.3g}"),
@@ -486,10 +475,8 @@ def _where(rows: pd.DataFrame, measured: Measured, before: Beliefs, after: Belie
     if measured.row is None:
         return ""
     label = rows.index[measured.row]
-    who = ", ".join(
-        f"{name}={value}"
-        for name, value in zip(rows.index.names, label if isinstance(label, tuple) else (label,), strict=True)
-    )
+    labels = label if isinstance(label, tuple) else (label,)
+    who = ", ".join(f"{name}={value}" for name, value in zip(rows.index.names, labels, strict=True))
     if measured.column is None:
         return f"of {who}: "
     at = measured.row, measured.column

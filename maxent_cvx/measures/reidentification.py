@@ -42,10 +42,8 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
             raise StatementError(
                 f"qi must not be given for a {published.noun}, whose quasi-identifiers are {list(published.qi)}"
             )
-        if isinstance(published, GroupedRelease):
-            return _of_groups(published, population)
-        if isinstance(published, Release) and published.matched:
-            return _of_matched(published, population)
+        if isinstance(published, GroupedRelease) or (isinstance(published, Release) and published.matched):
+            return _groups_of(published, population)
         classes = pd.DataFrame({"records": published.n_q}, index=published.quasi_identifiers)
     else:
         series = "; for a series pass one of its releases" * isinstance(published, ReleaseSeries)
@@ -57,25 +55,15 @@ def classes_of(published: object, qi: str | Iterable[str] | None, population: ob
     return classes.set_axis(plain_index(classes.index))
 
 
-def _of_matched(release: Release, population: object) -> pd.DataFrame:
-    """Return the groups of a generalised release whose population consists of the people in it."""
-    _refuse_population(population)
-    records = np.asarray(release.n_sb.sum(axis=0), dtype=np.int64)
-    return pd.DataFrame({"records": records, "people": records}, index=release.buckets)
-
-
-def _refuse_population(population: object) -> None:
+def _groups_of(release: Release | GroupedRelease, population: object) -> pd.DataFrame:
+    """Return the groups of a generalised release, with the number of people of its population in each."""
     if population is not None:
         raise StatementError("the release contains its population; omit population")
-
-
-def _of_groups(release: GroupedRelease, population: object) -> pd.DataFrame:
-    """Return the groups of a generalised release, with the number of people of its population in each."""
-    _refuse_population(population)
-    inside = np.asarray(release.buckets != OUTSIDE)
-    records, people = np.asarray(release.n_sb.sum(axis=0)), np.asarray(release.cover @ release.n_q)
+    records = people = np.asarray(release.n_sb.sum(axis=0))
+    if isinstance(release, GroupedRelease):
+        people = np.asarray(release.cover @ release.n_q)
     table = pd.DataFrame({"records": records, "people": people}, index=release.buckets)
-    return table[inside].astype(np.int64)
+    return table[table.index != OUTSIDE].astype(np.int64)
 
 
 def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.ndarray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,8 @@ from .._utils.validation import check_dataframe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+T = TypeVar("T")
 
 #: The maximum number of characters per line of a title or a label below, of a label on the left, and of a legend.
 WRAPPED_ACROSS, WRAPPED_UPWARDS, WRAPPED_LEGEND = 56, 42, 34
@@ -55,6 +57,14 @@ def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
         rows = data.index[missing if missing.ndim == 1 else missing.any(axis=1)]
         raise TableError(f"{what} must be finite, but are not at {join_names(rows, 3)}; drop these rows")
     return numbers
+
+
+def check_lines(given: object, kind: type[T], what: str, maker: str) -> Mapping[str, T]:
+    """Read one object to plot, or several by name; a single one has the name ""."""
+    named = {"": given} if isinstance(given, kind) else given
+    if not isinstance(named, Mapping) or not named:
+        raise StatementError(f"there is no {what} to plot; pass a {maker}, or {{name: {maker}}}")
+    return named
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from ._style import (
     LINES,
     as_floats,
     axes_for,
+    check_lines,
     check_table,
     describe,
     line_style,
@@ -65,14 +66,8 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     >>> [text.get_text() for text in mx.plots.equivocation(curves, ax=Figure().subplots()).get_legend().texts]
     ['77 or 80: area 3', '50 or 107: area 57']
     """
-    named = {"": curves} if isinstance(curves, Equivocation) else curves
-    if (
-        not isinstance(named, Mapping)
-        or not named
-        or any(not isinstance(curve, Equivocation) for curve in named.values())
-    ):
-        raise StatementError("equivocation has no curve to plot; pass one, or {name: equivocation(values, p)}")
-    curves_of = {name: cae.curve for name, cae in named.items()}
+    named = check_lines(curves, Equivocation, "curve", "result of equivocation")
+    curves_of = {name: check_instance(cae, Equivocation, "a curve").curve for name, cae in named.items()}
     with axes_for(ax, *LINES) as drawn:
         for i, (name, cae) in enumerate(named.items()):
             eps, entropy = curves_of[name]["epsilon"], curves_of[name]["entropy"]
@@ -138,18 +133,15 @@ def exposure(
     >>> [line.get_label() for line in ax.get_lines()]
     ['release', 'and a rumour']
     """
-    named = {"": posteriors} if isinstance(posteriors, Posterior) else posteriors
-    if not isinstance(named, Mapping) or not named:
-        raise StatementError("exposure has no line to plot; pass a posterior, or {name: posterior}")
+    named = check_lines(posteriors, Posterior, "line", "posterior")
     lines = {}
     for name, post in named.items():
         check_instance(post, Posterior, "a posterior to plot")
         if baseline is not None:
             lines[str(name) or "above the baseline"] = _exposure_steps(post, sensitive, baseline, within)
         if baseline is None or len(named) == 1:
-            lines[str(name) if baseline is None else "without a baseline"] = _exposure_steps(
-                post, sensitive, None, within
-            )
+            called = str(name) if baseline is None else "without a baseline"
+            lines[called] = _exposure_steps(post, sensitive, None, within)
     with axes_for(ax, *LINES) as drawn:
         for number, (name, (threshold, people)) in enumerate(lines.items()):
             drawn.step(threshold, people, where="pre", label=name, clip_on=False, **line_style(number, len(people)))
@@ -177,9 +169,8 @@ def _exposure_steps(
     weight = np.broadcast_to(people[:, None], low.shape)
     is_interval = high > low
     ends = np.unique(np.clip(np.concatenate([low[is_interval], high[is_interval], [0.0, 1.0]]), 0.0, 1.0))
-    return ends, _below(low[is_interval], weight[is_interval], ends) - _below(
-        high[is_interval], weight[is_interval], ends
-    )
+    begun, ended = (_below(end[is_interval], weight[is_interval], ends) for end in (low, high))
+    return ends, begun - ended
 
 
 def _apart(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -329,8 +320,8 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     with axes_for(ax, *SQUARE) as drawn:
         for number, (group, part) in enumerate(table.groupby("group", sort=False)):
             x, y = (part[name].to_numpy(dtype=float) for name in rates)
-            area = float(((y[1:] + y[:-1]) / 2 * (x[1:] - x[:-1])).sum())
-            drawn.plot(x, y, label=f"{group} (area {area:.2f})", clip_on=False, **line_style(number, len(x)))
+            label = f"{group} (area {np.trapezoid(y, x):.2f})"
+            drawn.plot(x, y, label=label, clip_on=False, **line_style(number, len(x)))
         drawn.plot([0, 1], [0, 1], color=FAINT, linewidth=1.0, linestyle=":", label="by chance")
         drawn.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
         if ax is not None:
@@ -471,9 +462,7 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     >>> [line.get_ydata().round(2).tolist() for line in ax.get_lines()]
     [[0.5, 0.75, 1.0, 1.0], [0.5, 0.67, 1.0, 1.0]]
     """
-    named = {"": tables} if isinstance(tables, pd.DataFrame) else tables
-    if not isinstance(named, Mapping) or not named:
-        raise StatementError("worst_case has no line to plot; pass {name: result of attacks.worst_case}")
+    named = check_lines(tables, pd.DataFrame, "line", "result of attacks.worst_case")
     lines = {name: _points(table) for name, table in named.items()}
     from matplotlib.ticker import MaxNLocator
 
@@ -487,10 +476,9 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     return drawn
 
 
-def _points(table: object) -> tuple[np.ndarray, np.ndarray]:
+def _points(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of a line, by k."""
     check_table(table, ("k", "disclosure"), "attacks.worst_case")
-    assert isinstance(table, pd.DataFrame)
     numbers = as_floats(table[["k", "disclosure"]], "k and disclosure")
     if not len(numbers):
         raise TableError("the table is empty; pass the result of attacks.worst_case")

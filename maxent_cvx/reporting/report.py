@@ -188,16 +188,13 @@ def _bucket_names(release: Release) -> np.ndarray:
 
 def _exposed(data: ReportData) -> dict[str, Any]:
     """Compute the tables of exposed groups, and of all people by the largest probability."""
-    measures = data.figures_of("inference risk")
     records = None
     if data.settings.records and data.exposure.people:
         records = Attempt.of(lambda: tables.records_table(data))
     return {
         "exposure": data.exposure, "tables": tables.exposed_tables(data),
         "pictures": [*([] if data.name else [tables.threshold_curve([data])]), tables.heat_map(data)],
-        "measures": None if measures is None else tables.measures_table(
-            text("Other measures of inference"), measures.iloc[COUNTED:]
-        ),
+        "measures": tables.measures_table(text("Other measures of inference"), data.figures_of("inference risk"), COUNTED),
         "records": records,
     }  # fmt: skip
 
@@ -306,16 +303,14 @@ def _certainty_of(result: AttackResult, original: pd.DataFrame | None) -> dict[s
 
 def _reidentification(data: ReportData) -> dict[str, Any]:
     """Compute the table of re-identification risks."""
-    measures = data.figures_of("re-identification risk")
     is_exact = isinstance(data.view, Release) and not (data.view.generalized or data.view.matched)
-    table = None if measures is None else tables.measures_table(text("Re-identification risks"), measures)
+    table = tables.measures_table(text("Re-identification risks"), data.figures_of("re-identification risk"))
     return {"why": data.figures.why, "is_exact": is_exact, "table": table}
 
 
 def _utility(data: ReportData) -> dict[str, Any]:
     """Compute the table of measures of utility."""
-    measures = data.figures_of("utility")
-    table = None if measures is None else tables.measures_table(text("Loss of information"), measures)
+    table = tables.measures_table(text("Loss of information"), data.figures_of("utility"))
     return {"why": data.figures.why, "has_original": data.settings.original is not None, "table": table}
 
 

@@ -133,19 +133,13 @@ def percent(p: float, exact: float = 0.0) -> str:
 def from_on(threshold: float) -> str:
     """Format a threshold: "at least 80 %"; slightly above a round number "more than 50 %"."""
     value = percent(round(threshold, 5))
-    return (
-        text("more than {percent}", percent=value)
-        if _is_above(threshold)
-        else text("at least {percent}", percent=value)
-    )
+    return text("more than {percent}" if _is_above(threshold) else "at least {percent}", percent=value)
 
 
 def below(threshold: float) -> str:
     """Format the complement of a threshold: "less than 80 %", or "at most 50 %"."""
     value = percent(round(threshold, 5))
-    return (
-        text("at most {percent}", percent=value) if _is_above(threshold) else text("less than {percent}", percent=value)
-    )
+    return text("at most {percent}" if _is_above(threshold) else "less than {percent}", percent=value)
 
 
 def _is_above(threshold: float) -> bool:
@@ -378,11 +372,8 @@ def exposed_tables(data: ReportData) -> list[Table]:
         ]
         if "baseline" in who:
             columns.append(probabilities(text("Baseline"), who["baseline"]))
-        caption = (
-            text("Exposed groups, 1 person in all")
-            if exposure.people == 1
-            else text("Exposed groups, {n:,} people in all", n=exposure.people)
-        )
+        template = "Exposed groups, 1 person in all" if exposure.people == 1 else "Exposed groups, {n:,} people in all"
+        caption = text(template, n=exposure.people)
         columns.append(counts(text("People"), who["people"]))
         tables.append(table_of(caption, *columns, total=len(exposure.who), order="the largest probabilities first"))
     by_value = exposure.values[(exposure.values["exposed"] > 0) | (exposure.values["not_counted"] > 0)]
@@ -440,8 +431,11 @@ def records_table(data: ReportData) -> Table:
     )
 
 
-def measures_table(caption: str, table: pd.DataFrame) -> Table:
-    """Make the table of measures with their values and meanings."""
+def measures_table(caption: str, table: pd.DataFrame | None, start: int = 0) -> Table | None:
+    """Make the table of measures with their values and meanings, from one of them on; None without measures."""
+    if table is None:
+        return None
+    table = table.iloc[start:]
     values = [_measured(float(value), unit) for value, unit in zip(table["value"], table["unit"], strict=True)]
     return table_of(
         caption,

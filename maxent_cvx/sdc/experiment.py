@@ -55,7 +55,8 @@ class Intruders:
             for person in self._targets(attributes, size, seeds):
                 cells = {attribute: self.table[attribute].iloc[person] for attribute in attributes}
                 if (key := (size, *cells.values())) not in seen:
-                    known = {attribute: _plain(cell) for attribute, cell in cells.items()}
+                    # In a list, as a tuple or an interval could be read as several values.
+                    known = {name: [x] if isinstance(x, tuple | pd.Interval) else x for name, x in cells.items()}
                     seen[key] = _checked(technique.infer(published, known, population), domain, name)
                 matching = np.ones(len(self.table), dtype=bool)
                 for attribute, cell in cells.items():
@@ -78,11 +79,6 @@ class Intruders:
         drawn = (chances[:, 0] * len(tuples)).astype(int)
         among = np.cumsum(people)[drawn] - people[drawn] + (chances[:, 1] * people[drawn]).astype(int)
         return [int(place) for place in order[among]]
-
-
-def _plain(value: object) -> object:
-    """Return a known value, in a list if it could be read as several values."""
-    return [value] if isinstance(value, tuple | pd.Interval) else value
 
 
 def _checked(p: object, domain: pd.Index, name: str) -> np.ndarray:

@@ -566,14 +566,15 @@ class RangeQueries(DomainTechnique):
                 f"the labels of the population of {len(everybody)} differ from those of the {len(published.order)} "
                 "records; pass the other attributes of the same table, with its index"
             )
-        return self._uniform(published, at) if self.distribution == "uniform" else self._maxent(published, at)
-
-    def _uniform(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
-        """Return equal probabilities of all values between a record's bounds."""
-        domain = answers.domain.to_numpy(dtype=float)
-        low, high = answers.bounds.to_numpy()[at].T
-        first = np.searchsorted(domain, low - answers.slack)
-        end = np.searchsorted(domain, high + answers.slack, side="right")
+        domain = published.domain.to_numpy(dtype=float)
+        if self.distribution == "maxent":  # the distribution of the record's block; uniform outside blocks
+            block, p = published.block[at], published.maxent.to_numpy()
+            records = np.bincount(block[block >= 0], minlength=len(p))
+            return (records @ p + (block < 0).sum() / len(domain)) / len(at)
+        # All values between the record's bounds are equally likely.
+        low, high = published.bounds.to_numpy()[at].T
+        first = np.searchsorted(domain, low - published.slack)
+        end = np.searchsorted(domain, high + published.slack, side="right")
         if (end <= first).any():
             n = int((end <= first).sum())
             raise Inaccurate(f"{pluralize(n, 'record has', 'records have')} no value of the domain between the bounds")
@@ -581,9 +582,3 @@ class RangeQueries(DomainTechnique):
         first, end = np.divmod(alike, len(domain) + 1)
         share = np.repeat(records / (end - first) / len(at), end - first)
         return np.bincount(ranges(first, end - first), share, len(domain))
-
-    def _maxent(self, answers: RangeSums, at: np.ndarray) -> np.ndarray:
-        """Return the mean over records of the maximum-entropy distributions of their blocks; uniform outside blocks."""
-        block, p = answers.block[at], answers.maxent.to_numpy()
-        records = np.bincount(block[block >= 0], minlength=len(p))
-        return (records @ p + (block < 0).sum() / len(answers.domain)) / len(at)

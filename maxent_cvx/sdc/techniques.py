@@ -265,18 +265,12 @@ class Channel:
             raise StatementError(f"limit must be even, since half of it is up and half down, got {self.limit}")
 
     @cached_property
-    def _noise(self) -> np.ndarray:
-        """Return P(B = 0), ..., P(B = M)."""
+    def _noise(self) -> tuple[np.ndarray, np.ndarray]:
+        """P(B = b) for b from 0 to M, and P(B >= b), which by symmetry is P(B <= M - b), for b from 0 to M + 1."""
         from scipy.stats import binom  # takes a third of a second to load
 
-        return np.asarray(binom.pmf(np.arange(self.limit + 1), self.limit, 0.5))
-
-    @cached_property
-    def _tail(self) -> np.ndarray:
-        """Return P(B >= 0), ..., P(B >= M), and 0; by symmetry also P(B <= M), ..., P(B <= 0)."""
-        from scipy.stats import binom  # takes a third of a second to load
-
-        return np.append(binom.sf(np.arange(self.limit + 1) - 1, self.limit, 0.5), 0.0)
+        b = np.arange(self.limit + 2)
+        return binom.pmf(b[:-1], self.limit, 0.5), binom.sf(b - 1, self.limit, 0.5)
 
     def draw(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw the published positions of true positions x, both from 0."""
@@ -286,10 +280,10 @@ class Channel:
     def probability(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return T(x, y) elementwise for arrays of true and published positions of the same shape."""
         move = y - x + self.limit // 2  # the value of B; if y is an end, its upper or lower bound
-        inside = (move >= 0) & (move <= self.limit)
-        p = np.where(inside, self._noise[move.clip(0, self.limit)], 0.0)
-        p = np.where(y == self.places - 1, self._tail[move.clip(0, self.limit + 1)], p)
-        p = np.where(y == 0, self._tail[(self.limit - move).clip(0, self.limit + 1)], p)
+        inside, (share, tail) = (move >= 0) & (move <= self.limit), self._noise
+        p = np.where(inside, share[move.clip(0, self.limit)], 0.0)
+        p = np.where(y == self.places - 1, tail[move.clip(0, self.limit + 1)], p)
+        p = np.where(y == 0, tail[(self.limit - move).clip(0, self.limit + 1)], p)
         return np.where(y == 0, 1.0, p) if self.places == 1 else p
 
     @cached_property

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import GroupTooLarge, StatementError, TableError, short_repr, unknown_name
+from .._utils.errors import GroupTooLarge, StatementError, TableError, pluralize, short_repr, unknown_name
 from .._utils.tables import ranges
 from .._utils.validation import check_float, check_instance, check_int, check_list
 from ..releases.partitioned import PartitionedRelease
@@ -467,6 +467,13 @@ class Safety:
         (worst,) = worst_formulas(frequencies, [self.k])
         return as_double(worst.disclosure)
 
+    def unreachable(self, p: float, best: str) -> TableError:
+        """Make the error that even the best groups have a disclosure of p."""
+        return TableError(
+            f"({self.c:g}, {self.k})-safety cannot be reached: even with {best}, the disclosure is {p:.3g} after "
+            f"{pluralize(self.k, 'implication')}; choose a larger c or a smaller k"
+        )
+
     def holds(self, least: Least) -> bool:
         """Return whether it is true for buckets with these least odds; False in doubt."""
         return least.odds is None or bool(least.odds[self.k] * self.c > (1 - self.c) * (1 + (self.k + 1) * ROUNDING))
@@ -515,7 +522,9 @@ def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
     home = int(partners[way][entry])
     known = (k + 1, 0, k)[way]
     alone = Fraction(max(int(remaining[entry]) - (0 if way == 2 else k), 0), int(n_s[entry]))
-    odds = alone * _exactly(int(n[home]), int(n_s[home]), known, m)
+    # The probability of :func:`_without_s`, exactly: ways to choose the family without and with the value.
+    without, every = (math.perm(max(int(people) - known, 0), m) for people in (n[home] - n_s[home], n[home]))
+    odds = alone * Fraction(without, max(every, 1))
     return _worded(frequencies, odds, (int(at[entry]), int(at[home])), (l, k, m), way == 2)
 
 
@@ -527,12 +536,6 @@ def _without_s(n: np.ndarray, n_s: np.ndarray, known: int, m: int) -> np.ndarray
         if not p.any():
             break
     return p
-
-
-def _exactly(n: int, n_s: int, known: int, m: int) -> Fraction:
-    """Return :func:`_without_s` for one bucket, exactly."""
-    ways = math.perm(max(n - n_s - known, 0), m)
-    return Fraction(ways, math.perm(max(n - known, 0), m)) if ways else Fraction(0)
 
 
 def _worded(
