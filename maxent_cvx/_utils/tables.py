@@ -44,6 +44,12 @@ def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
     return np.repeat(start - before, length) + np.arange(length.sum())
 
 
+def undominated(points: np.ndarray) -> np.ndarray:
+    """Mark the points to which no other is preferable: at most as large in all coordinates, and smaller in one."""
+    at_most = (points <= points[:, None]).all(axis=2)  # whether the column's point is at most the row's
+    return np.asarray(~np.any(at_most & ~at_most.T, axis=1))
+
+
 def places_of(codes: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find all positions of each wanted code; return pairs of an index into `wanted` and a position in `codes`."""
     order = np.argsort(codes, kind="stable")  # then the positions of each code are contiguous

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError
+from .._utils.tables import undominated
 from .._utils.validation import check_float, check_int, check_list, is_several
 from ..releases.release import Release
 from ..worlds.worst_case import Frequencies, as_double, sensitive_values, worst_breach, worst_formulas
@@ -202,12 +203,6 @@ def skyline(
     table = pd.DataFrame(rows)
     if safe is None:
         return table
-    return table.assign(safe=is_safe, skyline=_greatest(table[["target", "others", "same"]].to_numpy(), is_safe))
-
-
-def _greatest(points: np.ndarray, is_safe: list[bool]) -> np.ndarray:
-    """Mark the maximal safe points, such that no other safe point is at least as large in every coordinate."""
-    safe = np.asarray(is_safe, dtype=bool)
-    as_much = (points[None, safe] >= points[:, None]).all(axis=2)
-    more = as_much & (points[None, safe].sum(axis=2) > points[:, None].sum(axis=2))
-    return np.asarray(safe & ~more.any(axis=1))
+    skyline = np.array(is_safe, dtype=bool)
+    skyline[skyline] = undominated(-table.loc[skyline, ["target", "others", "same"]].to_numpy())
+    return table.assign(safe=is_safe, skyline=skyline)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, TableError
+from .._utils.tables import undominated
 from .._utils.validation import check_bool, check_instance, check_mapping, check_str
 from ..measures.accuracy import check_base
 from ..measures.disclosure import of_those_inside
@@ -242,38 +243,20 @@ def risk_utility(
     x, y = (as_floats(table[name], f"column {name!r}") for name in (utility, risk))
     if not len(x):
         raise TableError("there are no releases to plot; pass a table with one row per release")
-    efficient = _efficient(y, -x if not loss else x)
+    efficient = undominated(np.c_[x if loss else -x, y])
     with axes_for(ax, *LINES) as drawn:
         drawn.scatter(x[efficient], y[efficient], marker="o", s=50, color=FOR, label="efficient", zorder=3)
         if not efficient.all():
             worse: dict[str, Any] = {"marker": "X", "s": 50, "color": AGAINST, "zorder": 3}
             drawn.scatter(x[~efficient], y[~efficient], label="another is preferable", **worse)
-        path = _steps(x[efficient], y[efficient], loss)
-        faint: dict[str, Any] = {"color": FAINT, "linestyle": "--", "linewidth": 1.2, "zorder": 2}
-        if len(path) > 1:
-            drawn.plot(*path.T, label="efficient frontier", **faint)
+        corners = np.unique(np.c_[x, y][efficient], axis=0)
+        if len(corners) > 1:  # releases with the next one's risk and less utility are not efficient
+            faint: dict[str, Any] = {"color": FAINT, "linestyle": "--", "linewidth": 1.2, "zorder": 2}
+            drawn.step(*corners.T, where="post" if loss else "pre", label="efficient frontier", **faint)
         drawn.margins(0.15)
         describe(drawn, f"{utility} ({'less' if loss else 'more'} is better)", f"{risk} (less is better)")
     name_points(drawn, np.c_[x, y], [shortened(name, LONGEST_NAME) for name in table.index])
     return drawn
-
-
-def _steps(x: np.ndarray, y: np.ndarray, loss: bool) -> np.ndarray:
-    """Return the corners of the frontier, above which everything is dominated by a release."""
-    order = np.lexsort((y, x))
-    x, y = x[order], y[order]
-    # Steps between neighbours: releases with the next one's risk and less utility are not efficient.
-    between = np.c_[x[1:], y[:-1]] if loss else np.c_[x[:-1], y[1:]]
-    corners = np.empty((2 * len(x) - 1, 2))
-    corners[::2], corners[1::2] = np.c_[x, y], between
-    return corners
-
-
-def _efficient(risk: np.ndarray, loss: np.ndarray) -> np.ndarray:
-    """Mark the efficient points: no other has at most the same risk and loss, and less of one."""
-    at_most = (risk <= risk[:, None]) & (loss <= loss[:, None])  # whether the column's point is at most the row's
-    less = (risk < risk[:, None]) | (loss < loss[:, None])
-    return np.asarray(~(at_most & less).any(axis=1))
 
 
 #: The size of the box, in inches: square, since both axes are shares.

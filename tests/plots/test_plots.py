@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import maxent_cvx as mx
 from maxent_cvx import StatementError, TableError, UnknownName, plots
-from maxent_cvx.plots.risk import _efficient, _steps
+from maxent_cvx._utils.tables import undominated
 from support.posteriors import chosen, posterior_with
 
 mpl.use("Agg")
@@ -217,9 +217,13 @@ def test_a_release_is_efficient_if_no_other_is_preferable(pairs, loss) -> None:
         any(r <= risk[i] and c <= cost[i] and (r, c) != (risk[i], cost[i]) for r, c in zip(risk, cost, strict=True))
         for i in range(len(risk))
     ]
-    efficient = _efficient(risk, cost)
+    efficient = undominated(np.column_stack([risk, cost]))
     assert efficient.tolist() == [not is_worse for is_worse in better]
-    path = _steps(use[efficient], risk[efficient], loss)
+    table = pd.DataFrame({"risk": risk, "use": use})
+    frontier = plots.risk_utility(table, "risk", "use", ax=Figure().subplots(), loss=loss).lines
+    steps = [mpl.cbook.STEP_LOOKUP_MAP[line.get_drawstyle()](*line.get_data()).T for line in frontier]
+    path = np.vstack(steps) if steps else np.unique(np.column_stack([use, risk])[efficient], axis=0)
+    assert len(steps) == (len(path) > 1)
     assert {*zip(use[efficient], risk[efficient], strict=True)} <= {tuple(corner) for corner in path.tolist()}
     assert ((np.diff(path, axis=0) == 0).any(axis=1)).all()
     for x, y in path:  # to no point of the frontier is an efficient release preferable in both
