@@ -460,10 +460,10 @@ def _of_values(before: Beliefs, after: Beliefs, rho1: float, d: float) -> list[R
     """Return the measures that are the worst over people and values."""
     single = rho2(before, after, rho1)
     sets = rho2_of_sets(before, after, rho1, single)
-    at_most = f"that was at most rho1 = {rho1:g} is above {{:.3g}}"
+    at_most = f"was at most rho1 = {rho1:g} is above {{:.3g}}"
     return [
-        ("rho2", single, "probability", f"no probability {at_most}"),
-        ("rho2 of sets", sets, "probability", f"no probability of a set of values {at_most}"),
+        ("rho2", single, "probability", f"no probability that {at_most}"),
+        ("rho2 of sets", sets, "probability", f"no set of values whose probability {at_most}"),
         ("gamma", gamma(before, after, d), "ratio", f"({d:g}, {{:.3g}})-private"),
         ("beta", beta(before, after), "ratio", "rose by {:.3g} times itself"),
         ("delta", log_ratio(before, after), "nats", "changed by a factor of e^{:.3g}"),
