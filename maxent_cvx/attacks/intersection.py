@@ -340,7 +340,7 @@ class PublishedSlots(Source):
         coefficient = np.full(len(terms), float(space.n_records))
         matrix = sp.csr_array((coefficient, (row, terms)), shape=(len(counts), len(space)))
         side = counts.astype(float)
-        return Rows(matrix, side, side, label, pd.RangeIndex(len(counts)), space.view, exact=True, integer=True)
+        return Rows(matrix, side, side, label, pd.RangeIndex(len(counts)), space.view, exact=True)
 
 
 def _pairs(slots: tuple[RecordClasses, RecordClasses]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

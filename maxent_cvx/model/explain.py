@@ -724,7 +724,7 @@ def _widened(
             groups[label] = group
             continue
         rows = tuple(
-            replace(rows, low=rows.low - down, high=rows.high + up, integer=False)
+            replace(rows, low=rows.low - down, high=rows.high + up)
             for rows, (down, up) in zip(group.rows, by_rows, strict=True)
         )
         pairs = list(zip(group.convex, by_constraint, strict=True))

@@ -341,15 +341,15 @@ def scaled_form(
 
     `mixed` marks rows with coefficients other than 1 and -1, after scaling or as typed.
     """
-    counted = np.repeat([rows.integer for rows in blocks], [len(rows) for rows in blocks]).astype(bool)
-    counted |= np.arange(len(scale)) < n_facts
+    # A number of people that is an integer up to rounding is this integer: P = 1/3 of nine people are three people. Rows
+    # that imply each other then do so exactly, and force zeros exactly.
     low, high = (
-        np.concatenate([np.empty(0), *(getattr(rows, side) for rows in blocks)]) * scale for side in ("low", "high")
+        rounded_to_integers(np.concatenate([np.empty(0), *(getattr(rows, side) for rows in blocks)]) * scale)
+        for side in ("low", "high")
     )
-    low, high = (np.where(counted, rounded_to_integers(side), side) for side in (low, high))
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     is_integer = (np.rint(low) == low) & (np.rint(high) == high)
-    side_error = np.where(counted & is_integer & ~mixed, 0.0, PLACES * (n_records * mixed + size))
+    side_error = np.where(is_integer & ~mixed, 0.0, PLACES * (n_records * mixed + size))
     return LinearForm(
         matrix, low, high, scale, blocks, n_published, n_facts, weights, side_error=side_error,
         coefficient_error=np.where(mixed, PLACES, 0.0), penalties=_penalties(blocks.knowledge, scale),

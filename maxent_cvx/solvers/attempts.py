@@ -87,7 +87,7 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
         return None
     if np.isfinite(reduced.proved_zeros(problem.form, solved.proofs)[vanished]).all():
         return None
-    form, proofs = reduced.form, []
+    form, proofs = reduced.form, list[np.ndarray]()
     assert solved.counts is not None
     assert solved.multipliers is not None
     multipliers, small = solved.multipliers[: form.n_hard], solved.counts < VANISHED * np.minimum(form.weights, 1.0)
@@ -96,7 +96,7 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
         searches.append(partial(support_proof, form.hard, small))
     with suppress(NotDecided, Infeasible):  # at the time limit; up to rounding
         for search in searches:
-            proofs.append(form.extend_to_soft(search()))
+            proofs.insert(0, form.extend_to_soft(search()))
             upper = reduced.proved_zeros(problem.form, proofs)
             if np.isfinite(upper[vanished]).all():
                 break

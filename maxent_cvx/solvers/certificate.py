@@ -1,8 +1,9 @@
 r"""The certificate: a bound on the distance of an answer from the exact solution, whichever solver found it.
 
-Let x* be the maximum-entropy solution to the rows as typed, where every double is taken as the exact rational number
-that it represents. The certified answer x satisfies the rows only approximately. The bound on its distance from x* is
-the sum of three distances (all sums are over the terms of one group q):
+Let x* be the maximum-entropy solution to the rows as typed. Every double is taken as the exact rational number that it
+represents, but a side, in people, that is an integer up to the rounding of a double is this integer. The certified
+answer x satisfies the rows only approximately. The bound on its distance from x* is the sum of three distances (all
+sums are over the terms of one group q):
 
 1. From x to x', a point at which rows hold up to the last places: \|x - x'\|.
 2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence` proves that it exists, and bounds the

@@ -19,8 +19,10 @@ from .monitor import diagnosing
 from .schur import newton_system
 from .sparse import components
 
-#: Directions this close to multiples of 1/2, 1/3, ... are rounded to them, so that their sums are exact.
-NEAR_FRACTION = 1e-6
+#: Directions this close to multiples of 1/2, 1/3, ... are rounded to them, so that their sums are exact: absolute up to
+#: the size 10, relative to it beyond, since chains of implications have multipliers of 1e5 and more, which HiGHS
+#: determines to about nine digits; and at most.
+NEAR_FRACTION, RELATIVELY_NEAR, FURTHEST = 1e-6, 1e-7, 0.02
 #: The largest denominator tried.
 LARGEST_DENOMINATOR = 12
 
@@ -117,8 +119,9 @@ def rationalised(direction: np.ndarray) -> np.ndarray:
 
     The result is multiplied by that denominator, which does not change the proof.
     """
+    near = np.clip(RELATIVELY_NEAR * np.abs(direction), NEAR_FRACTION, FURTHEST)
     for denominator in range(1, LARGEST_DENOMINATOR + 1):
         rounded = np.rint(direction * denominator)
-        if np.abs(rounded / denominator - direction).max(initial=0.0) <= NEAR_FRACTION:
+        if (np.abs(rounded / denominator - direction) <= near).all():
             return rounded
     return direction

@@ -109,7 +109,7 @@ class StrongestAssociations(Source):
             index = pd.Index("P(" + value + " | " + condition + ")")
             label = "negative association" if negative else "positive association"
             matrix = sp.csr_array(sp.diags_array(1 / share) @ joint)
-            yield Rows(matrix, p, p, label, index, space.view, integer=True)
+            yield Rows(matrix, p, p, label, index, space.view)
 
     def _tables(self) -> Iterable[TablePreview]:
         """Return the associations that are already mined, since a repr should not start to mine."""

@@ -439,7 +439,7 @@ class NoisyMarginal(Source):
         bounded = np.where(at >= 0, np.isfinite(low) | np.isfinite(high), np.isfinite(low) | (high < 0))
         share = 1 / space.n_records
         index = self.counts.index
-        rows = Rows(matrix, low * share, high * share, self.label, index, space.view, integer=self.integer)
+        rows = Rows(matrix, low * share, high * share, self.label, index, space.view)
         yield rows.at(np.flatnonzero(bounded))
 
     def _without(self, at: int, original: pd.DataFrame, view: View) -> NoisyMarginal:

@@ -131,7 +131,7 @@ class PublishedRuleList(Source):
         low, high = records_of_scores(score, n_q, list(values.index), "confidence", self.decimals, integer=self.integer)
         share = 1 / space.n_records
         matrix = space.joint(covered, s)
-        yield Rows(matrix, low * share, high * share, "rule", values.index, view, integer=self.integer)
+        yield Rows(matrix, low * share, high * share, "rule", values.index, view)
 
 
 #: The maximum number of pairs of rules and non-rules to compare one by one.
@@ -267,7 +267,7 @@ class PublishedRules(Source):
         """Build the rows low <= N P(Q, X) <= high."""
         matrix, n = space.joint(patterns.members, patterns.s), space.n_records
         names = pd.Index(patterns.names, dtype=object)
-        return Rows(matrix, low / n, high / n, label, names, space.view, integer=self.integer)
+        return Rows(matrix, low / n, high / n, label, names, space.view)
 
     def _most(self, patterns: Patterns, n: int, thresholds: Thresholds) -> np.ndarray:
         """Return the maximum number of people of each pattern that is not a rule."""

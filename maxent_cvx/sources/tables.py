@@ -441,7 +441,7 @@ class PublishedTable(Source):
         nobody = np.diff(matrix.indptr) == 0  # impossible combinations: 0 has no effect, more contradicts the view
         bounded = np.where(nobody, low > 0, np.isfinite(low) | np.isfinite(high))
         scaled = sp.csr_array(matrix * float(space.n_records))
-        rows = Rows(scaled, low, high, self.label, self.cells.index, space.view, exact=True, integer=True)
+        rows = Rows(scaled, low, high, self.label, self.cells.index, space.view, exact=True)
         yield rows.at(np.flatnonzero(bounded))
 
     def matrix(self, space: Space) -> sp.csr_array:

@@ -194,9 +194,6 @@ class Rows(ReprMixin):
         The cost of violating a row; None for hard rows, which are satisfied exactly.
     exact : bool
         Whether coefficients and sides are exact, not rounded by a source.
-    integer : bool
-        Whether the sides, in people, are integers up to rounding. They are then solved as these integers, so that rows
-        that imply each other do so exactly.
 
     Raises
     ------
@@ -229,7 +226,6 @@ class Rows(ReprMixin):
     remedy: str = ""
     exact: bool = False
     penalty: Penalty | None = None
-    integer: bool = False
 
     def __post_init__(self) -> None:
         check_instance(self.matrix, sp.csr_array, "the matrix of rows")
