@@ -198,13 +198,15 @@ def _infeasible(problem: Problem, multiple: float) -> bool:
 
 
 def _table(form: LinearForm, rows: np.ndarray) -> pd.DataFrame:
-    """Tabulate the sides of each row of an IIS, and its range subject to the other rows."""
+    """Tabulate the sides of each row of an IIS, and its range subject to the other rows; the largest moves first."""
+    rows = np.sort(rows)
     ranges = np.column_stack([form.low[rows], form.high[rows], [_range(form, row, rows[rows != row]) for row in rows]])
     ranges = (ranges + form.shift[rows, None]) / form.scale[rows, None] + 0.0  # in the units of the rows as typed
     table = pd.DataFrame(ranges, columns=["low", "high", "least", "most"])
     table["move"] = np.maximum(table["least"] - table["high"], table["low"] - table["most"])
     table.index = pd.Index([form.name(row) for row in rows], name="statement")
-    return table.sort_values("move", ascending=False, kind="stable")
+    # Moves that are equal up to rounding are in the order of the rows.
+    return table.sort_values("move", ascending=False, kind="stable", key=lambda move: move.round(9))
 
 
 def _range(form: LinearForm, row: int, others: np.ndarray) -> tuple[float, float]:
