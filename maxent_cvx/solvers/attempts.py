@@ -92,15 +92,17 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
     assert solved.multipliers is not None
     multipliers, small = solved.multipliers[: form.n_hard], solved.counts < VANISHED * np.minimum(form.weights, 1.0)
     searches: list[Callable[[], np.ndarray]] = [partial(recession_part, form.hard, multipliers, solved.counts)]
+
+    def last_without_effect_on_others() -> np.ndarray:
+        """Remove the effect of the last direction, which HiGHS determines to nine digits only, on terms it does not lower."""
+        last = proofs[0][: form.n_hard]
+        return recession_part(form.hard, last, np.where(form.hard.rmatvec(last) < -LOWERED / 2, 0.0, 1.0))
+
     if len(small) <= MOST_LINEAR:
-        # HiGHS determines a direction to nine digits only. What is left of it without its effect on other terms comes
-        # first: the widths of the terms that it fixes are smaller, and weaken later proofs less.
-        searches += [
-            partial(support_proof, form.hard, small),
-            lambda: recession_part(form.hard, proofs[0][: form.n_hard], 1.0 * (form.rmatvec(proofs[0]) > -LOWERED / 2)),
-        ]
+        searches += [partial(support_proof, form.hard, small), last_without_effect_on_others]
     with suppress(NotDecided, Infeasible):  # at the time limit; up to rounding
         for search in searches:
+            # The last comes first: the widths of the terms that it fixes are the smallest, and weaken the others least.
             proofs.insert(0, form.extend_to_soft(search()))
             upper = reduced.proved_zeros(problem.form, proofs)
             if np.isfinite(upper[vanished]).all():

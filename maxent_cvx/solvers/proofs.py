@@ -19,9 +19,9 @@ from .monitor import diagnosing
 from .schur import newton_system
 from .sparse import components
 
-#: Directions this close to multiples of 1/2, 1/3, ... are rounded to them, so that their sums are exact: absolute up to
-#: the size 10, relative to it beyond, since chains of implications have multipliers of 1e5 and more, which HiGHS
-#: determines to about nine digits; and at most.
+#: Numbers of a direction this close to multiples of 1/2, 1/3, ... are rounded to them, so that their sums are exact. The
+#: distance is absolute for small numbers, and relative for large ones: chains of implications have multipliers of 1e5,
+#: which HiGHS determines to about nine digits. It is at most the third one, since any number is near some fraction.
 NEAR_FRACTION, RELATIVELY_NEAR, FURTHEST = 1e-6, 1e-7, 0.02
 #: The largest denominator tried.
 LARGEST_DENOMINATOR = 12
