@@ -442,7 +442,10 @@ def check_backend(
     assert not solver.trouble, f"{solver.name} is installed, but cannot be used: {solver.trouble}"
     trials = [Trial(solver, problem) for problem in chosen]
     able = [trial for trial in trials if trial.problem.suits(solver)]
-    assert able, f"{solver.name} accepts none of the {len(chosen)} problems, by takes_inequalities and the like"
+    assert able, (
+        f"{solver.name} does not accept any of the {len(chosen)} problems; see takes_inequalities, takes_soft_rows and "
+        "takes_convex"
+    )
     failures, ends = {}, time.perf_counter() + (MOST_SECONDS if problems is None else math.inf)
     for trial in progress_bar(able, f"problems of {solver.name}", progress):
         if time.perf_counter() > ends:
@@ -707,7 +710,7 @@ def _check_roles(view: View, name: str) -> None:
         named = isinstance(columns, tuple) and all(isinstance(column, Hashable) for column in columns)
         assert named, f"{name}.axes: the columns of {role} must be a tuple of names, not {columns!r}"
         assert isinstance(labels, pd.Index), (
-            f"{name}.axes: labels of {role} are not an Index but {type(labels).__name__}"
+            f"{name}.axes: labels of {role} must be an Index, not {type(labels).__name__}"
         )
         assert not labels.has_duplicates, f"{name}.axes: the labels of {role} have duplicates"
     for role, counts, labels in (("q", view.n_q, view.quasi_identifiers), ("s", view.n_s, view.sensitive_values)):

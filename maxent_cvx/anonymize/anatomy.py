@@ -206,7 +206,7 @@ def safely_dealt(value: np.ndarray, is_exempt: np.ndarray, l: int, seed: int, sa
         p = safety.disclosure(Frequencies.of(counts, ~is_exempt))
         if p < safety.c:
             return bucket
-    raise safety.unreachable(p, f"l = {largest}, the largest possible")
+    raise safety.unreachable(p, f"l = {largest}, the largest possible", ", or exempt more values")
 
 
 @overload

@@ -386,7 +386,8 @@ def weighed(
 def impossible(names: pd.Index) -> Infeasible:
     """Make an error about priors that exclude every world."""
     return Infeasible(
-        f"the prior excludes every possible world of {join_names(names)}; estimate it with smoothing, or correct it"
+        f"the prior excludes every possible world of {join_names(names)}, as somebody in it has a value with prior "
+        "probability 0; estimate the prior with smoothing, or correct it"
     )
 
 

@@ -467,11 +467,11 @@ class Safety:
         (worst,) = worst_formulas(frequencies, [self.k])
         return as_double(worst.disclosure)
 
-    def unreachable(self, p: float, best: str) -> TableError:
-        """Make the error that even the best groups have a disclosure of p."""
+    def unreachable(self, p: float, best: str, remedy: str = "") -> TableError:
+        """Return the error that even the best groups have a disclosure of p, with a further remedy."""
         return TableError(
             f"({self.c:g}, {self.k})-safety cannot be reached: even with {best}, the disclosure is {p:.3g} after "
-            f"{pluralize(self.k, 'implication')}; choose a larger c or a smaller k"
+            f"{pluralize(self.k, 'implication')}; choose a larger c or a smaller k{remedy}"
         )
 
     def holds(self, least: Least) -> bool:
