@@ -11,19 +11,25 @@ The dual function g of :mod:`.dual` is minimised over the multipliers m. Each it
    proves that terms are zero in every solution. Such a term shrinks by a factor e in every Newton step, so that the
    method would never end; it is removed.
 
+If steps become tiny several times, which means that the prediction of the active inequalities changes in every step, a
+barrier method (:mod:`.barrier`) finds a start near the solution.
+
 It stops when the largest residual of a row and the complementarity gap are within the tolerance, or when rounding
 prevents any improvement.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .answer import Answer, Status
+from .barrier import barrier_start
 from .dual import Dual, Point
 from .duality import empty_terms
 from .form import LinearForm
@@ -60,6 +66,9 @@ ARMIJO = 1e-4
 STEEP = 0.2
 #: Shortest and longest multiple of a Newton step.
 SHORTEST, LONGEST = 1e-6, 64.0
+#: Multiples of a Newton step below the first are tiny; after more of them the barrier method is faster. Rules of Adult with
+#: hundreds of inequalities have up to two, rounded tables one in three steps from the start.
+TINY, MOST_TINY_STEPS = 1e-3, 1
 
 
 def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, float, bool]:
@@ -177,9 +186,9 @@ def newton(
     form, order = detect_blocks(form)
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
-    system, dual = newton_system(form), Dual(form)
-    status, iteration, point, log = descent(dual, system, start, tolerance, max_iterations, monitor)
-    residual = dual.residual_and_gap(point)[0]
+    dual = Dual(form)
+    status, point, log = minimise(dual, newton_system(form), start, tolerance, max_iterations, monitor)
+    iteration, residual = len(log) - 1, dual.residual_and_gap(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
     back = np.argsort(order)
@@ -187,8 +196,7 @@ def newton(
     return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, log)
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers may diverge
-def descent(
+def minimise(
     dual: Dual,
     system: System,
     start: np.ndarray,
@@ -197,20 +205,44 @@ def descent(
     monitor: Monitor,
     find_zeros: Callable[..., Any] = recession_direction,
     loosest: float = LOOSEST,
-) -> tuple[Status, int, Point, list[dict[str, float]]]:
-    """Minimise a dual function; return the status, the number of iterations, the best point, and the log.
+) -> tuple[Status, Point, list[dict[str, float]]]:
+    """Minimise a dual function, by the barrier method first if steps become tiny; return the best point and the log.
 
     `find_zeros` derives from a step a proof that terms are zero.
+    """
+    log: list[dict[str, float]] = []
+    descend = partial(descent, dual, system, tolerance, max_iterations, monitor, log, find_zeros, loosest)
+    status, point = descend(start, math.inf if np.isfinite(dual.slope).any() else MOST_TINY_STEPS)
+    if status is Status.LIMIT and len(log) <= max_iterations and not monitor.stopped:
+        status, point = descend(barrier_start(dual, system, start, max_iterations, monitor, log))
+    return status, point, log
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers may diverge
+def descent(
+    dual: Dual,
+    system: System,
+    tolerance: float,
+    max_iterations: int,
+    monitor: Monitor,
+    log: list[dict[str, float]],
+    find_zeros: Callable[..., Any],
+    loosest: float,
+    start: np.ndarray,
+    most_tiny_steps: float = math.inf,
+) -> tuple[Status, Point]:
+    """Minimise by Newton's method; return the status and the best point, and append a line per iteration to the log.
+
+    The status is LIMIT after more than `most_tiny_steps`.
     """
     point = dual.at(start)
     # A start from another problem, or with vanishing terms, may be worse than zeros by many orders of magnitude.
     if start.any() and not point.value <= (origin := dual.at(np.zeros(len(start)))).value:
         start, point = origin.m, origin
-    last_residual, best, best_m, stalled = 0.0, np.inf, start, 0
+    last_residual, error, best, best_m, stalled = 0.0, np.inf, np.inf, start, 0
     next_search, pause = 0, 1  # next iteration that searches zeros, and pause after a failed search
-    status, is_damped, fall, within = Status.LIMIT, False, 0.0, 0
-    log: list[dict[str, float]] = []
-    for iteration in range(max_iterations + 1):
+    status, is_damped, fall, within, n_tiny = Status.LIMIT, False, 0.0, 0, 0
+    for iteration in range(len(log), max_iterations + 1):
         residual, gap = dual.residual_and_gap(point)
         error, last_residual = max(residual, gap), last_residual or residual
         # Estimated remaining decrease: if terms vanish, it shrinks in proportion to the residuals.
@@ -232,7 +264,7 @@ def descent(
         if is_reached or (stalled >= PATIENCE and best <= STALLED * tolerance):
             status = Status.OPTIMAL
             break
-        if stop or iteration == max_iterations:
+        if stop or iteration == max_iterations or n_tiny > most_tiny_steps:
             break
         dual.start_from(point)
         # The precision depends on the last reduction of the residual (Eisenstat and Walker, 1996).
@@ -247,6 +279,7 @@ def descent(
             status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
             break
         is_damped |= length < 1
+        n_tiny += length < TINY
         # Newton's decrement: the decrease of the quadratic model over a full step.
         fall = -dual.directional_derivative(point, step) / 2
         if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:
@@ -260,7 +293,7 @@ def descent(
         point = trial
     if not error <= max(best, tolerance):  # the last step may have increased the error
         point = dual.at(best_m)
-    return status, iteration, point, log
+    return status, point
 
 
 def newton_direction(

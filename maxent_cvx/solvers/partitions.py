@@ -47,7 +47,7 @@ from .newton import (
     SHRINKS,
     TIGHTEST,
     VANISHING,
-    descent,
+    minimise,
 )
 from .parameters import FEASIBLE_MULTIPLE
 from .presolve import (
@@ -682,7 +682,8 @@ def recession_part(
             back = factor.solve_schur(over.total(getattr, effects, common=("of_known",))[active], active, PRECISION)
             before, of_known = of_known, of_known.copy()
             of_known[active] -= back
-            of_known = shared.project_to_dual_cone(of_known)
+            # As in memory: with the other sign, an inequality would refer to a side at which it is not active.
+            of_known = np.where(shared.is_equation | (of_known * hard > 0), of_known, 0.0)
             # The published rows follow the change of the knowledge after the projection.
             back = (before - of_known)[active]
             directions = over.map(cleaned, dual.parts, factor.factors, directions, effects, common=(back, active))
@@ -870,8 +871,8 @@ def minimum(
     dual = PartialDual(whole, shared, parts, over, states, TOLERANCE if goal else 0.0)
     systems = PartitionedSystems(dual)
     systems.schur = None if before is None else before.systems.schur
-    status, iterations, point, log = descent(
+    status, point, log = minimise(
         dual, systems, shared.project_to_dual_cone(start), goal, max_iterations, monitor, recession_direction,
         LOOSEST if goal else TIGHTEST,
     )  # fmt: skip
-    return Minimum(status, cast("PartialPoint", point), iterations, systems, log)
+    return Minimum(status, cast("PartialPoint", point), len(log) - 1, systems, log)

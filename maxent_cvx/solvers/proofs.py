@@ -88,7 +88,8 @@ def recession_part(form: LinearForm, multipliers: np.ndarray, counts: np.ndarray
             active = np.flatnonzero(direction[form.n_published :])
             effect = form.matvec(others * form.rmatvec(direction))
             direction = direction - system.at(others, RIDGE).solve(effect, active, PRECISION)
-            direction = form.project_to_dual_cone(direction)
+            # An inequality with the other sign would refer to its other side, at which it is not active.
+            direction = np.where(form.is_equation | (direction * multipliers > 0), direction, 0.0)
         raised = is_small & (form.rmatvec(direction) > -LOWERED)
         if not raised.any():
             return direction

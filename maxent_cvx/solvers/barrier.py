@@ -1,0 +1,139 @@
+"""A barrier method for inequalities: multipliers near the solution, where Newton's method on the dual jams.
+
+Newton's method of :mod:`.newton` predicts the active inequalities in every step. If a thousand of them, such as the
+cells of rounded tables, depend on each other, the prediction changes in every step, and steps become tiny. The barrier
+method needs no prediction. The multiplier of an inequality low <= a x <= high is z_0 - z_1 with z > 0, one per side, and
+
+    sum w exp(A' m - 1) - b' m - low' z_0 + high' z_1 - mu sum log z + k |m - c|^2 / 2
+
+is minimised while mu tends to 0. In the limit, mu / z is the slack of the row at its side. The last term, over the
+inequalities only, keeps multipliers finite that can be changed together without an effect (a proximal term); c are the
+multipliers when mu was last reduced, so that the term vanishes in the limit.
+
+The second derivative mu / z^2 of the barrier is replaced by s / z, where s > 0 are slacks that Newton's method drives to
+z s = mu (a primal-dual method; Nocedal and Wright, 2006, section 19.3). The system is that of :mod:`.schur` with one
+more diagonal element per inequality; its direction decreases the function above for any s. mu falls superlinearly
+(Waechter and Biegler, 2006, section 2.1).
+
+References
+----------
+Nocedal, J. and Wright, S. J. (2006). Numerical optimization, second edition. Springer.
+Waechter, A. and Biegler, L. T. (2006). On the implementation of an interior-point filter line-search algorithm for
+large-scale nonlinear programming. Mathematical Programming 106, 25-57.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .dual import Dual, Point
+from .monitor import Monitor
+from .schur import System
+
+#: Nats: the first and the last mu, the product of a multiplier and a slack.
+FIRST_MU, LAST_MU = 1.0, 1e-15
+#: If the error is at most this times mu, mu is reduced to the smaller of its fifth and its power 1.5.
+CENTRAL, REDUCED, POWER = 10.0, 0.2, 1.5
+#: Nats per record: the first z beyond the multipliers of the start.
+FIRST_Z = 0.5
+#: Records^2 per nat: the least k; otherwise it is mu. With less, the changes of dependent rows are rounding errors.
+LEAST_PROXIMAL = 1e-8
+#: The largest share of the distance to 0 that z and s go in one step.
+TO_BOUNDARY = 0.99
+#: Factor within which z s stays near mu.
+NEAR_MU = 1e10
+#: Required share of the predicted decrease, the shortest step, and the relative rounding error of the function.
+ARMIJO, SHORTEST, ROUNDING = 1e-4, 1e-10, 1e-13
+#: Relative ridge of the system, and precision of its solution: the first times mu, but at least the second.
+RIDGE, PRECISION, FINEST = 1e-13, 1e-3, 1e-13
+#: The largest number of steps, and of successive steps in which the error does not fall by a tenth; rounded tables of
+#: Adult need 25 to 60 steps.
+MOST_STEPS, PATIENCE = 150, 8
+#: Nats per record: smaller z are 0.
+NO_MULTIPLIER = 1e-13
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # trial points may be far away
+def barrier_start(
+    dual: Dual, system: System, start: np.ndarray, most_iterations: int, monitor: Monitor, log: list[dict[str, float]]
+) -> np.ndarray:
+    """Return multipliers near the solution, and append a line for each step to the log."""
+    form, at, is_equation = dual.form, dual.inequalities, ~dual.is_inequality
+    sign, side = np.array([[1.0], [-1.0]]), np.stack([dual.low, dual.high])  # axes: low and high side, inequality
+    is_finite, known = np.isfinite(side), np.arange(form.shape[0] - form.n_published)
+    width = np.where(is_finite.all(axis=0), side[1] - side[0], 0.0)
+    side, each = np.where(is_finite, side, 0.0), np.arange(len(at))
+    mu, center, proximal = FIRST_MU, np.zeros(len(at)), FIRST_MU
+    m, z = start.copy(), np.where(is_finite, np.maximum(sign * start[at], 0.0) + FIRST_Z, 0.0)
+    m[at], s = (sign * z).sum(axis=0), np.where(is_finite, mu / z, 1.0)
+    point, best, stalled = dual.at(m), (np.inf, m, z), 0
+
+    def value(point: Point, z: np.ndarray) -> float:
+        # The dual function takes the side that the sign of m selects; the smaller z is the share of the other one.
+        of_sides = width @ z.min(axis=0) - mu * np.log(z[is_finite]).sum()
+        return float(point.value + of_sides + proximal * ((point.m[at] - center) ** 2).sum() / 2)
+
+    for iteration in range(len(log), min(len(log) + MOST_STEPS, most_iterations) + 1):
+        rest = np.where(is_equation, dual.equation_sides - point.activity, 0.0)
+        while True:
+            center = m[at] if mu <= LAST_MU else center
+            slack = np.where(is_finite, sign * (point.activity[at] + proximal * (m[at] - center) - side), 0.0)
+            off_center = np.where(is_finite, z * s - mu, 0.0)
+            error = max(float(np.abs(e).max(initial=0.0)) for e in (rest, (slack - s)[is_finite], off_center))
+            if mu <= LAST_MU or not error <= CENTRAL * mu:
+                break
+            mu = max(LAST_MU, min(REDUCED * mu, mu**POWER))
+            center, proximal = m[at], max(mu, LEAST_PROXIMAL)
+        residual, gap = dual.residual_and_gap(point)
+        line = {
+            "iteration": iteration,
+            "residual": residual,
+            "gap": gap,
+            "dual": point.value,
+            "dropped": dual.n_removed,
+        }
+        log.append({**line, "products": system.products, "seconds": monitor.seconds})
+        stop = monitor.tell(log[-1])
+        stalled = stalled + 1 if max(residual, gap) > 0.9 * best[0] else 0
+        if max(residual, gap) < best[0]:
+            best = max(residual, gap), m, z
+        if stop or stalled > PATIENCE or error <= CENTRAL * mu:
+            break
+        # With y the change of the activity a x (plus that of the proximal term), Newton's method for z s = mu and
+        # slack = s changes z by -(z / s) (pull + sign y). Their sum is the change of m, so that y is eliminated.
+        ratio, pull = np.where(is_finite, z / s, 0.0), np.where(is_finite, slack - mu / z, 0.0)
+        dual.start_from(point)
+        both, right, curvature = ratio.sum(axis=0), rest, np.zeros(form.shape[0])
+        right[at], curvature[at] = -(sign * ratio * pull).sum(axis=0) / both, 1 / both + proximal
+        curvature = curvature[form.n_published :] + (0.0 if point.curvature is None else point.curvature)
+        factor = system.at(dual.weights(point, 0.0), RIDGE, curvature)
+        step = factor.solve(right, known, max(PRECISION * mu, FINEST))
+        dz = -ratio * (pull + sign * (right[at] - step[at] / both))
+        # With z / s = 10^15 this is a rounding error; the change of the other side and of m determine it.
+        larger = np.argmax(ratio, axis=0)
+        dz[larger, each] = sign[larger, 0] * step[at] + dz[1 - larger, each]
+        dz[~is_finite] = 0.0
+        ds = np.where(is_finite, mu / z - s - dz / ratio, 0.0)
+        slope = float((pull * dz).sum() - rest[is_equation] @ step[is_equation])
+        before, length = value(point, z), _to_boundary(z, dz)
+        while True:
+            trial = dual.at(m + length * step)
+            change = value(trial, z + length * dz) - before
+            if change <= ARMIJO * length * slope + ROUNDING * max(abs(before), 1.0) or length < SHORTEST:
+                break
+            length /= 2
+        if length < SHORTEST:
+            break
+        point, m, z = trial, trial.m, z + length * dz
+        s = s + _to_boundary(s, ds) * ds
+        s[is_finite] = np.clip(s, mu / (NEAR_MU * z), NEAR_MU * mu / z)[is_finite]
+    _, m, z = best
+    m = m.copy()
+    m[at] = np.where(z > NO_MULTIPLIER, sign * z, 0.0).sum(axis=0)
+    return m
+
+
+def _to_boundary(values: np.ndarray, change: np.ndarray) -> float:
+    """Return the longest step, at most 1, that keeps positive values positive."""
+    falls = change < 0
+    return min(1.0, float((-TO_BOUNDARY * values[falls] / change[falls]).min(initial=1.0)))

@@ -1,0 +1,84 @@
+"""The barrier method for inequalities: its start is near the solution, also where Newton's method jams."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import maxent_cvx as mx
+from maxent_cvx.solvers.barrier import barrier_start
+from maxent_cvx.solvers.dual import Dual
+from maxent_cvx.solvers.duality import empty_terms
+from maxent_cvx.solvers.form import LinearForm
+from maxent_cvx.solvers.monitor import Monitor
+from maxent_cvx.solvers.newton import newton
+from maxent_cvx.solvers.proofs import recession_part
+from maxent_cvx.solvers.schur import newton_system
+from support.random_models import from_multipliers
+
+
+@given(seed=st.integers(0, 10**6))
+def test_the_start_is_the_solution(seed: int):
+    """The method ends where Newton's does, up to the last mu and what the multipliers of other rows determine."""
+    form, log = from_multipliers(seed).form, []
+    dual = Dual(form)
+    m = barrier_start(dual, newton_system(form), np.zeros(form.shape[0]), 200, Monitor(), log)
+    expected, point = newton(form), dual.at(m)
+    close = 1e-6 * max(1.0, expected.counts.max())
+    np.testing.assert_allclose(point.counts, expected.counts, rtol=0, atol=close)
+    assert np.array_equal(m, form.project_to_dual_cone(m))
+    assert [line["iteration"] for line in log] == list(range(len(log)))
+
+
+def rounded_tables(n: int) -> mx.MaxEnt:
+    """All two-way tables of seven attributes and the salary of some people of Adult, rounded to multiples of five."""
+    qi = ["workclass", "marital-status", "occupation", "relationship", "race", "sex", "education"]
+    adult = mx.datasets.load_adult(complete=True).sample(n, random_state=1)
+    model = mx.MaxEnt(mx.QITable(adult, qi=qi, sa="salary", sa_values=["<=50K", ">50K"]))
+    for pair in itertools.combinations(qi, 2):
+        cells = adult.groupby([*pair, "salary"], observed=True).size().rename("n").reset_index()
+        model.add(mx.PublishedTable(cells.assign(n=(cells["n"] / 5).round().astype(int) * 5), base=5))
+    return model
+
+
+def test_rounded_tables_are_certified():
+    """Of hundreds of dependent inequalities, many always hold with equality.
+
+    An exact number of people is the sum of two cells that are as large as their rounding permits.
+    """
+    model = rounded_tables(300)
+    post = model.solve()
+    assert post.certificate.bound < 1e-5
+    assert (post.log["iteration"] == np.arange(len(post.log))).all()
+    other = model.solve(solver="CLARABEL", allow_inaccurate=True)
+    assert post.entropy == pytest.approx(other.entropy, abs=1e-5)
+
+
+def test_the_limit_on_iterations_includes_the_barrier_method():
+    """An answer after few iterations is refused, with its log."""
+    post = rounded_tables(300).solve(max_iterations=12, allow_inaccurate=True)
+    assert post.status == "limit"
+    assert post.iterations == 12
+
+
+def test_multipliers_near_infinity_contain_a_proof_about_inequalities():
+    """x_1 + x_2 >= 2 and x_3 + x_4 >= 2 of four people force x_5 to 0.
+
+    The proof has the multipliers of both rows, although they differ, and none of 0 <= x_1 + x_2 <= 5, which is inactive:
+    with a negative multiplier, it would refer to five people.
+    """
+    matrix = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]], dtype=float)
+    low, high = np.array([4, 2, 2, 0.0]), np.array([4, 4, 4, 5.0])
+    form = replace(LinearForm.plain(sp.csr_array(matrix), low, high), n_published=1)  # which bounds all terms
+    multipliers, counts = np.array([-19.0, 20.0, 20.2, 1e-6]), np.array([1.0, 1.0, 1.0, 1.0, 1e-9])
+    direction = recession_part(form, multipliers, counts)
+    assert direction[0] < 0
+    assert (direction[1:3] > 0).all()
+    assert direction[3] >= 0
+    assert empty_terms(form, direction, np.zeros(5, dtype=bool), np.zeros(5)).tolist() == [False] * 4 + [True]
