@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 # Exceptions and warnings. Each message describes what was found, what was expected, where, and what to do.
@@ -298,9 +299,9 @@ def short_repr(value: object) -> str:
     """Return a short text of a value for a message. Containers of data appear as their type, never with records."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    if _holds_data(value):
-        return f"a {type(value).__name__}"
     try:
+        if _holds_data(value):
+            return f"a {type(value).__name__}"
         text = " ".join(repr(as_python(value)).splitlines())
     except Exception:  # integers of more than 4,300 digits, or an object whose repr fails
         return f"a {type(value).__name__}"
@@ -380,6 +381,10 @@ def _as_text(value: object) -> str:
 
 def _holds_data(value: object) -> bool:
     """Return whether a value is a table, an array or another container whose text would print data."""
+    if isinstance(value, list | tuple | dict):
+        return any(map(_holds_data, value.values() if isinstance(value, dict) else value))
+    if is_dataclass(value) and not isinstance(value, type) and repr(value).startswith(f"{type(value).__qualname__}("):
+        return any(_holds_data(getattr(value, field.name)) for field in fields(value))  # its text prints all fields
     return bool(getattr(value, "shape", ()) or hasattr(value, "matrix"))
 
 

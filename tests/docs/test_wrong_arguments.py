@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -99,9 +100,20 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "plots.prices": (mx.plots.prices, {"table": POST.prices()}),
     "report": (mx.report, {"posts": POST, "path": None, "threshold": 0.7, "rows": 3, "progress": False}),
 }  # fmt: skip
+
+
+@dataclass
+class Published:
+    """A view of one's own, whose generated text prints its table."""
+
+    people: pd.DataFrame
+
+
+RECORDS = pd.DataFrame({"Name": [SECRET], "S": [1]})
 WRONG = {
     "None": None, "-1": -1, "nan": np.nan, "inf": np.inf, "'x'": "x", "[]": [], "[None]": [None], "a dict": {"x": [1]},
-    "an object": object(), "an array": np.array([1.0, np.nan]), "records": pd.DataFrame({"Name": [SECRET], "S": [1]}),
+    "an object": object(), "an array": np.array([1.0, np.nan]), "records": RECORDS,
+    "[records]": [RECORDS], "a view of records": Published(RECORDS),
 }  # fmt: skip
 
 
