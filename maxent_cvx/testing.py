@@ -639,8 +639,8 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     """Check the contract of a kind of release.
 
     1. Its class has a docstring and a `noun`; its roles have columns, "q" and "s" first, and distinct labels.
-    2. :meth:`maxent_cvx.View.terms` refers to existing labels, and lists each term once, sorted by bucket, if any, then
-       q, then s; everybody has a term; and a second call returns the same.
+    2. :meth:`maxent_cvx.View.terms` refers to existing labels, and lists each term once, sorted by other roles, such
+       as the bucket, then q, then s; everybody has a term; and a second call returns the same.
     3. The counts of `published` are not negative, and agree with `n_q`, `n_s` and N; all counted people have a term.
     4. :meth:`maxent_cvx.View.named` and :meth:`maxent_cvx.View.described` return None or one bool per QI tuple.
     5. A model accepts it and is solved to a certificate; its constraints pass :func:`check_source`, with the original

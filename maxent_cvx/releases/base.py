@@ -153,7 +153,8 @@ class View(ReprMixin, ABC):
     for the view (``maxent_cvx.sources.published_sources``).
 
     A user-defined view is a subclass that defines `qi`, `sensitive`, `quasi_identifiers`, `sensitive_values`, `noun`,
-    `n_q`, `n_s`, `published` and `terms`. They are checked when a model of the view is made.
+    `n_q`, `n_s`, `published` and `terms`, and, if terms have other roles than q and s, `axes`. They are checked when a
+    model of the view is made.
 
     Attributes
     ----------
@@ -277,7 +278,7 @@ class View(ReprMixin, ABC):
 
     @abstractmethod
     def terms(self) -> dict[str, np.ndarray]:
-        """Return the codes of the terms that can be non-zero, by role, sorted by bucket, if any, then q, then s.
+        """Return the codes of the terms that can be non-zero, by role, sorted by other roles, if any, then q, then s.
 
         Returns
         -------

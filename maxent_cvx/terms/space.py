@@ -123,7 +123,10 @@ class Space(ReprMixin):
     @property
     def term(self) -> str:
         """The notation of a term: P(q, s, b), or P(q, s) without buckets; P(i, q, s, b) if people are named."""
-        return f"P({', '.join(['i'] * bool(len(self.people)) + [role[0] for role in self.view.axes])})"
+        names = ["i"] * bool(len(self.people))
+        for role in self.view.axes:
+            names.append(role if role[0] in names else role[0])
+        return f"P({', '.join(names)})"
 
     @cached_property
     def multiplicities(self) -> np.ndarray:

@@ -270,6 +270,31 @@ def test_two_tables_are_independent_given_what_they_share(hospital, shared):
     assert mx.MaxEnt(view).solve().certificate.holds
 
 
+class BySite(TwoTables):
+    """How many people have each QI tuple at each site, and how many have each disease at each site."""
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        return {**super().axes, "site": (("Bucket",), pd.Index([1, 2, 3], name="Bucket"))}
+
+    def terms(self) -> dict[str, np.ndarray]:
+        site, q, s = np.indices((3, len(self.quasi_identifiers), len(self.sensitive_values))).reshape(3, -1)
+        return {"q": q, "s": s, "site": site}
+
+
+def test_a_role_of_ones_own(hospital):
+    """P(q, s, b) = n(q, b) n(s, b) / (N n(b)), as in buckets; the role has a name that differs from that of s."""
+    count = hospital.groupby(["Gender", "Degree"]).size().rename("n").reset_index()
+    view = BySite(count, hospital.groupby(["Bucket", "Disease"]).size().rename("n").reset_index())
+    of_site = hospital.groupby(["Gender", "Degree", "Bucket"]).size().unstack(fill_value=0).stack()
+    of_disease = hospital.groupby(["Disease", "Bucket"]).size().unstack(fill_value=0).stack()
+    view.published = {("q",): view.published["q",], ("q", "site"): of_site, ("s", "site"): of_disease}
+    post = mx.MaxEnt(view).solve()
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    np.testing.assert_allclose(post.conditional(), mx.MaxEnt(release).solve().conditional(), atol=1e-9)
+    assert post.joint().name == "P(q, s, site)"
+
+
 def test_contradictions_in_a_view_of_ones_own(hospital):
     """Three statements of which each can be spared; and tables that contradict each other, of which rows are named."""
     said = [f"P(Lung Cancer | Degree={degree}, Gender=female) = 0" for degree in ("college", "graduate", "junior")]
