@@ -216,10 +216,10 @@ def unattainable(name: str, constraint: Any, least: float) -> Infeasible:
     lhs, rhs = constraint.args if len(constraint.args) == 2 else (None, None)
     if rhs is not None and rhs.is_constant() and rhs.size == 1:
         limit = float(rhs.value)
-        what = f"its left side is at least about {_beside(limit + least, limit)}, but at most {limit:.6g} is allowed"
+        what = f"its value is at least about {_beside(limit + least, limit)}, but at most {limit:.6g} is allowed"
     elif lhs is not None and lhs.is_constant() and lhs.size == 1:
         limit = float(lhs.value)
-        what = f"its right side is at most about {_beside(limit - least, limit)}, but at least {limit:.6g} is required"
+        what = f"its value is at most about {_beside(limit - least, limit)}, but at least {limit:.6g} is required"
     else:
         what = f"its left side exceeds its right side by at least about {least:.6g}"
     return Infeasible(f"{name!r} contradicts the other constraints: {what}; relax it, or remove it")

@@ -241,7 +241,10 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
     if [variable.id for variable in constraint.variables()] != [space.counts.id]:
         raise StatementError(f"{label!r} must use space.p of this model, and no other variable")
     if not constraint.is_dcp():
-        raise StatementError(f"{label!r} is not convex by CVXPY's rules: {constraint}")
+        raise StatementError(
+            f"{label!r} is not convex by CVXPY's rules: {constraint}; state it as an affine equation, or as a convex "
+            "expression that is at most a concave one, such as cp.sum(cp.entr(block.expr)) >= 1"
+        )
     kinds = cp.constraints
     linear = kinds.Equality | kinds.Zero | kinds.Inequality | kinds.NonNeg | kinds.NonPos
     if isinstance(constraint, linear) and constraint.expr.is_affine():

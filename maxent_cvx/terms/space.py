@@ -583,7 +583,9 @@ class Space(ReprMixin):
         >>> round(post.prob("Flu", given={"Gender": "male"}), 6)
         0.25
         """
-        return (self.row(value, given, who) @ self.p)[0]
+        import cvxpy as cp
+
+        return (cp.Constant(self.row(value, given, who), name="A") @ self.p)[0]  # printed as "A", not as numbers
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
         """Count the original records of every term, the truth for comparisons with a model.

@@ -187,3 +187,16 @@ def test_in_words_and_formulas(release):
     assert r"P ( \text{Flu} \mid \text{Gender} = \text{male} ) = 0.4" in model.latex()
     assert r"f_{\text{your own}}(P) \le 0.3" in model.latex()
     assert model.latex().count(r"\\") == len(model.latex().splitlines()) - 3
+
+
+def test_constraints_are_printed_on_one_line(release):
+    """Matrices of expressions are printed by name, as those of rows are, in a program and in the error of a constraint."""
+
+    def spread(space):
+        return cp.sum_squares(space.conditional("s", given="Gender").expr)
+
+    model = MaxEnt(release).add(lambda space: spread(space) <= 0.8, lambda space: cp.exp(space.prob("HIV")) <= 1.3)
+    assert len(str(model.problem).splitlines()) == 1 + len(model.problem.constraints)
+    with pytest.raises(mx.StatementError) as raised:
+        model.add(lambda space: spread(space) >= 0.5)
+    assert len(str(raised.value).splitlines()) == 1
