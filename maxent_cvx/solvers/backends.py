@@ -476,7 +476,9 @@ class OwnBackend(ReprMixin):
         parameters = list(inspect.signature(self.own.solve).parameters.values())
         if any(p.kind is p.VAR_KEYWORD for p in parameters):
             return
-        check_known(options, f"option of {self.name}", [p.name for p in parameters[2:] if p.name != "monitor"])
+        check_known(
+            options, f"option of {self.name}", [p.name for p in parameters[2:] if p.name not in ("monitor", "convex")]
+        )
 
     def solve(
         self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
@@ -501,6 +503,7 @@ class OwnBackend(ReprMixin):
                 check_seconds(getattr(answer, name), f"{name} of the answer of {self.name}")
             except BadProbability as error:
                 raise SolverError(str(error)) from None
+        answer = replace(answer, message=answer.message or str(answer.status))  # for messages
         if answer.counts is None:
             return answer
         rows, terms = form.shape
@@ -514,7 +517,7 @@ class OwnBackend(ReprMixin):
                     f"{self.name} returned {name} {what}; an array of {size} floats is expected, of shape ({size},)"
                 )
             if not np.isfinite(array).all():
-                message = f"{answer.message or answer.status}, with {name} that are not finite numbers"
+                message = f"{answer.message}, with {name} that are not finite numbers"
                 return Answer(Status.FAILED, None, None, answer.iterations, 0.0, 0.0, message)
         return answer
 
@@ -820,10 +823,17 @@ def register(backend: Any) -> Any:
           its low side, negative at its high side. None if the solver has none; they are then fitted to the counts;
         * iterations, seconds to compile and to solve, and a message: they are reported, and may be omitted.
 
-        It may have ``installed``, ``check(options)``, which raises an error, ``takes_inequalities = False``,
-        ``takes_convex = True`` and ``takes_soft_rows = True``. If ``solve`` has a parameter ``monitor``, it reports
-        every iteration, and stops if ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is
-        certified.
+        It may have ``installed``, ``check(options)``, which raises an error, and ``takes_inequalities = False``. If
+        ``solve`` has a parameter ``monitor``, it reports every iteration, and stops if
+        ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is certified.
+
+        With ``takes_soft_rows = True``, rows from number ``form.n_hard`` on may be violated. A violation of r >= 0
+        records costs r^2 / (2 v) nats up to r = u v, and u r - u^2 v / 2 beyond, where v >= 0 and u > 0 are in
+        ``form.penalties.variance`` and ``form.penalties.slope`` (u may be infinite; the cost is u r if v = 0).
+
+        With ``takes_convex = True``, ``solve`` also has a parameter ``convex``, None or an object with CVXPY
+        ``constraints`` on its CVXPY ``variable``, which has one entry per term. For prices, the solver passes the dual
+        value of each constraint to its method ``save_dual_value``.
 
     Returns
     -------

@@ -51,6 +51,39 @@ class Scaling:
         return Answer(Status.OPTIMAL, np.exp(form.exponent(m)), m)
 
 
+class WrittenFromThePage:
+    """All that the documentation of `register` names, in a plain CVXPY program: soft rows and convex constraints, too."""
+
+    name, takes_soft_rows, takes_convex = "PLAIN", True, True
+
+    def solve(self, form, start=None, *, convex=None):
+        n, hard = form.shape[1], form.n_hard
+        x, missed = cp.Variable(n, nonneg=True), cp.Variable(form.shape[0])
+        values, low, high = form.matrix @ x + missed, form.low, form.high
+        below, above = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
+        rows = [values[below] >= low[below], values[above] <= high[above], missed[:hard] == 0]
+        cost = 0
+        for i in range(hard, form.shape[0]):
+            v, u = form.penalties.variance[i - hard], form.penalties.slope[i - hard]
+            if v == 0:
+                cost += u * cp.abs(missed[i])
+            elif np.isinf(u):
+                cost += cp.square(missed[i]) / (2 * v)
+            else:  # cvxpy.huber is r^2 up to its threshold, then 2 threshold r - threshold^2
+                cost += cp.huber(missed[i], u * v) / (2 * v)
+        curved = [each.tree_copy({id(convex.variable): x}) for each in convex.constraints] if convex else []
+        problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) + np.log(form.weights) @ x - cost), rows + curved)
+        problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        if x.value is None:
+            return Answer(Status.FAILED, None, None, message=problem.status)
+        m = np.zeros(form.shape[0])
+        m[below] += rows[0].dual_value
+        m[above] -= rows[1].dual_value
+        for one, twin in zip(convex.constraints if convex else [], curved, strict=True):
+            one.save_dual_value(twin.dual_value)
+        return Answer(Status.OPTIMAL, x.value, m, message=problem.status)
+
+
 @pytest.fixture
 def model(release) -> MaxEnt:
     return MaxEnt(release).add(P("Flu", given={"Gender": "male"}) == 0.3)
@@ -135,6 +168,21 @@ def test_a_registered_solver(model: MaxEnt, registry: dict[str, Backend]):
     assert model.solve(scaling).certificate.holds  # as an object, without being registered
 
 
+def test_a_solver_of_soft_rows_and_convex_constraints(release):
+    """The documentation is enough to write one: it keeps the contract, and its prices are those of the default solver."""
+    special = [each for each in PROBLEMS.values() if each.needs_soft_rows or each.needs_convex]
+    mx.testing.check_backend(WrittenFromThePage(), special)
+    flu, hiv = P("Flu", given={"Gender": "male"}), P("HIV", given={"Gender": "female"})
+    soft = [flu.softly(0.1, sd=0.05), flu.softly(0.2, sd=0.02, delta=0.03), mx.soft(hiv <= 0.1, weight=2)]
+    known = MaxEnt(release).add(*soft, lambda space: cp.exp(space.prob("Pneumonia", {"Gender": "male"})) <= 1.2)
+    post, prices = known.solve(WrittenFromThePage()), known.solve().prices()["price"]
+    assert post.certificate.holds
+    pd.testing.assert_series_equal(post.prices()["price"].reindex(prices.index), prices, atol=1e-4, check_exact=False)
+    assert (prices != 0).all()
+    with pytest.raises(UnknownName):  # not an option, though a parameter
+        known.solve(WrittenFromThePage(), convex=None)
+
+
 def test_what_a_solver_does_not_take(model: MaxEnt):
     """Inequalities, convex constraints and options that a solver does not take are refused before any work."""
     with pytest.raises(SolverError, match="equations only"):
@@ -152,6 +200,7 @@ def test_wrong_answers():
     for answer, says in (
         (None, "Answer"),
         (Answer(Status.FAILED, None, None, message="out of luck"), "out of luck"),
+        (Answer(Status.FAILED, None, None), "failed"),
         (replace(right, status="done"), "'done'"),
         (replace(right, counts=np.ones((4, 1))), r"counts of shape \(4, 1\)"),
         (replace(right, counts=np.ones(4, dtype=int)), "counts of shape .* type int64"),
