@@ -33,7 +33,7 @@ from .releases.base import View
 from .releases.qi_table import QITable
 from .releases.release import Release
 from .solvers.answer import Answer, Status
-from .solvers.backends import Backend
+from .solvers.backends import Backend, value_at
 from .solvers.backends import find as find_backend
 from .solvers.form import LinearForm
 from .sources.base import Source, build_rows
@@ -495,8 +495,8 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     1. Its class has a docstring, and its label is a nonempty string.
     2. :meth:`maxent_cvx.Source.rows` yields rows over the terms of the space (or CVXPY constraints); all coefficients
        are numbers, no row has an empty range, and every row has a name.
-    3. It yields the same rows when called again, as building a model twice must not change it.
-    4. Given the original records, its rows are true of them, except for soft rows.
+    3. It yields the same rows and constraints when called again, as building a model twice must not change it.
+    4. Given the original records, its rows and constraints are true of them, except for soft rows.
 
     Parameters
     ----------
@@ -544,11 +544,18 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     assert isinstance(source.label, str), f"the label of {name} must be a string, not {source.label!r}"
     assert source.label, f"the label of {name} is empty"
     try:
-        emitted, again = (build_rows(source, space).rows for _ in range(2))
+        emitted, again = (build_rows(source, space) for _ in range(2))
     except (StatementError, Infeasible) as error:
         raise AssertionError(str(error)) from error
-    assert len(emitted) == len(again), f"{source!r} emits other rows in a second call"
-    for rows, twin in zip(emitted, again, strict=True):
+    same = len(emitted.rows) == len(again.rows) and len(emitted.convex) == len(again.convex)
+    assert same, f"{source!r} emits other rows in a second call"
+    for convex, copy in zip(emitted.convex, again.convex, strict=True):
+        values, others = (value_at(each.expr, space.counts, np.ones(len(space))) for each in (convex, copy))
+        assert np.array_equal(values, others, equal_nan=True), f"{source.label}: another constraint in a second call"
+        if truth is not None:
+            excess = value_at(convex.expr, space.counts, space.count(truth, id)).max(initial=0.0)
+            assert excess <= 1e-9, f"a constraint of {source.label} is violated by the original records by {excess:.3g}"
+    for rows, twin in zip(emitted.rows, again.rows, strict=True):
         assert rows.matrix.shape == (len(rows.low), len(space)), f"{rows.label}: one column per term, one value per row"
         assert np.isfinite(rows.matrix.data).all(), f"{rows.label}: coefficients must be finite"
         assert (np.isfinite(rows.low) | np.isfinite(rows.high)).all(), f"{rows.label}: a row has no finite side"

@@ -429,6 +429,11 @@ def at_most(limits: Iterator[float]) -> Callable[..., object]:
     return lambda self, space: [space.marginal("s") <= limit for limit in itertools.islice(limits, 1)]
 
 
+def balls(limits: Iterator[float]) -> Callable[..., object]:
+    """The sum of squares of all P(s) is at most the next limit."""
+    return lambda self, space: [cp.sum_squares(space.marginal("s").expr) <= next(limits)]
+
+
 def of_sides(n: int, low: float, high: float, label: str) -> Callable[..., object]:
     """Rows of n events, and one pair of sides."""
     sides = np.array([low]), np.array([high])
@@ -443,7 +448,10 @@ BROKEN_SOURCES = [
     (broken(of_sides(1, -np.inf, np.inf, "boundless")), "no finite side"),
     (broken(of_sides(1, 0.0, 1.0, "")), "name"),
     (broken(lambda self, space: [space.prob("Flu") == 0.2]), "original records"),  # three of ten people have it
+    (broken(lambda self, space: [cp.sum_squares(space.marginal("s").expr) <= 0.2]), "original records"),  # it is 0.22
+    (broken(lambda self, space: [cp.sum(cp.entr(space.marginal("s").expr)) >= 1.6]), "original records"),  # it is 1.56
     (broken(at_most(itertools.count(0.6, 0.1))), "second call"),
+    (broken(balls(itertools.count(0.3, 0.1))), "second call"),
     (broken(at_most(iter([0.6]))), "second call"),
 ]
 
@@ -454,6 +462,7 @@ def test_a_broken_source(release, hospital):
     for source, says in BROKEN_SOURCES:
         with pytest.raises(AssertionError, match=says):
             check_source(source, space, truth=hospital)
+    check_source(broken(balls(itertools.repeat(0.22))), space, truth=hospital)
     for false in (lambda _: P("Flu") <= 0.1, lambda _: [P("Flu") <= 0.1], lambda space: space.prob("Flu") <= 0.1):
         with pytest.raises(AssertionError, match="original records"):
             check_source(Custom(false), space, truth=hospital)
