@@ -13,6 +13,7 @@ from ..releases.base import View
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source, as_list, as_source
+from .cvxpy_constraints import read_constraint
 from .parser import read_statement
 from .statements import ParametricStatement, Statement
 
@@ -61,10 +62,14 @@ class SoftSource(Source):
             elif isinstance(knowledge, Rows):
                 yield replace(_softened(knowledge, self.penalty), label=f"{knowledge.label}, softly")
             else:
-                raise StatementError(
-                    f"{self.original.label!r} returns a CVXPY constraint, {short_repr(knowledge)}, which cannot be "
-                    "soft; return rows, for example space.marginal(...) == values"
-                )
+                _, rows = read_constraint(knowledge, space, self.original.label)
+                if rows is None or not knowledge.expr.is_affine() or knowledge.parameters():
+                    raise StatementError(
+                        f"{self.original.label!r} returns a CVXPY constraint, {short_repr(knowledge)}, which cannot be "
+                        "soft, because it is not affine or has parameters; return rows, for example "
+                        "space.marginal(...) == values"
+                    )
+                yield _softened(replace(rows, label=self.label), self.penalty)
 
 
 def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) -> Any:
@@ -76,7 +81,7 @@ def soft(said: Any, *, sd: Any = None, weight: Any = None, delta: Any = None) ->
     Parameters
     ----------
     said : Statement, str, Rows, Source or function of the space
-        The knowledge: a comparison of probabilities or blocks, or any source.
+        The knowledge: a comparison of probabilities or blocks, or any source. CVXPY constraints must be affine.
     sd : float, optional
         Standard deviation, in the unit of the values. The cost is minus the log-likelihood of Gaussian noise.
     weight : float, optional

@@ -43,7 +43,7 @@ def test_wrong_costs(costs):
 
 def test_forms_of_soft_statements(published):
     """A statement, its text, a block, rows with a Series of costs, and a function have one answer."""
-    models = [MaxEnt(published) for _ in range(5)]
+    models = [MaxEnt(published) for _ in range(6)]
     blocks = [model.space.conditional("Disease", given="Gender")["Flu"] for model in models]
     sd = pd.Series({"male": 0.05, "female": 0.02}).rename_axis("Gender")
     forms = [
@@ -52,6 +52,7 @@ def test_forms_of_soft_statements(published):
         [blocks[2].softly(0.2, sd=sd)],
         [mx.soft(blocks[3] == 0.2, sd=sd)],
         [lambda space: space.conditional("Disease", given="Gender")["Flu"].softly(0.2, sd=sd)],
+        [mx.soft(lambda space, q=q: space.prob("Flu", q) == 0.2, sd=sd[q["Gender"]]) for q in (MALE, FEMALE)],
     ]
     posts = [model.add(*form).solve() for model, form in zip(models, forms, strict=True)]
     for post in posts[1:]:
@@ -72,6 +73,20 @@ def test_a_source_is_softened_row_by_row(model):
     share = [post.prob("Flu", given=group) for group in (FEMALE, MALE)]
     assert post.penalties.tolist() == pytest.approx([2 * max(p - 0.25, 0) for p in share], abs=1e-9)
     assert (post.prices()["side"] == "~").all()
+
+
+def test_cvxpy_constraints(model):
+    """Affine ones are rows, with names of their own; others have no cost per row, and are refused."""
+    model.add(mx.soft(lambda space: [space.prob("Flu", MALE) >= 0.45, space.prob("HIV", MALE) == 0.1], weight=3))
+    other = MaxEnt(model.view).add(mx.soft(FLU >= 0.45, weight=3), mx.soft(HIV == 0.1, weight=3))
+    post, expected = model.solve(), other.solve()
+    np.testing.assert_allclose(post.conditional(), expected.conditional(), atol=1e-9)
+    np.testing.assert_allclose(sorted(post.prices()["price"]), sorted(expected.prices()["price"]), atol=1e-6)
+    assert post.penalties.index.is_unique
+    limit = cp.Parameter(value=0.1)
+    for constraint in (lambda space: cp.abs(space.prob("Flu") - 0.1) <= 0.1, lambda space: space.prob("Flu") <= limit):
+        with refused(mx.StatementError):
+            model.add(mx.soft(constraint, weight=3))
 
 
 def test_a_prior(published):
