@@ -578,7 +578,7 @@ class DualBackend(ReprMixin):
         if not options:  # a signature takes as long as an iteration of a small problem
             return
         names = [p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        names.remove("monitor")
+        names[names.index("monitor")] = "time_limit"  # which callers pass to the monitor
         check_known(options, f"option of {self.name}", names)
         for name, value in options.items():
             if name == "tolerance":

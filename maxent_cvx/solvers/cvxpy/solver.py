@@ -28,7 +28,7 @@ from cvxpy.constraints import ExpCone, NonNeg, Zero
 from cvxpy.reductions.solvers import defines
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
-from ..._utils.errors import MaxEntError, SolverError, UnknownName
+from ..._utils.errors import MaxEntError, SolverError, UnknownName, pluralize
 from ..answer import Status
 from ..backends import SOLVERS
 from ..blocks import single_thread
@@ -214,6 +214,14 @@ def cone_program(data: Mapping[str, Any]) -> ConeProgram:
     dims, compiled, curved = data[DualNewton.DIMS], data[s.PARAM_PROB], data.get(s.P)
     if dims.zero + dims.nonneg + 3 * dims.exp < len(data[s.B]):  # CVXPY does not announce the cones of xexp
         raise SolverError(f"the problem has cones that DUAL_NEWTON does not support, such as those of xexp. {TAKES}")
+    # Rows are b - A z in a cone. An infinite side is a row that is always true (x <= inf) or that no number satisfies.
+    false = np.isinf(data[s.B])
+    false[dims.zero : dims.zero + dims.nonneg] &= data[s.B][dims.zero : dims.zero + dims.nonneg] < 0
+    if n_false := int(false.sum()):
+        raise SolverError(
+            f"the problem has {pluralize(n_false, 'row')} with an infinite constant that no finite number satisfies, such "
+            "as x == inf or x <= -inf; correct the constants and the values of parameters"
+        )
     matrix = sp.csr_array(data[s.A])
     if not matrix.data.all():
         matrix.eliminate_zeros()

@@ -427,6 +427,19 @@ def test_arguments_of_entropies_are_not_negative(arguments: list[list[int]], sid
 # -- refusals and registration ------------------------------------------------------------------------------------------
 
 
+def test_infinite_sides():
+    """What is below infinity is always true; what no finite number satisfies is refused, in rows and in cones."""
+    x, limit = cp.Variable(3), cp.Parameter(value=np.inf)
+    entropy = cp.Maximize(cp.sum(cp.entr(x)))
+    problem = cp.Problem(entropy, [cp.sum(x) == 1, x[0] <= limit])
+    assert problem.solve(solver=DualNewton()) == pytest.approx(np.log(3), abs=1e-9)
+    limit.value = -np.inf
+    from_infinity = cp.Problem(cp.Minimize(cp.sum(cp.kl_div(x, np.array([1, 2, np.inf])))), [cp.sum(x) == 1])
+    for wrong in (problem, cp.Problem(entropy, [cp.sum(x) == np.inf]), from_infinity):
+        with pytest.raises(SolverError, match="infinite"):
+            wrong.solve(solver=DualNewton())
+
+
 def test_refused_problems():
     """Problems without exponential cones, and other cones, are refused by an error of CVXPY's and of this package."""
     x = cp.Variable(4, name="x")
