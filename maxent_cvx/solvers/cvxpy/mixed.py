@@ -446,6 +446,8 @@ class _PrimalDual:
 
     def step(self, state: State, residuals: tuple[np.ndarray, ...], mu: float) -> State | None:
         """Return the point after one predictor-corrector step; None if the step fails."""
+        if mu == 0:  # all products have underflowed
+            return None
         d, w = 1 / state.y + state.below / state.low, np.zeros(len(state.rows))
         d[self.bounded] += state.above / state.high
         w[self.loose] = state.slack / state.rows[self.loose]

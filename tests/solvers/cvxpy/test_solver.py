@@ -427,6 +427,23 @@ def test_arguments_of_entropies_are_not_negative(arguments: list[list[int]], sid
 # -- refusals and registration ------------------------------------------------------------------------------------------
 
 
+def test_a_single_solution():
+    """All products of the barriers become 0, in double precision, where rows determine all terms, most of them as 0."""
+    x, unit = cp.Variable((4, 4)), 1e4
+    masks = [
+        np.array([list(map(int, row)) for row in text.split()])
+        for text in ("1100 0101 1001 1000", "0001 0001 0100 1001")
+    ]
+    rows = [cp.sum(x, 1) == unit * np.array([1, 3, 1, 2]), cp.sum(x, 0) == unit * np.array([1, 1, 0, 5])]
+    rows += [cp.sum(cp.multiply(mask, x)) == side * unit for mask, side in zip(masks, (4, 6), strict=True)]
+    rows += [x[0, 2] + x[0, 3] + x[1, 3] + x[3, 0] + x[3, 1] + x[3, 3] <= 5 * unit]
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) - cp.sum_squares(x) / unit), rows)
+    problem.solve(solver=DualNewton())
+    assert problem.status == cp.OPTIMAL
+    expected = [[1, 0, 0, 0], [0, 0, 0, 3], [0, 1, 0, 0], [0, 0, 0, 2]]
+    np.testing.assert_allclose(x.value / unit, expected, atol=1e-6)
+
+
 def test_infinite_sides():
     """What is below infinity is always true; what no finite number satisfies is refused, in rows and in cones."""
     x, limit = cp.Variable(3), cp.Parameter(value=np.inf)
