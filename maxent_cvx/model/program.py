@@ -145,7 +145,7 @@ def read_solution(model: MaxEnt, problem: cp.Problem) -> Solution:
     """Return the solution of a solved program of a model, certified by its dual values."""
     counts = model.space.counts.value
     status = STATUS.get(str(problem.status), Status.FAILED)
-    if counts is None or status is Status.INFEASIBLE:
+    if counts is None or problem.status is None or status is Status.INFEASIBLE:  # counts may be of another problem
         reason = "it is not solved yet" if problem.status is None else f"its status is {problem.status!r}"
         raise SolverError(
             f"the problem has no solution: {reason}; call problem.solve() first, or, if it is infeasible, "

@@ -132,6 +132,11 @@ def test_what_cannot_be_read(release):
         problem.solve("CLARABEL")
         with refused(error):
             model.read(problem)
+    solved, other = (cp.Problem(model.objective, constraints) for _ in range(2))
+    solved.solve("CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    assert model.read(solved).certificate.holds
+    with refused(mx.SolverError):  # the variable's value is that of another problem
+        model.read(other)
 
 
 def test_a_rough_answer(release):
