@@ -630,6 +630,8 @@ class Ratio(NonStrict):
     ------
     StatementError
         If the denominator can be negative, or the ratio is not compared with a number.
+    BadProbability
+        If the denominator is 0.
 
     Examples
     --------
@@ -651,7 +653,10 @@ class Ratio(NonStrict):
     __hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        if self.denominator.attainable()[0] < -ROUNDING:
+        least, most = self.denominator.attainable()
+        if least == most == 0:
+            raise BadProbability(f"the denominator of {self} must not be 0; divide by a probability or another number")
+        if least < -ROUNDING:
             raise StatementError(f"{self} has a denominator that can be negative, so it is not a linear statement")
 
     def __mul__(self, factor: float) -> Ratio:

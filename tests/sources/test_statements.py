@@ -177,6 +177,16 @@ def test_vague_statements_and_intervals():
             wrong()
 
 
+def test_a_ratio_has_a_denominator_other_than_zero(release):
+    """A ratio to 0, which would be read as a numerator of 0, is refused, as a probability divided by 0 is."""
+    for wrong in (lambda: FLU / 0, lambda: FLU / (0 * WOMEN), lambda: FLU / (WOMEN - WOMEN) == 0.3):
+        with refused(BadProbability):
+            wrong()
+    for text in ("P(Flu) / 0 = 0.3", "(P(Flu) + P(HIV)) / (0) <= 0.3", "P(Flu) = 5/0"):
+        with refused(BadProbability):
+            MaxEnt(release).add(text)
+
+
 def test_a_ratio_is_linear():
     """A / b <= c is a <= c b, as b is not negative."""
     for statement, same in [
