@@ -42,12 +42,12 @@ from typing import Any
 import pandas as pd
 
 from .._utils.errors import MaxEntError, StatementError
-from .._utils.formatting import DATE_PATTERN, DAY_PATTERN, NUMBER_PATTERN, PLAIN, constant
+from .._utils.formatting import DATE_PATTERN, NUMBER_PATTERN, PLAIN, constant
 from .._utils.tables import interval_of
 from .._utils.tokens import QUOTED, TokenReader
 from .._utils.validation import read_file_text
 from ..terms.rows import Penalty, strict
-from .statements import Count, E, P, Probability, Ratio, RatioStatement, Statement
+from .statements import RANGE, Count, E, P, Probability, Ratio, RatioStatement, Statement
 
 #: Dates, and dates in other notations.
 DATE, OTHER_DATE = re.compile(DATE_PATTERN), re.compile(r"\d{1,4}\.\d{1,2}\.\d{1,4}|\d{1,4}/\d{1,2}/\d{1,4}")
@@ -69,9 +69,8 @@ RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
 OFF = "a number, by how much it may be off,"
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
 SLASH, ABSOLUTE = re.compile("/"), re.compile(r"\||abs\s*\(")
-#: An attribute with the first character of a relation, as before "=", and with a relation and a number.
+#: An attribute with the first character of a relation, as before "=".
 BEFORE_EQUALS = re.compile(r"(.*[^\s<>])\s*([<>])")
-RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN}|{DAY_PATTERN})")
 COMPARISON = re.compile(r"<=|>=|[<>≤≥]")
 ASCII = {"≤": "<=", "≥": ">="}
 ONE_SIDED: dict[str, Callable[[Any], pd.Interval]] = {
@@ -275,10 +274,10 @@ class Reader(TokenReader):
             return name, self.interval()
         if not is_quoted and (match := BEFORE_EQUALS.fullmatch(name)) and self.take(EQUALS):
             return match[1], ONE_SIDED[f"{match[2]}="](self.bound("the bound"))
-        if named and not is_quoted and (match := RANGE.fullmatch(name)):
+        if not is_quoted and (match := RANGE.fullmatch(name)) and (named or WORDS.fullmatch(name)):
             bound = self.date(match[3], start + match.start(3)) if DATE.fullmatch(match[3]) else _number(match[3])
             return match[1], ONE_SIDED[ASCII.get(match[2], match[2])](bound)
-        if named and is_quoted and (relation := self.take(COMPARISON)):
+        if is_quoted and (relation := self.take(COMPARISON)):
             return name, ONE_SIDED[ASCII.get(relation, relation)](self.bound("the bound"))
         if self.take(EQUALS):
             return name, self.words(WORDS, "a value", OR)

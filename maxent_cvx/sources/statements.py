@@ -25,7 +25,14 @@ from .._utils.errors import (
     short_repr,
     unknown_name,
 )
-from .._utils.formatting import ReprMixin, format_combination, format_number, format_value
+from .._utils.formatting import (
+    DAY_PATTERN,
+    NUMBER_PATTERN,
+    ReprMixin,
+    format_combination,
+    format_number,
+    format_value,
+)
 from .._utils.tables import Choice, choose, group_codes, repeated
 from .._utils.validation import check_instance, check_mapping, check_number, check_str, is_several
 from ..releases.base import OUTSIDE
@@ -43,6 +50,8 @@ if TYPE_CHECKING:
 Exact = tuple[np.ndarray, list[Fraction], Fraction]
 #: The notation of "equal", "at most" and "at least" in hard and in soft statements.
 RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
+#: Text that is read as an attribute, a relation and a number unless it is in quotes.
+RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN}|{DAY_PATTERN})")
 
 
 @dataclass(frozen=True)
@@ -280,9 +289,15 @@ def _check_cost(statement: Statement | ParametricStatement, penalty: Penalty) ->
 def conditions(chosen: Iterable[tuple[str | None, Choice]]) -> str:
     """Format values of attributes: ``Gender=male, Age in [20, 30)``; without an attribute, the values only."""
     return ", ".join(
-        f"{choice}" if name is None else f"{_attribute(name)}{choice.after_name}"
+        _alone(choice) if name is None else f"{_attribute(name)}{choice.after_name}"
         for name, choice in sorted(chosen, key=lambda condition: condition[0] or "")
     )
+
+
+def _alone(choice: Choice) -> str:
+    """Format values without an attribute, in quotes if they could be parsed as a range."""
+    text = str(choice)
+    return f'"{text}"' if len(choice.values or ()) == 1 and RANGE.fullmatch(text) and text[0] != '"' else text
 
 
 def given_text(given: Mapping[str, Choice]) -> str:

@@ -117,6 +117,15 @@ READ = {
     "P(Flu | Age > 37) = 0.3": P("Flu", given={"Age": pd.Interval(37, math.inf, "neither")}) == 0.3,
     "P(Flu | Age<=37) = 0.3": P("Flu", given={"Age": pd.Interval(-math.inf, 37, "right")}) == 0.3,
     "P(Flu | Age < -0.5) = 0.3": P("Flu", given={"Age": pd.Interval(-math.inf, -0.5, "neither")}) == 0.3,
+    "P(Age >= 37) = 0.3": P({"Age": pd.Interval(37, math.inf, "left")}) == 0.3,
+    "P(Age > 37) = 0.3": P({"Age": pd.Interval(37, math.inf, "neither")}) == 0.3,
+    "P('Home town'<3, Age ≤ 5 | Mary) = 0.3": P(
+        {"Home town": pd.Interval(-math.inf, 3, "neither"), "Age": pd.Interval(-math.inf, 5, "right")}, who="Mary"
+    )
+    == 0.3,
+    "#(Age < 37: Ann, Bob) = 1": Count({"Age": pd.Interval(-math.inf, 37, "neither")}, who=["Ann", "Bob"]) == 1,
+    "P('BMI > 30' | Age = 3) = 0.3": P("BMI > 30", given={"Age": 3}) == 0.3,
+    "P(BMI > 30 or Flu > 40) = 0.3": P(["BMI > 30", "Flu > 40"]) == 0.3,
     "P(Flu | Born in [2024-01-31, 2024-03-01 12:30)) = 0.3": P(
         "Flu", given={"Born": pd.Interval(pd.Timestamp("2024-01-31"), pd.Timestamp("2024-03-01 12:30"), "left")}
     )
