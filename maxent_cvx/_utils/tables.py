@@ -337,7 +337,9 @@ def check_once(column: pd.Series) -> None:
 # Numeric labels, and numbers assigned to labels.
 
 
-def real_numbers(table: pd.DataFrame | pd.Series, what: str, error: type[MaxEntError] = TableError) -> np.ndarray:
+def real_numbers(
+    table: pd.DataFrame | pd.Series | pd.Index, what: str, error: type[MaxEntError] = TableError
+) -> np.ndarray:
     """Return the numbers of a table as floats; the message contains no entries, which pandas' own would show."""
     with suppress(OverflowError, TypeError, ValueError):
         if not np.iscomplexobj(table.to_numpy()):  # a conversion would drop the imaginary parts

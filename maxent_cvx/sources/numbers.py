@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, join_names, short_repr, unknown_name
 from .._utils.formatting import constant
-from .._utils.tables import numbers_of, repeated
+from .._utils.tables import numbers_of, real_numbers, repeated
 from .._utils.validation import check_finite, check_known, check_label, check_number
 from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
@@ -24,12 +26,14 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
     """Return the number of every QI tuple by a numeric attribute; booleans are 0 and 1."""
     codes, values = level_of(view.quasi_identifiers, view.qi.index(name))
     kinds = values.categories if isinstance(values, pd.CategoricalIndex) else values
-    if not pd.api.types.is_numeric_dtype(kinds) or pd.api.types.is_complex_dtype(kinds):
+    is_number = pd.api.types.is_numeric_dtype(kinds) and not pd.api.types.is_complex_dtype(kinds)
+    if not is_number and not all(isinstance(value, Real | Decimal) for value in values):
         raise StatementError(
             f"the values of {name!r} must be numbers, not {short_repr(values[0])}; for a regression, use indicators "
             f"such as {f'{name}={values[0]}'!r}"
         )
-    return check_finite(np.asarray(values).astype(float), f"the values of {name!r}", StatementError)[codes]
+    what = f"the values of {name!r}"
+    return check_finite(real_numbers(values, what, StatementError), what, StatementError)[codes]
 
 
 def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:

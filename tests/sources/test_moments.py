@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -112,6 +113,25 @@ def test_covariance_by_hand():
     block = space.marginal(["ill", "age"])["yes"]
     by_block = (block * pd.Series(AGES - 47.0, pd.Index(AGES, name="age"))).sum() >= 1
     np.testing.assert_allclose(by_block.matrix.toarray(), rows.matrix.toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [int, float, Decimal, Fraction])
+def test_numbers_in_a_column_of_objects(kind):
+    """Whole numbers, decimal numbers and fractions in a column of objects are those of a column of numbers."""
+    people = pd.DataFrame({"age": AGES})
+    one, other = (
+        mx.QITable(table, qi="age", sa="ill", sa_values=["no", "yes"])
+        for table in (people, people.assign(age=pd.Series(map(kind, AGES.tolist()), dtype=object)))
+    )
+    line = mx.PublishedRegression({"intercept": -0.5, "age": 0.02}, of={"yes": 1})
+    for source in (Covariance("age", {"yes": 1}) >= 1, PublishedCorrelation(0.5, ("age", {"yes": 1}), sd=0.5), line):
+        (rows,), (objects,) = (source.rows(mx.Space.of(view)) for view in (one, other))
+        assert rows.low == pytest.approx(objects.low)
+        np.testing.assert_allclose(objects.matrix.toarray(), rows.matrix.toarray())
+    with refused(StatementError):
+        mx.MaxEnt(
+            mx.QITable(people.astype(object).replace(AGES[0], 10**400), qi="age", sa="ill", sa_values=[0, 1])
+        ).add(Covariance("age", {1: 1}) >= 0)
 
 
 @given(
