@@ -358,6 +358,8 @@ def _rounding(x: np.ndarray) -> float:
 
 # Differences between published and computed numbers.
 
+#: The largest mean and standard deviation, whose squares are doubles.
+LARGEST_MOMENT = 1e150
 #: The error of a statistic published in double precision, relative to the largest number in its computation. A sum of n
 #: numbers is off by at most n unit roundoffs of 1.1e-16 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
 #: ed., section 4.2), so this suffices for some millions.
@@ -563,8 +565,8 @@ class PublishedMoments(Source):
         ddof: int = 1,
         decimals: int | tuple[int, int] | None = None,
     ) -> None:
-        self.mean = check_number(mean, "the mean")
-        self.sd = None if sd is None else check_float(sd, "sd", 0.0)
+        self.mean = check_float(mean, "the mean", -LARGEST_MOMENT, LARGEST_MOMENT)
+        self.sd = None if sd is None else check_float(sd, "sd", 0.0, LARGEST_MOMENT)
         self.of, self.given = None if of is None else check_str(of, "of"), read_given(given)
         self.values, self.ddof = values, check_int(ddof, "ddof", 0)
         places = decimals if isinstance(decimals, tuple | list) else (decimals, decimals)

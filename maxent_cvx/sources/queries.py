@@ -222,6 +222,8 @@ class AnsweredQueries(Source):
             )
         if (self.eps < 0).any():
             raise BadProbability(f"eps must not be negative: {self.eps.min():.12g}")
+        if attribute is not None:
+            check_str(attribute, "attribute")
         if of == "count" and (attribute is not None or values is not None):
             raise StatementError("attribute and values can only be given for sums and means; omit them for a count")
         self.noise = (0.0, 0.0) if noise is None else noise_interval(noise, confidence, len(self.queries))

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from .._utils.errors import BadProbability, StatementError, TableError, UnknownName, join_names
 from .._utils.tables import Microdata
-from .._utils.validation import check_float, check_in, check_instance, check_int, check_number, check_str
+from .._utils.validation import check_array, check_float, check_in, check_instance, check_int, check_number, check_str
 from ..releases.base import View
 from ..terms.axes import tuples_described
 from ..terms.rows import Penalty, Rows
@@ -450,9 +450,9 @@ class PublishedRegression(Source):
 
     def _each(self, values: Any, what: str) -> np.ndarray:
         """Return one number per coefficient, given by the names of the fit or of this source."""
-        if isinstance(values, np.ndarray):
-            return values
         names = list(self.coefficients)
+        if isinstance(values, np.ndarray):
+            return check_array(values, what, len(names))
         if not isinstance(values, Mapping | pd.Series):
             return np.full(len(names), check_number(values, what))
         ours = dict(zip(self.fit.names, names, strict=True)) if self.fit is not None else {}

@@ -374,8 +374,9 @@ class PublishedTable(Source):
 
         Raises
         ------
-        TableError
-            If numbers are rounded at random, or the table does not match the original records.
+        TableError, UnknownName
+            If numbers are rounded at random, the record or the original records lack an attribute, or the table does
+            not match the original records.
 
         Examples
         --------
@@ -392,6 +393,10 @@ class PublishedTable(Source):
         count, base = self._arguments["count"], self._arguments["base"]
         if base is not None and self._arguments["rounding"] != "nearest":
             raise TableError(f"{self.label} is rounded at random, so it cannot be computed without a record")
+        check_instance(record, (Mapping, pd.Series), "record", error=TableError)
+        check_known(self.attributes, "attribute of the record", list(record.keys()))
+        check_dataframe(original, "the original records")
+        check_known(self.attributes, "column of the original records", list(original.columns))
         values = [record[name] for name in self.attributes]
         is_hers = np.array([
             all(is_total or label == value for is_total, label, value in zip(totals, labels, values, strict=True))

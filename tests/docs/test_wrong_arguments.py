@@ -26,6 +26,7 @@ GROUP = pd.DataFrame({"x": [0.2, 0.5, 0.3], "y": [0.8, 0.5, 0.7]}, index=["a", "
 CELLS = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "S": ["a", "b", "a"]})
 NAMED = mx.Release.from_buckets(HOSPITAL, qi=[], sa="Disease", bucket="Bucket", id="Name")
 ALLEN = {"Allen": {"Gender": "male", "Degree": "college"}}
+SCORES = pd.Series(range(5), index=sorted(HOSPITAL["Disease"].unique()))
 SECRET = "Person 4711"
 
 
@@ -57,6 +58,21 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         mx.StrongestAssociations, {"original": HOSPITAL, "positive": 1, "negative": 1, "min_support": 1}
     ),
     "AnsweredQueries": (mx.AnsweredQueries, {"queries": [MEN], "answers": [5.0], "eps": 0.5}),
+    "AnsweredQueries of an attribute": (
+        lambda **wrong: MODEL.copy().add(mx.AnsweredQueries([MEN], **wrong)),
+        {"answers": [4.0], "of": "sum", "attribute": "Disease", "eps": 6, "values": SCORES},
+    ),
+    "PublishedMoments": (
+        lambda **wrong: MODEL.copy().add(mx.PublishedMoments(**wrong)),
+        {"mean": 1.0, "sd": 1.0, "of": "Disease", "given": MEN, "values": SCORES, "ddof": 1, "decimals": 0},
+    ),
+    "PublishedRegression.between": (
+        mx.PublishedRegression({"intercept": 1.0, "Age": 0.1}, of="S").between, {"low": -1.0, "high": 1.0}
+    ),
+    "PublishedTable.without": (
+        mx.PublishedTable(pd.DataFrame({"Gender": ["male"], "n": [6]})).without,
+        {"record": MEN, "original": HOSPITAL},
+    ),
     "PublishedTable": (mx.PublishedTable, {"table": HOSPITAL.groupby("Gender").size().rename("n").reset_index()}),
     "Posterior.conditional": (POST.conditional, {}),
     "Posterior.prob": (POST.prob, {"value": "Flu", "given": MEN}),
@@ -111,8 +127,8 @@ class Published:
 
 RECORDS = pd.DataFrame({"Name": [SECRET], "S": [1]})
 WRONG = {
-    "None": None, "-1": -1, "nan": np.nan, "inf": np.inf, "'x'": "x", "[]": [], "[None]": [None], "a dict": {"x": [1]},
-    "an object": object(), "an array": np.array([1.0, np.nan]), "records": RECORDS,
+    "None": None, "-1": -1, "nan": np.nan, "inf": np.inf, "'x'": "x", "[]": [], "[None]": [None], "1e300": 1e300,
+    "a dict": {"x": [1]}, "an object": object(), "an array": np.array([1.0, np.nan]), "records": RECORDS,
     "[records]": [RECORDS], "a view of records": Published(RECORDS),
 }  # fmt: skip
 

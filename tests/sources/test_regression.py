@@ -401,6 +401,8 @@ WRONG = {
         lambda: PublishedRegression(text_logit()).softly(),
         lambda: PublishedRegression(text_logit()).between(),
         lambda: PublishedRegression(ill_by_age(), decimals=2).softly(),
+        lambda: PublishedRegression(ill_by_age()).between(np.array([0.1]), 1),
+        lambda: PublishedRegression(ill_by_age()).between(np.array([0.1, np.nan]), 1),
         lambda: PublishedRegression(ill_by_age()).softly(sd={"age": 1}),
     ],
 }
