@@ -196,7 +196,9 @@ class Domain:
     """The exact values of an attribute, with lookup by value, by text, or by number."""
 
     def __init__(self, values: pd.Index, attribute: str) -> None:
-        self.values, self.attribute = values, attribute
+        if isinstance(values, pd.CategoricalIndex):
+            values = pd.Index(values.astype(values.categories.dtype))
+        self.values, self.attribute = values.infer_objects(), attribute  # numbers in a column of objects are numbers
         self.size = len(values)
 
     @cached_property
@@ -209,10 +211,7 @@ class Domain:
         """One number per value, also from the text of a number, or NaN."""
         if self.is_numeric:
             return np.asarray(self.values, dtype=float)
-        texts = [
-            value if isinstance(value, str) and re.fullmatch(rf"-?{NUMBER_PATTERN}", value) else None
-            for value in self.values
-        ]
+        texts = [text if re.fullmatch(rf"-?{NUMBER_PATTERN}", text) else None for text in self.texts.tolist()]
         return np.asarray(pd.to_numeric(pd.Series(texts, dtype=object)), dtype=float)
 
     @cached_property

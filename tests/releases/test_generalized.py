@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from decimal import Decimal
 
 import cvxpy as cp
 import numpy as np
@@ -50,6 +51,23 @@ def test_more_people_than_records():
     model.add(P(OUTSIDE, who="Ann") == 0)
     assert model.solve().people().loc["Ann", "Flu"] == pytest.approx(2 / 3)
     assert model.bounds(P("HIV", who="Ann")) == pytest.approx((0, 1), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda ages: pd.Categorical(ages, categories=[1, 20, 25, 29, 30, 35]),
+        lambda ages: pd.Series(ages, dtype=object),
+        lambda ages: pd.Series(map(Decimal, ages), dtype=object),
+    ],
+)
+def test_a_population_whose_numbers_are_in_another_column(column):
+    """Intervals cover the numbers of a population, also in a column of categories or of objects."""
+    other = read(population=VOTERS.assign(Age=column(VOTERS["Age"].tolist())))
+    one = MaxEnt(read()).solve().conditional()
+    result = MaxEnt(other).solve().conditional()
+    assert [tuple(map(str, q)) for q in result.index] == [tuple(map(str, q)) for q in one.index]
+    np.testing.assert_allclose(result, one)
 
 
 @given(seed=seeds)
