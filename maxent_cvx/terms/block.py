@@ -359,12 +359,14 @@ class Block(NonStrict):
         return self
 
     def __getitem__(self, key: Any) -> Self:
-        index, levels = self._labels("select"), level_names(self._labels("select"))
+        levels = level_names(self._labels("select"))
         if isinstance(key, list) and key and all(isinstance(item, bool | np.bool_) for item in key):
             key = np.array(key)
         if isinstance(key, np.ndarray | pd.Series | pd.Index) and pd.api.types.is_bool_dtype(key.dtype):
-            if isinstance(key, pd.Series) and key.index.isin(index).all() and len(key) == len(index):
-                key = key.reindex(index)
+            if pd.isna(key).any():
+                raise StatementError(f"a mask of the rows of {self.label} must not contain missing values")
+            if isinstance(key, pd.Series):
+                key, _ = self._by_label(key.astype(float), or_fewer=False)
             return self.at(np.asarray(key, dtype=bool))
         if isinstance(key, tuple):
             if len(key) > len(levels):

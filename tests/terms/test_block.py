@@ -213,7 +213,12 @@ def test_selection(drawn, data):
     same(block.loc[[label]].value(p), value.loc[[label]])
     mask = value.index.get_level_values(level) == label[level]
     same(block[mask].value(p), value[mask])
-    same(block[pd.Series(mask, index=block.index)[::-1]].value(p), value[mask])
+    labelled = pd.Series(mask, index=block.index)[::-1]
+    same(block[labelled].value(p), value[mask])
+    if block.index.nlevels > 1:
+        same(block[labelled.astype("boolean").reorder_levels(block.index.names[::-1])].value(p), value[mask])
+    with refused(LabelMismatch):
+        block[labelled.rename({label[0]: "unknown"}, level=0)]
     below = np.asarray([one <= label[0] for one in block.space.axes.of(block.index.names[0])[1]], dtype=bool)
     if not isinstance(block.index.levels[0], pd.CategoricalIndex):
         known = block.space.axes.of(block.index.names[0])[1][below]
