@@ -31,7 +31,7 @@ from .._utils.validation import (
     check_str,
 )
 from ..releases.base import View
-from ..terms.axes import pick, values_named
+from ..terms.axes import occur, pick, values_named
 from ..terms.block import Block
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
@@ -461,7 +461,7 @@ class NoisyMarginal(Source):
         block = space.marginal(names)
         for name in names:
             counted, labels = self.counts.index.get_level_values(name), block.index.get_level_values(name)
-            if not counted.isin(labels).any():
+            if not occur(counted, labels).any():
                 raise unknown_name(f"value of {name!r}", counted[0], labels.unique())
         inside = view.inside[space.codes["s"]]
         return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))

@@ -29,7 +29,7 @@ from .._utils.validation import (
 )
 from ..releases.base import View, unused_name
 from ..releases.qi_table import QITable
-from ..terms.axes import find, level_of, pick, subset_keys
+from ..terms.axes import find, level_of, occur, pick, subset_keys
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
@@ -482,7 +482,7 @@ class PublishedTable(Source):
             check_label(name, f"attribute of the {view.noun}", view.columns)
             codes, values = level_of(self.cells.index, i)
             known = space.axes.of_column(name)[1]
-            for code in np.flatnonzero(~values.isin(known)):
+            for code in np.flatnonzero(~occur(values, known)):
                 cells = self.cells[(codes == code) & ~self.is_total[:, i]]
                 # Zeros for a value that nobody has are true.
                 if len(cells) and (name not in view.qi or cells["low"].any() or not (cells["high"] == 0).any()):

@@ -132,12 +132,17 @@ def ordered_values(axes: Axes, level: str) -> pd.Index:
         raise StatementError(f"the values of {level!r} cannot be sorted; {advice}") from None
 
 
+def occur(values: pd.Index, known: pd.Index) -> np.ndarray:
+    """Mark the values that occur among others of any type of column; in pandas, dates differ from those in categories."""
+    return np.asarray(values.astype(object).isin(known.astype(object)))
+
+
 def are_known(axes: Axes, labels: pd.Index) -> np.ndarray:
     """Mark the labels all of whose values are known."""
     known = np.ones(len(labels), dtype=bool)
     for i, level in enumerate(level_names(labels)):
         codes, values = level_of(labels, i)
-        known &= np.append(values.isin(known_values(axes, level)), False)[codes]  # code -1: a missing value
+        known &= np.append(occur(values, known_values(axes, level)), False)[codes]  # code -1: a missing value
     return known
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,6 +108,21 @@ def test_views_of_every_kind(hospital, release):
 
 
 # -- the view of a table -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "category", "timestamp[ns][pyarrow]", object])
+def test_dates_in_another_type_of_column(dtype):
+    """Published counts by date, and noisy ones, are about the dates of the view, whatever the type of its column."""
+    days = pd.to_datetime(["2024-01-31", "2024-02-29", "2024-01-31"])
+    people = pd.DataFrame({"Born": pd.Series(days).astype(dtype), "Disease": ["Flu", "HIV", "HIV"]})
+    view = mx.QITable(people, qi="Born", sa="Disease", sa_values=["Flu", "HIV"])
+    space = mx.Space.of(view)
+    counts = people.groupby([days.rename("Born"), "Disease"]).size()
+    table = mx.PublishedTable(counts.rename("n").reset_index())
+    noisy = mx.NoisyMarginal(counts, scipy.stats.randint(0, 1), confidence=1)
+    for rows in (*table.rows(space), *noisy.rows(space)):
+        assert len(rows) == 3
+        assert rows.residual(space.count(people) / 3).max() < 1e-9
 
 
 def test_nothing_but_a_table(hospital):
