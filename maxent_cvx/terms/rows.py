@@ -200,7 +200,7 @@ class Rows(ReprMixin):
     StatementError
         If the shapes of the arrays differ, or the label is not a string.
     BadProbability
-        If a number is NaN, or a low side is above its high side.
+        If a number is NaN, a coefficient is infinite, or a low side is above its high side.
 
     Examples
     --------
@@ -246,8 +246,15 @@ class Rows(ReprMixin):
                 )
         if self.index is not None and (not isinstance(self.index, pd.Index) or len(self.index) != self.matrix.shape[0]):
             raise StatementError(f"the index of {self.label} must have {self.matrix.shape[0]} labels, one per row")
-        if np.isnan(self.low).any() or np.isnan(self.high).any() or np.isnan(self.matrix.data).any():
-            raise BadProbability(f"{self.label} contains NaN; every coefficient and value must be a number")
+        if not np.isfinite(self.matrix.data).all():
+            raise BadProbability(
+                f"{self.label} has an infinite coefficient, or NaN; every coefficient must be a number"
+            )
+        if not ((self.low < np.inf) & (self.high > -np.inf)).all():
+            raise BadProbability(
+                f"{self.label} contains NaN, or a lower side of infinity or an upper one of -infinity; every value must be "
+                "a number, or infinity for a side that is not limited"
+            )
         if (bad := self.low > self.high).any():
             first = int(bad.argmax())
             raise BadProbability(
