@@ -587,7 +587,14 @@ def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:
             raise StatementError(f"the hierarchy of {attribute!r} is empty; add its values, or pass a population")
         numbers = pd.to_numeric(pd.Series(sorted(leaves, key=str), dtype=object), errors="coerce")
         values = pd.Index(sorted(leaves, key=str), dtype=object) if numbers.isna().any() else pd.Index(numbers)
-        coverage(list(pd.unique(table[attribute])), values, attribute, nodes)
+        coverage(distinct_cells(table[attribute])[0], values, attribute, nodes)
+
+
+def distinct_cells(column: pd.Series) -> tuple[list[object], np.ndarray]:
+    """Return one cell of each text, since cells may be sets, and the position of each row's cell among them."""
+    labels = np.array([label_of(cell) for cell in column], dtype=object)
+    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
+    return [column.iloc[at] for at in first], number
 
 
 # Generalised groups of a population, whose members may be unknown, as well as the people who are in any group.
@@ -835,10 +842,9 @@ def groups_of(
     n_q = np.bincount(code, count, len(tuples)).astype(np.int64)
     masks = []
     for i, attribute in enumerate(cells):
-        labels = np.array([label_of(cell) for cell in cells[attribute]], dtype=object)
-        _, first, number = np.unique(labels, return_index=True, return_inverse=True)
+        few, number = distinct_cells(cells[attribute])
         nodes = hierarchies.get(str(attribute), {})
-        level = coverage([cells[attribute].iloc[at] for at in first], tuples.levels[i], str(attribute), nodes)
+        level = coverage(few, tuples.levels[i], str(attribute), nodes)
         masks.append((number, level, np.asarray(tuples.codes[i])))
     step, parts = max(CHUNK // max(len(tuples), 1), 1), []
     for low in range(0, len(cells), step):

@@ -117,6 +117,15 @@ def test_mixed_series(tmp_path):
     pd.testing.assert_frame_equal(mx.load_posterior(tmp_path / "mixed.parquet").people(), post.people())
 
 
+def test_sets_beside_a_hierarchy():
+    """Without a population, a hierarchy defines the values; cells may be sets of them, and lists are refused."""
+    release = read(population=None, hierarchies={"Sex": {"person": ["f", "m"]}})
+    assert release.quasi_identifiers.get_level_values("Sex").tolist() == ["*", "{f, m}"]
+    for wrong in ({"f", "x"}, ["f", "m"]):
+        with refused(TableError):
+            read(RECORDS.assign(Sex=[wrong] * 5), None, hierarchies={"Sex": {"person": ["f", "m"]}})
+
+
 @pytest.mark.parametrize(
     ("change", "error"),
     [
