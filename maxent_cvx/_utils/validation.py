@@ -263,6 +263,8 @@ def label_of(value: object, known: pd.Index) -> object:
 
     if isinstance(known, pd.CategoricalIndex):
         known = known.categories
+    if isinstance(known.dtype, pd.ArrowDtype) and isinstance(value, str):
+        known = known.astype(object).infer_objects()
     is_period = isinstance(known, pd.PeriodIndex) and not isinstance(value, pd.Period)  # which contains times, too
     if not isinstance(value, str) and not is_period:
         return value

@@ -245,6 +245,8 @@ def test_an_interval_of_dates_contains_its_dates(zone):
         pd.to_datetime(["2020-01-01 12:30", "2020-01-02 12:30"]),
         pd.to_datetime(["2020-01-01", "2020-01-02"]).tz_localize("Europe/Berlin"),
         pd.to_datetime(["2020-01-01", "2020-01-02"]).date,
+        pd.to_datetime(["2020-01-01", "2020-01-02"]).astype("timestamp[ns][pyarrow]"),
+        pd.Index(pd.to_datetime(["2020-01-01", "2020-01-02"]).date).astype("date32[day][pyarrow]"),
         pd.PeriodIndex(["2020-01", "2020-02"], freq="M"),
         pd.to_timedelta([1, 2], unit="D"),
         pd.to_timedelta([1, 2], unit="h"),
