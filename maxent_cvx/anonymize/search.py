@@ -19,6 +19,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import operator
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -357,10 +358,11 @@ def _made_levels(column: pd.Series) -> pd.DataFrame:
         years = times.year.to_numpy()
         levels += [times.strftime("%Y-%m").to_numpy(object), times.strftime("%Y").to_numpy(object)]
         levels += [np.array([f"{year // 10 * 10}s" for year in years], dtype=object)]
-    elif has_scale(values) and np.isfinite(values.to_numpy(float)).all() and len(values) > 2:
-        levels += _ranges(values.to_numpy(float))
+    elif has_scale(values) and len(values) > 2 and 0 < np.ptp(numbers := values.to_numpy(float)) < np.inf:
+        # Doubles are too coarse for the ends of some ranges, such as those of integers above 2 ** 53.
+        levels += [level for level in _ranges(numbers) if all(map(operator.contains, level, levels[0]))]
     levels.append(np.full(len(values), "*", dtype=object))
-    return pd.DataFrame(dict(enumerate(levels)))
+    return pd.DataFrame(dict(enumerate(levels)), dtype=object)  # pandas has no intervals of integers from 2 ** 63 on
 
 
 def _ranges(numbers: np.ndarray) -> list[np.ndarray]:

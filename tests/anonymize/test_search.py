@@ -142,6 +142,24 @@ def test_made_hierarchies_nest(values):
 
 
 @pytest.mark.parametrize(
+    ("values", "n_levels"),
+    [
+        (pd.Series([5, 2**63, 2**64 - 1], dtype="uint64"), 3), (pd.Series([-1e300, -5e299, -1e299]), 3),
+        (2**60 + pd.Series([0, 1, 2]), 2), (10**15 + pd.Series(range(0, 16, 2)) / 16, 2),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("error")
+def test_ranges_of_large_numbers_contain_their_values(values, n_levels):
+    """Where doubles are too coarse for the ends of ranges, there are none."""
+    levels = _made_levels(values)
+    assert levels.shape[1] == n_levels
+    assert all(value in cell for _, (value, *cells, _) in levels.iterrows() for cell in cells)
+    table = pd.DataFrame({"Q": values, "S": ["a", "b", *"c" * (len(values) - 2)]})
+    best = mx.anonymize.search(table, qi="Q", sa="S", threshold=0.99, methods=["full-domain"])
+    assert best.release.n_records == len(values)
+
+
+@pytest.mark.parametrize(
     ("oldest", "widths"), [(60, [2, 10, 20, 40]), (45, [5, 10, 20, 40]), (90, [5, 10, 20, 40, 80])]
 )
 def test_ages_are_joined_in_tens_and_twenties(oldest, widths):
