@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -155,6 +156,14 @@ def shortened(name: object, longest: int = LONGEST) -> str:
     return errors.shortened(" ".join(joined(name).split()), longest)
 
 
+def shortened_apart(names: Iterable[object], longest: int = LONGEST) -> list[str]:
+    """Format names as :func:`shortened` does, but with more characters if different names would look alike."""
+    full = [shortened(name, sys.maxsize) for name in names]
+    while len(set(short := [shortened(name, longest) for name in full])) < len(set(full)):
+        longest += LONGEST // 2
+    return short
+
+
 #: Colours in turn, by Okabe and Ito (2008, "Color Universal Design"), distinguishable with any deficiency of colour
 #: vision; without their yellow, which is too pale on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#E69F00", "#CC79A7", "#56B4E9")
@@ -191,29 +200,35 @@ BESIDE = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 def name_points(ax: Axes, points: np.ndarray, names: list[str]) -> None:
-    """Write a name beside each point, or further away if it would cover a point or another name."""
+    """Write a name beside each point, or further away if it would cover a point or another name; of many, those that fit."""
     from matplotlib.text import Text
 
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()  # positions are only known after a layout
-    half = 5 * figure.dpi / 72  # half a marker and some distance
+    scale = figure.dpi / 72
+    half = 5 * scale  # half a marker and some distance
     at = ax.transData.transform(points)
-    occupied, inside = [*np.c_[at - half, at + half]], ax.get_window_extent().extents
-    common: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "parse_math": False}
-    for point, name in zip(points, names, strict=True):
+    occupied, inside = np.c_[at - half, at + half], ax.get_window_extent().extents
+    common: dict[str, Any] = {"fontsize": "small", "parse_math": False}
+    for point, place, name in zip(points, at, names, strict=True):
+        measured = ax.text(0, 0, name, **common)
+        size = np.asarray(Text.get_window_extent(measured).size)
+        measured.remove()
         for away, (right, up) in itertools.product(range(6, 80, 12), BESIDE):
-            text = ax.annotate(
-                name, point, (away * right, away * up), **common,
-                ha=("center", "left", "right")[right], va=("center", "bottom", "top")[up],
-                arrowprops={"arrowstyle": "-", "color": "0.6", "shrinkB": 4} if away > 6 else None,
-            )  # fmt: skip
-            text.get_window_extent()  # updates the position of the text; the box does not include the line
-            box = np.asarray(Text.get_window_extent(text).extents)
-            covers = any((box[:2] < other[2:]).all() and (box[2:] > other[:2]).all() for other in occupied)
+            middle = place + np.array([right, up]) * (away * scale + size / 2)
+            box = np.r_[middle - size / 2, middle + size / 2]
+            covers = ((box[:2] < occupied[:, 2:]) & (box[2:] > occupied[:, :2])).all(axis=1).any()
             if not covers and (box[:2] > inside[:2]).all() and (box[2:] < inside[2:]).all():
                 break
-            text.remove()
-        else:  # no space: over another label
-            ax.annotate(name, point, (6, 0), **common, va="center")
-        occupied.append(box)
+        else:  # no space
+            if len(points) > READABLE:
+                continue
+            away, right, up = 6, 1, 0  # over another label
+            middle = place + np.array([6 * scale + size[0] / 2, 0])
+        ax.annotate(
+            name, point, (away * right, away * up), textcoords="offset points", **common,
+            ha=("center", "left", "right")[right], va=("center", "bottom", "top")[up],
+            arrowprops={"arrowstyle": "-", "color": "0.6", "shrinkB": 4} if away > 6 else None,
+        )  # fmt: skip
+        occupied = np.r_[occupied, [np.r_[middle - size / 2, middle + size / 2]]]

@@ -27,6 +27,7 @@ from ._style import (
     legend_beside,
     line_style,
     shortened,
+    shortened_apart,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def draw_dumbbells(
 
 def _rows_of_probabilities(ax: Axes, rows: Sequence[object] | pd.Index) -> None:
     """Name the rows, the first one on top, and the axis of probabilities below them."""
-    ax.set_yticks(range(len(rows)), [shortened(row) for row in rows], parse_math=False)
+    ax.set_yticks(range(len(rows)), shortened_apart(rows), parse_math=False)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel("probability")
     ax.grid(axis="x", alpha=0.3)
@@ -278,10 +279,10 @@ def posterior(post: Posterior, ax: Axes | None = None, max_rows: int = MOST_TUPL
     if sensitive is None and len(is_seen) > FEW_VALUES and is_seen.any() and not is_seen.all():
         remarks.append(f"{(~is_seen).sum()} values below {SMALLEST_SHOWN:g} left out")
         table = table.iloc[:, np.flatnonzero(is_seen)]
-    columns = [shortened(s) for s in table.columns]
+    columns = shortened_apart(table.columns)
     rows = [
-        f"{shortened(q)}{f' and {n - 1} more' if n > 1 else ''}"
-        for q, n in zip(table.index, sizes.tolist(), strict=True)
+        f"{name}{f' and {n - 1} more' if n > 1 else ''}"
+        for name, n in zip(shortened_apart(table.index), sizes.tolist(), strict=True)
     ]
     numbers = len(columns) <= NUMBERED
     width, height = len(columns) * (CELL[0] if numbers else BARE), max(len(table), LEAST) * CELL[1]
@@ -542,9 +543,7 @@ def prices(table: pd.DataFrame, ax: Axes | None = None, max_rows: int = READABLE
         for i in map(int, np.flatnonzero(np.isinf(price))):
             boxed = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
             drawn.text(0.98 * edge, i, "no limit: forces zeros", ha="right", va="center", fontsize="small", bbox=boxed)
-        drawn.set_yticks(
-            place, [shortened(name, LONGEST_NAME) for name in shown.index], fontsize="small", parse_math=False
-        )
+        drawn.set_yticks(place, shortened_apart(shown.index, LONGEST_NAME), fontsize="small", parse_math=False)
         drawn.set_ylim(len(shown) - 0.5, -0.5)
         drawn.set_xlim(0, edge)
         drawn.set_xlabel("|dH / d value|, nats for a change of the value by 1")

@@ -213,7 +213,8 @@ def risk_utility(
     Returns
     -------
     Axes
-        Efficient releases are filled points, connected by steps; dominated releases are crosses.
+        Efficient releases are filled points, connected by steps; dominated releases are crosses. Of more than 40
+        releases, only those are named whose names have space, the efficient ones first.
 
     Raises
     ------
@@ -255,7 +256,8 @@ def risk_utility(
             drawn.step(*corners.T, where="post" if loss else "pre", label="efficient frontier", **faint)
         drawn.margins(0.15)
         describe(drawn, f"{utility} ({'less' if loss else 'more'} is better)", f"{risk} (less is better)")
-    name_points(drawn, np.c_[x, y], [shortened(name, LONGEST_NAME) for name in table.index])
+    order = np.argsort(~efficient, kind="stable")  # efficient releases are named first
+    name_points(drawn, np.c_[x, y][order], [shortened(name, LONGEST_NAME) for name in table.index[order]])
     return drawn
 
 

@@ -156,7 +156,7 @@ TABLES = {
     plots.roc: (_roc, "in", [1, 6], 3),
     plots.inference_channels: (_channels, "i", [1, 60], 3),
     _intervals: (_bounds, "P", [1, 60], 3),
-    plots.risk_utility: (_releases, "l =", [1, 14], 4),
+    plots.risk_utility: (_releases, "l =", [1, 14, 200], 4),
 }
 PICTURES = {
     f"{plot.__name__}, {n} {kind}": partial(lambda plot, make, *names: plot(make(*names)), plot, make, kind, n)

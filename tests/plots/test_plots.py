@@ -231,6 +231,25 @@ def test_a_release_is_efficient_if_no_other_is_preferable(pairs, loss) -> None:
         assert any((r <= y) and (c <= (x if loss else -x)) for r, c in zip(risk, cost, strict=True))
 
 
+def test_of_many_releases_the_efficient_ones_are_named_first() -> None:
+    """A dominated release has a name only if there is space for it beside the names of all efficient ones."""
+    x, worse = np.linspace(0, 1, 50), "another is preferable"
+    table = pd.DataFrame({"risk": [*x, *(x + 0.5)], "use": [*x, *x]}, index=[*map(str, range(50)), *[worse] * 50])
+    names = [text.get_text() for text in plots.risk_utility(table, "risk", "use", Figure().subplots()).texts]
+    assert {str(i) for i in range(50)} <= set(names)
+    assert names.index(worse) == 50 < len(names) < 100
+
+
+def test_long_names_that_differ_in_the_middle_look_different() -> None:
+    """Names are shortened in the middle, but not where only that distinguishes two of them."""
+    rows = pd.MultiIndex.from_product([[f"{'q' * 40}{i}" for i in range(3)], ["s" * 40, "t" * 40]])
+    bounds = pd.DataFrame({"low": 0.1, "high": 0.2}, index=rows)
+    names = labels(plots.intervals(bounds, ax=Figure().subplots()).yaxis)
+    assert len(set(names)) == len(rows)
+    alone = labels(plots.intervals(bounds[::6], ax=Figure().subplots()).yaxis)[0]
+    assert len(alone) < len(names[0]) < len(", ".join(rows[0]))
+
+
 TABLE = pd.DataFrame(
     {
         "group": ["x"] * 3 + ["y"] * 3,
