@@ -153,7 +153,9 @@ def _inferred(post: Posterior, who: object) -> pd.Series:
     """Return P(s | who) of every sensitive value."""
     space, values = post.space, post.space.view.sensitive_values
     names = space.view.sensitive
-    events = [dict(zip(names, value, strict=True)) for value in values] if len(names) > 1 else list(values)
+    # Each value in a list, as a tuple alone could be an interval.
+    each = [value if len(names) > 1 else (value,) for value in values]
+    events = [dict(zip(names, ([part] for part in value), strict=True)) for value in each]
     whose: dict[str, Any] = {"given": who} if isinstance(who, Mapping) else {"who": who}
     return pd.Series([post.prob(value, **whose) for value in events], index=values)
 

@@ -166,6 +166,14 @@ def test_a_value_that_one_release_lacks_has_no_probability_there() -> None:
     assert pairs == {"a": (0.25, 0.0), "b": (0.75, 0.5), "c": (0.0, 0.5)}
 
 
+@pytest.mark.parametrize("values", [[("a", 1), ("b", 2)], [pd.Interval(0, 2), pd.Interval(1, 2)]])
+def test_values_that_could_be_intervals_are_single_values(values) -> None:
+    """Each value has its own probability."""
+    post, _ = posterior_with([[0.25, 0.75]], [4], values)
+    ax = plots.before_and_after(post, post, {"Q": "q0"}, Figure().subplots())
+    np.testing.assert_allclose(points(ax)[0], [0.75, 0.25], atol=1e-6)
+
+
 def test_two_sensitive_attributes_are_drawn_as_combinations() -> None:
     """Each row is a combination of values, with its probability."""
     table = pd.DataFrame({"Q": list("aabb"), "S": list("xyxy"), "T": [1, 2, 2, 1], "B": 0})
