@@ -127,10 +127,16 @@ def is_suppressed(cell: object) -> bool:
     return cell is None or cell is pd.NA or cell is pd.NaT or (isinstance(cell, float | np.floating) and cell != cell)
 
 
+def _item(value: object) -> str:
+    """Return the text of a value in a set, in quotes if it contains a comma, as that of an interval does."""
+    text = format_value(value)
+    return format_value(text) if "," in text and not isinstance(value, str) else text
+
+
 def label_of(cell: object) -> str:
     """Return the text of a generalised value; values of a set are sorted, and in quotes if necessary."""
     if isinstance(cell, set | frozenset):
-        return "{" + ", ".join(sorted(map(format_value, cell))) + "}"
+        return "{" + ", ".join(sorted(map(_item, cell))) + "}"
     if not isinstance(cell, str) and is_suppressed(cell):
         return SUPPRESSED
     if isinstance(cell, pd.Interval) and isinstance(cell.left, pd.Timestamp):
@@ -232,7 +238,7 @@ class Domain:
     @cached_property
     def _quoted(self) -> np.ndarray:
         """The text of each value in a set."""
-        return np.array([format_value(value) for value in self.values], dtype=object)
+        return np.array([_item(value) for value in self.values], dtype=object)
 
     @cached_property
     def _places(self) -> tuple[dict[object, int], dict[str, list[int]], dict[float, int]]:

@@ -170,6 +170,18 @@ def test_groups_of_mondrian_are_large_and_true(seed: int, k: int, l: int | None)
     assert Release.from_generalized(table, qi=qi, sa="Disease", population=frame).n_records == 30
 
 
+@pytest.mark.parametrize(
+    "values",
+    [pd.cut(pd.Series([5, 25, 45, 65]), [0, 20, 40, 60, 80]), pd.Series([("a", 1), ("b", 2), ("c", 3), ("d", 4)])],
+)
+def test_groups_of_mondrian_contain_values_with_commas(values):
+    """The members of sets of intervals, such as those of pandas.cut, and of tuples are found among the people."""
+    people = pd.DataFrame({"Q": values, "S": list("xyxy")})
+    release = mondrian(people, qi="Q", sa="S", k=2)
+    assert len(release.buckets) == 2
+    assert mx.attacks.membership(release, pd.concat([people, people])).p.tolist() == [0.5] * 4
+
+
 def test_a_condition_that_cells_leave_open():
     """How many of the people published as m, f and * are m is not known; those of a generalised cell are known."""
     records = pd.DataFrame(
