@@ -366,6 +366,10 @@ def _domain(
     return values, np.ones(len(values))
 
 
+#: Largest number of integers that are the possible values of an attribute by default; all are in a table in memory.
+MOST_INTEGERS = 1_000_000
+
+
 def _default_domain(name: str, labels: pd.Index, nodes: Mapping[object, frozenset[object]]) -> pd.Series:
     """Return the values of the hierarchy, or all integers between the ends, or all values in sets and cells."""
     if nodes:
@@ -377,7 +381,14 @@ def _default_domain(name: str, labels: pd.Index, nodes: Mapping[object, frozense
         ends = [number for number in plain if not np.isnan(number)]
         ends += [end for span in parsed.spans.values() for end in (span.low, span.high)]
         if all(np.isfinite(end) and end == int(end) for end in ends):
-            return pd.Series(range(int(min(ends)), int(max(ends)) + 1))
+            low, high = int(min(ends)), int(max(ends))
+            if high - low >= MOST_INTEGERS:
+                raise StatementError(
+                    f"the cells of {name!r} contain {high - low + 1} integers, from {low} to {high}, but at most "
+                    f"{MOST_INTEGERS} possible values are assumed by default; pass those that are possible, "
+                    f"domain={{{name!r}: [values]}}"
+                )
+            return pd.Series(range(low, high + 1))
     elif SUPPRESSED not in texts and not parsed.spans:
         named = [parsed.sets.get(i, [text]) for i, text in enumerate(texts)]
         return pd.Series(sorted({value for cell in named for value in cell}))

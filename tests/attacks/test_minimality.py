@@ -420,3 +420,7 @@ def test_wrong_exact_values() -> None:
         downcoding(groups, Minimal(1), hierarchies=nodes)
     with pytest.raises(mx.TableError):
         downcoding(**good).judge(people.assign(A=99))
+    salaries = pd.DataFrame({"A": pd.array([0, 2**63], dtype="uint64"), "S": list("xy")})
+    algorithm = partial(mx.anonymize.mondrian, qi="A", sa="S", k=2)
+    with pytest.raises(mx.StatementError, match=f"{2**63 + 1} integers, from 0 to {2**63}"):
+        downcoding(algorithm(salaries), algorithm)
