@@ -253,7 +253,8 @@ class Withholding:
     def _published(self, rules: RuleSet) -> RuleSet:
         """Return rules with the published scores only."""
         scores = [self.scores] if isinstance(self.scores, str) else self.scores or []
-        return rules.without_scores(*(set(SCORES) - set(scores)))
+        secret = set(SCORES) - set(scores)
+        return rules.without_scores(*secret) if secret else rules  # without names, both would be dropped
 
     def _withheld(self, withheld: list[int], after: dict[int, float]) -> pd.DataFrame:
         """Return the table of withheld rules."""

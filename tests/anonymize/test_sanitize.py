@@ -135,12 +135,15 @@ def test_wrong_arguments(change):
         sanitize(arguments.pop("rules"), arguments.pop("view"), **arguments)
 
 
-def test_only_the_given_scores_are_published():
+@pytest.mark.parametrize("scores", [[], ["support"], ["confidence"], ["support", "confidence"]])
+def test_only_the_given_scores_are_published(scores):
     """Scores are published only if the limit was met with them."""
     frame = pd.DataFrame({"A": ["a"] * 10 + ["b"] * 10, "S": ["y"] * 15 + ["n"] * 5})
     table = people_of(frame, "A", "S")
     sanitized = sanitize(mx.anonymize.mine_rules(frame, qi="A", sa="S", support=0.3, confidence=0.6), table, max_p=0.8)
     assert "confidence" not in sanitized.rules.table
+    published = sanitize(mined(), people_of(EXAMPLE_1), max_p=0.99, scores=scores).rules.table
+    assert set(published) == {*QI, "Salary", *scores}
     both = sanitize(mined(), people_of(EXAMPLE_1), max_p=0.99, scores="confidence", decimals=1).rules.table
     assert set(both) == {*QI, "Salary", "confidence"}
     assert (both["confidence"] == both["confidence"].round(1)).all()
