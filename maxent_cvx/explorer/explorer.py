@@ -189,9 +189,9 @@ def picture(answer: Answer | NoAnswer, sentences: list[str], max_rows: int) -> F
     figure = Figure(figsize=(width, height + 0.2 * words.count("\n")), layout="constrained")
     if isinstance(answer, Answer):
         posterior(answer.post, ax=figure.subplots(), max_rows=max_rows)
-        figure.supxlabel(words, ha="left", x=0.01, fontsize="medium")
+        figure.supxlabel(words, ha="left", x=0.01, fontsize="medium", parse_math=False)
     else:
-        figure.text(0.02, 0.9, words, va="top")
+        figure.text(0.02, 0.9, words, va="top", parse_math=False)
     return figure
 
 

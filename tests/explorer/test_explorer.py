@@ -8,6 +8,7 @@ from base64 import b64decode
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import maxent_cvx as mx
@@ -57,6 +58,15 @@ def test_without_widgets_it_is_a_picture(monkeypatch):
     with pytest.raises(ImportError, match="pip install"):
         explorer.widget  # noqa: B018
     assert "exposed" in explorer.figure().get_supxlabel()
+
+
+def test_dollars_in_the_sentences_of_the_picture_are_dollars():
+    """Matplotlib would take what is between two dollars for a formula, and this one for a wrong one."""
+    table = pd.DataFrame({"Q": list("aabb"), "S": ["$5_^ or $6", "z"] * 2, "B": [1, 1, 2, 2]})
+    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")
+    figure = mx.explore(mx.MaxEnt(release).add(mx.P("$5_^ or $6", given={"Q": "a"}) == 0.9)).figure()
+    figure.draw_without_rendering()
+    assert any("$5_^ or $6" in text.get_text() for text in figure.texts)
 
 
 def test_nothing_else_loads_widgets():
