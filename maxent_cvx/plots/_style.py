@@ -140,7 +140,9 @@ def _keep_legend(ax: Axes) -> None:
         return
     figure.draw_without_rendering()
     box, canvas = legend.get_window_extent().extents, figure.bbox.extents
-    if np.any(box[:2] < canvas[:2]) or np.any(box[2:] > canvas[2:]):
+    others = [other.get_window_extent().extents for other in figure.axes if other is not ax]
+    covers = any(np.all(box[:2] < other[2:]) and np.all(box[2:] > other[:2]) for other in others)
+    if covers or np.any(box[:2] < canvas[:2]) or np.any(box[2:] > canvas[2:]):
         legend.set_bbox_to_anchor(None)
         legend.set_loc("best")
         legend.set_frame_on(True)

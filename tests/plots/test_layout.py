@@ -278,6 +278,16 @@ def test_legends_of_given_axes_are_on_the_canvas(engine) -> None:
     plt.close(figure)
 
 
+def test_legends_of_given_axes_do_not_cover_other_axes() -> None:
+    """Between two plots in one figure there is no room for a legend."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4))
+    for ax in (left, right):
+        plots.worst_case({LONG: pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})}, ax=ax)
+    figure.draw_without_rendering()
+    assert not overlap(left.get_legend().get_window_extent(), right.get_window_extent())
+    plt.close(figure)
+
+
 def test_no_figure_is_left_behind_where_drawing_fails() -> None:
     """An error while a plot is drawn closes the figure that it began."""
     from maxent_cvx.plots._style import axes_for
