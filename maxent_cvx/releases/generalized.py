@@ -550,13 +550,14 @@ def _check_header(table: pd.DataFrame, attribute: str) -> None:
 
 def _of_table(table: pd.DataFrame) -> dict[object, frozenset[object]]:
     """Return the exact values below every node of a table of levels; values are nodes, too."""
-    nodes: dict[object, frozenset[object]] = {}
-    leaf = pd.Series(table.iloc[:, 0].astype(object).to_numpy())
-    for level in range(table.shape[1]):
-        column = pd.Series(table.iloc[:, level].astype(object).to_numpy())
-        for node, below in leaf.groupby(column, sort=False):
-            nodes[node] = nodes.get(node, frozenset()) | frozenset(below)
-    return nodes
+    below: dict[object, set[object]] = {}
+    leaves = table.iloc[:, 0].astype(object)
+    for level in range(table.shape[1]):  # without groupby, as pandas has no intervals of integers from 2 ** 63 on
+        column = table.iloc[:, level].astype(object)
+        named = column.notna().to_numpy()
+        for node, leaf in zip(column[named], leaves[named], strict=True):
+            below.setdefault(node, set()).add(leaf)
+    return {node: frozenset(found) for node, found in below.items()}
 
 
 def _has_levels(hierarchy: Mapping[object, object]) -> bool:
