@@ -521,20 +521,33 @@ class BucketInvariants(PublishedCounts):
     def _bounds_of_each(
         self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sum the bounds on the records of a rectangle of QI tuples and values over buckets."""
-        # In a bucket of n(b) records, between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) of the n(Q) people in Q
-        # have one of the n(S) values in S (Frechet).
-        release, bucket = self.release, space.codes["bucket"][at]
-        n_buckets = release.n_qb.shape[1]
-        rectangles, rectangle = np.unique(group * n_buckets + bucket, return_inverse=True)
-        n = []
-        for axis, table in (("q", release.n_qb), ("s", release.n_sb)):
-            pairs = np.unique(np.column_stack([rectangle, space.codes[axis][at], bucket]), axis=0)
-            people = np.asarray(table[pairs[:, 1], pairs[:, 2]]).ravel()
-            n.append(np.bincount(pairs[:, 0], people, len(rectangles)))
-        whose, bucket_of = np.divmod(rectangles, n_buckets)
-        least = np.maximum(n[0] + n[1] - np.asarray(release.n_qb.sum(axis=0))[bucket_of], 0)
-        return np.bincount(whose, least, n_groups), np.bincount(whose, np.minimum(*n), n_groups)
+        q, s, bucket = (space.codes[axis][at] for axis in ("q", "s", "bucket"))
+        tables = (self.release.n_qb, q), (self.release.n_sb, s)
+        sides = [(code, np.asarray(table[code, bucket]).ravel()) for table, code in tables]
+        return _frechet_bounds(group, n_groups, bucket, np.asarray(self.release.n_qb.sum(axis=0)), sides)
+
+
+def _frechet_bounds(
+    group: np.ndarray,
+    n_groups: int,
+    bucket: np.ndarray,
+    n_b: np.ndarray,
+    sides: Sequence[tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sum the bounds on the records of a rectangle of people and values in each bucket, for each group of terms.
+
+    `sides` are, for people and for values, their codes in every term, and their numbers of records in its bucket.
+    """
+    # In a bucket of n(b) records, between max(0, n(Q) + n(S) - n(b)) and min(n(Q), n(S)) of the n(Q) people in Q have
+    # one of the n(S) values in S (Frechet).
+    rectangles, rectangle = np.unique(group * len(n_b) + bucket, return_inverse=True)
+    n = []
+    for code, records in sides:
+        first = np.unique(rectangle * (code.max(initial=0) + 1) + code, return_index=True)[1]  # each code once
+        n.append(np.bincount(rectangle[first], records[first], len(rectangles)))
+    whose, bucket_of = np.divmod(rectangles, len(n_b))
+    least = np.maximum(n[0] + n[1] - n_b[bucket_of], 0)
+    return np.bincount(whose, least, n_groups), np.bincount(whose, np.minimum(*n), n_groups)
 
 
 @published_sources.register(BucketView)
@@ -650,7 +663,6 @@ class SAConstraints(PublishedCounts):
 
     def __init__(self, table: QITable) -> None:
         super().__init__(table, [("s",)])
-        self.table = table
 
 
 @published_sources.register(QITable)
@@ -662,7 +674,7 @@ def _table_sources(table: QITable) -> tuple[QIConstraints, *tuple[SAConstraints,
 REMEDY = "correct it, give people with new values new pseudonyms, or remove it"
 
 
-class SeriesConstraints(PublishedRows):
+class SeriesConstraints(PublishedCounts):
     """sum_s P(i, s) = 1/n, for every person i; and sum_{i in b} P(i, s) = #_b(s)/n, for buckets that do not overlap."""
 
     # These are the buckets of the first release, and those of other releases that are a part of one of them, or have
@@ -674,11 +686,12 @@ class SeriesConstraints(PublishedRows):
     label = "published releases"
 
     def __init__(self, series: ReleaseSeries) -> None:
+        super().__init__(series, [("q",)])
         self.series = series
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Yield the one constraints, then the relation constraints of every release."""
-        yield counted_rows(space, ["q"], self.series.published["q",])
+        yield from super().rows(space)
         for relations, inside in zip(_relations(space, self.series), self.series.apart[1], strict=True):
             yield relations.rows(space, inside)
 
@@ -701,24 +714,17 @@ class SeriesConstraints(PublishedRows):
             multipliers.append(np.where(first[relations.bucket], np.log(share), 0.0)[inside[u][relations.bucket]])
         return counts, np.concatenate(multipliers)
 
-    def closed_bounds(self, space: Space, at: np.ndarray) -> tuple[float, float]:
-        """Sum the Frechet bounds of rectangles of people and values over buckets."""
-        series, low, high = self.series, 0.0, 0.0
-        for u, relations in enumerate(_relations(space, series)):
-            terms = at[series.buckets[u, space.codes["q"][at]] >= 0]
-            if not len(terms):
-                continue
-            bucket = series.buckets[u, space.codes["q"][terms]]
-            n_buckets = len(series.releases[u].buckets)
-            people = np.unique(np.column_stack([space.codes["q"][terms], bucket]), axis=0)[:, 1]
-            rows = np.unique(relations.row_of(terms))
-            n_q = np.bincount(people, minlength=n_buckets)
-            n_s = np.bincount(relations.bucket[rows], relations.number[rows], n_buckets)
-            n_b = np.bincount(relations.bucket, relations.number, n_buckets)
-            is_present = n_q > 0
-            low += float(np.maximum(n_q + n_s - n_b, 0)[is_present].sum())
-            high += float(np.minimum(n_q, n_s)[is_present].sum())
-        return low, high
+    def _bounds_of_each(
+        self, space: Space, at: np.ndarray, group: np.ndarray, n_groups: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        ends, q = np.zeros((2, n_groups)), space.codes["q"][at]
+        for bucket_of, relations in zip(self.series.buckets, _relations(space, self.series), strict=True):
+            present = np.flatnonzero(bucket_of[q] >= 0)
+            row = relations.row_of(at[present])
+            n_b = np.bincount(relations.bucket, relations.number, len(relations.names))
+            sides = (q[present], np.ones(len(present))), (row, relations.number[row])
+            ends += _frechet_bounds(group[present], n_groups, bucket_of[q[present]], n_b, sides)
+        return ends[0], ends[1]
 
 
 class OtherRelations(Source):

@@ -58,6 +58,9 @@ def test_assignments_satisfy_all_rows(seed: int, releases: int):
     low, high = model.bounds(P(value, who=int(person)))
     for p in (post.prob(value, who=int(person)), (every[person] == value).mean()):
         assert low - 1e-6 <= p <= high + 1e-6
+    of_all = model.bounds()
+    if (person, value) in of_all.index:
+        assert of_all.loc[(person, value), ["low", "high"]].tolist() == pytest.approx([low, high], abs=1e-6)
 
 
 @given(seed=seeds, releases=st.integers(1, 3))
