@@ -73,7 +73,7 @@ def barrier_start(
         of_sides = width @ z.min(axis=0) - mu * np.log(z[is_finite]).sum()
         return float(point.value + of_sides + proximal * ((point.m[at] - center) ** 2).sum() / 2)
 
-    for iteration in range(len(log), min(len(log) + MOST_STEPS, most_iterations) + 1):
+    for _ in range(len(log), min(len(log) + MOST_STEPS, most_iterations) + 1):
         rest = np.where(is_equation, dual.equation_sides - point.activity, 0.0)
         while True:
             center = m[at] if mu <= LAST_MU else center
@@ -84,16 +84,7 @@ def barrier_start(
                 break
             mu = max(LAST_MU, min(REDUCED * mu, mu**POWER))
             center, proximal = m[at], max(mu, LEAST_PROXIMAL)
-        residual, gap = dual.residual_and_gap(point)
-        line = {
-            "iteration": iteration,
-            "residual": residual,
-            "gap": gap,
-            "dual": point.value,
-            "dropped": dual.n_removed,
-        }
-        log.append({**line, "products": system.products, "seconds": monitor.seconds})
-        stop = monitor.tell(log[-1])
+        residual, gap, stop = log_point(log, dual, point, system, monitor)
         stalled = stalled + 1 if max(residual, gap) > 0.9 * best[0] else 0
         if max(residual, gap) < best[0]:
             best = max(residual, gap), m, z
@@ -131,6 +122,18 @@ def barrier_start(
     m = m.copy()
     m[at] = np.where(z > NO_MULTIPLIER, sign * z, 0.0).sum(axis=0)
     return m
+
+
+def log_point(
+    log: list[dict[str, float]], dual: Dual, point: Point, system: System, monitor: Monitor
+) -> tuple[float, float, bool]:
+    """Append an iteration to the log; return its residual and gap in records, and whether the monitor stops."""
+    residual, gap = dual.residual_and_gap(point)
+    log.append({
+        "iteration": len(log), "residual": residual, "gap": gap, "dual": point.value, "dropped": dual.n_removed,
+        "products": system.products, "seconds": monitor.seconds,
+    })  # fmt: skip
+    return residual, gap, monitor.tell(log[-1])
 
 
 def _to_boundary(values: np.ndarray, change: np.ndarray) -> float:

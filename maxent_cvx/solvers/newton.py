@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from .answer import Answer, Status
-from .barrier import barrier_start
+from .barrier import barrier_start, log_point
 from .dual import Dual, Point
 from .duality import empty_terms
 from .form import LinearForm
@@ -243,19 +243,10 @@ def descent(
     next_search, pause = 0, 1  # next iteration that searches zeros, and pause after a failed search
     status, is_damped, fall, within, n_tiny = Status.LIMIT, False, 0.0, 0, 0
     for iteration in range(len(log), max_iterations + 1):
-        residual, gap = dual.residual_and_gap(point)
+        residual, gap, stop = log_point(log, dual, point, system, monitor)
         error, last_residual = max(residual, gap), last_residual or residual
         # Estimated remaining decrease: if terms vanish, it shrinks in proportion to the residuals.
         may_fall = fall * min(residual / last_residual, 1.0) if last_residual else 0.0
-        line = {
-            "iteration": iteration,
-            "residual": residual,
-            "gap": gap,
-            "dual": point.value,
-            "dropped": dual.n_removed,
-        }
-        log.append({**line, "products": system.products, "seconds": monitor.seconds})
-        stop = monitor.tell(log[-1])
         stalled = stalled + 1 if error > 0.9 * best else 0  # iterations without a tenth of improvement
         if error < best:
             best, best_m = error, point.m
