@@ -251,7 +251,7 @@ class Statement(Source):
                 label = (
                     f"({combination([(event, 1.0)], -float(value))}) P({event.people or 'in the release'}) {relation} 0"
                 )
-                yield self._row(space, label, [(*event.less(value, space), Fraction(1))], *ends)
+                yield self._row(space, label, [(*event.excess(value, space), Fraction(1))], *ends)
 
     def _row(self, space: Space, label: str, events: list[Exact], low: float, high: float) -> Rows:
         """Sum coefficients as rational numbers and round once, so that they cancel exactly."""
@@ -685,13 +685,13 @@ class Ratio(NonStrict):
         return Ratio(self.numerator / divisor, self.denominator)
 
     def __le__(self, other: float) -> Statement:
-        return self.numerator - self._number(other) * self.denominator <= 0
+        return self._excess(other) <= 0
 
     def __ge__(self, other: float) -> Statement:
-        return self.numerator - self._number(other) * self.denominator >= 0
+        return self._excess(other) >= 0
 
     def __eq__(self, other: float) -> Statement:  # type: ignore[override]
-        return self.numerator - self._number(other) * self.denominator == 0
+        return self._excess(other) == 0
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self} is a ratio without a truth value; compare it with a number")
@@ -740,10 +740,11 @@ class Ratio(NonStrict):
         value, eps = check_number(value, "the value"), check_number(eps, "eps")
         return RatioStatement(self, value - eps, value + eps)
 
-    def _number(self, other: object) -> float:
+    def _excess(self, other: object) -> Probability:
+        """Return a - c b, which has the sign of a / b - c."""
         if isinstance(other, Ratio | Probability):
             raise StatementError(ODDS_RATIO)
-        return check_number(other, "the number to compare a ratio with")
+        return self.numerator - check_number(other, "the number to compare a ratio with") * self.denominator
 
     def __str__(self) -> str:
         sides = (self.numerator, self.denominator)
@@ -936,9 +937,10 @@ def read_names(who: object) -> frozenset[object]:
         raise StatementError(f"a person's name (who) must be a string or an integer, not {short_repr(strange[0])}")
     if not names:
         raise StatementError("who must name at least one person, not []")
-    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise StatementError(f"who names {twice[0]!r} twice; name each person once")
-    return frozenset(names)
+    if len(distinct := frozenset(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise StatementError(f"who names {twice!r} twice; name each person once")
+    return distinct
 
 
 def E(
@@ -1004,8 +1006,8 @@ def E(
     (True, True)
     """
     name = check_str(attribute, "attribute")
-    of_people = next(iter(P({name: "any"}, given=given, who=who).terms))
-    mean = ExpectedNumber(frozenset(), of_people.given, of_people.who, name)
+    (event,) = P({name: "any"}, given=given, who=who).terms  # P(...) checks and reads `given` and `who`
+    mean = ExpectedNumber(frozenset(), event.given, event.who, name)
     if values is None:
         return Probability({mean: 1.0})
     if not isinstance(values, Mapping | pd.Series):
@@ -1056,13 +1058,13 @@ class ExpectedNumber(Event):
         """Return whether it is a quotient of linear expressions, as the number of people in it is unknown."""
         return self._among(space)[1] is None
 
-    def less(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+    def excess(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
         """Return the coefficients of (E(attribute | given) - value) P(given), linear even if P(given) is unknown."""
         return self._products(space, self._among(space)[0], value, Fraction(1))
 
     def total_row(self, space: Space) -> sp.csr_array:
         """Return the coefficients of E(attribute | given) P(given) on p, shape (1, terms)."""
-        return _coefficients(*self.less(Fraction(0), space))
+        return _coefficients(*self.excess(Fraction(0), space))
 
     def people_row(self, space: Space) -> sp.csr_array:
         """Return the coefficients of P(given) on p, shape (1, terms)."""
@@ -1079,8 +1081,7 @@ class ExpectedNumber(Event):
     def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
         """Mark the terms of the described people, and return their share; None if it is unknown."""
         view = space.view
-        if self.attribute not in view.qi:
-            self._anything(space)
+        everybody = frozenset() if self.attribute in view.qi else self._anything(space)
         having = frozenset(item for item in self.given if item[0] in view.sensitive)
         if self.attribute in view.qi and not having:
             raise StatementError(
@@ -1088,7 +1089,7 @@ class ExpectedNumber(Event):
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
         space.axes.tell_apart(dict(self.given))  # the existence of such people is checked below
-        event = Event(having or self._anything(space), self.given - having, self.who)
+        event = Event(having or everybody, self.given - having, self.who)
         place, (_, unit) = event.exact(space)
         if not unit or (not having and view.inside.all()):
             return place > 0, 1 / unit if unit else Fraction(0)
