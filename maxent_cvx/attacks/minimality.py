@@ -333,10 +333,11 @@ class Cells:
         order = np.lexsort((s, group))
         return group[order], s[order], self.release.n_sb.data[order]
 
-    def prior(self, a: int) -> np.ndarray:
-        """Return P(exact value | cell) without the attack, shape (groups, values)."""
-        weight = np.where(self.covered[a], self.weight[a], 0.0)
-        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+    @cached_property
+    def prior(self) -> list[np.ndarray]:
+        """P(exact value | cell) without the attack, one table per attribute, shape (groups, values)."""
+        weights = [np.where(covered, weight, 0.0) for covered, weight in zip(self.covered, self.weight, strict=True)]
+        return [weight / weight.sum(axis=1, keepdims=True) for weight in weights]
 
 
 def _domain(
@@ -416,11 +417,6 @@ class ExactValues:
         """Group of each record."""
         return self.cells.classes[0][self._class]
 
-    @cached_property
-    def _prior(self) -> list[np.ndarray]:
-        """P(value | group), one table per attribute."""
-        return [self.cells.prior(a) for a in range(len(self.cells.values))]
-
     @property
     def n_tables(self) -> int:
         """Number of distinct tables, which have a multiset of tuples in each class."""
@@ -438,7 +434,7 @@ class ExactValues:
     def _multisets(self, g: int, n: int) -> Iterator[tuple[np.ndarray, float]]:
         """Yield all multisets of n tuples in the cells of a group, with their multinomial log probabilities."""
         grid = np.array(list(itertools.product(*(np.flatnonzero(covered[g]) for covered in self.cells.covered))))
-        log_p = np.sum([np.log(prior[g, grid[:, a]]) for a, prior in enumerate(self._prior)], axis=0)
+        log_p = np.sum([np.log(prior[g, grid[:, a]]) for a, prior in enumerate(self.cells.prior)], axis=0)
         for chosen in itertools.combinations_with_replacement(range(len(grid)), n):
             which = np.array(chosen)
             repeats = np.unique(which, return_counts=True)[1]
@@ -469,7 +465,7 @@ class ExactValues:
         return other
 
     def _draw(self, g: int, rng: np.random.Generator) -> list[int]:
-        return [int(rng.choice(prior.shape[1], p=prior[g])) for prior in self._prior]
+        return [int(rng.choice(prior.shape[1], p=prior[g])) for prior in self.cells.prior]
 
     def counts(self, state: np.ndarray) -> np.ndarray:
         """Count the records of each class with each value of the inferred attribute, shape (classes, values)."""
@@ -485,7 +481,7 @@ class ExactValues:
     @property
     def baseline(self) -> np.ndarray:
         """P(value | class) without the algorithm."""
-        return np.asarray(self._prior[self.a][self.cells.classes[0]])
+        return np.asarray(self.cells.prior[self.a][self.cells.classes[0]])
 
 
 # The posterior over tables: the algorithm is called on all tables, or on a sample.
@@ -906,13 +902,13 @@ def minimal_posterior(cells: Cells, a: int, k: int, nodes: Hierarchies) -> np.nd
     """Compute the exact P(exact value | group) if the release is minimal for k, shape (groups, values)."""
     if (cells.size < k).any():
         raise Infeasible(f"a group has fewer than k={k} records; check the k of the release")
-    posterior = cells.prior(a)
+    posterior = cells.prior[a].copy()
     for i, name in enumerate(cells.release.qi):  # all attributes: an impossible one makes the release impossible
         if name not in nodes:
             raise StatementError(
                 f"minimality requires a hierarchy of every attribute; pass hierarchies={{{name!r}: ...}}"
             )
-        tree, prior = _tree(cells, i, nodes), cells.prior(i)
+        tree, prior = _tree(cells, i, nodes), cells.prior[i]
         for group, n in enumerate(cells.size.tolist()):
             children = _children(cells.covered[i][group], tree, name)
             if not len(children):
@@ -1147,7 +1143,7 @@ def downcoding(
     index, columns = pd.MultiIndex.from_frame(rows), cells.values[a]
     return DowncodingResult(
         table=pd.DataFrame(p, index, columns),
-        baseline=pd.DataFrame(cells.prior(a)[group], index, columns),
+        baseline=pd.DataFrame(cells.prior[a][group], index, columns),
         records=pd.Series(count, index, name="records"),
         error=0.0 if error is None else pd.DataFrame(error, index, columns),
         cells={

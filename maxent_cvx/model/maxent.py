@@ -1069,11 +1069,8 @@ def _by_row(expected: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray])
     """Return one multiplier per row, from arrays by label."""
     if not isinstance(given, Mapping) or set(given) != set(expected):
         raise TableError(f"multipliers must be a dictionary with arrays for {join_names(list(expected))}")
-    for label, zeros in expected.items():
-        array = np.asarray(given[label])
-        if array.shape != zeros.shape or array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise TableError(f"the multipliers of {label!r} must be {len(zeros)} finite numbers")
-    return np.concatenate([np.asarray(given[label], dtype=float) for label in expected])
+    sizes = {label: len(zeros) for label, zeros in expected.items()}
+    return np.concatenate([check_array(given[i], f"the multipliers of {i!r}", n, TableError) for i, n in sizes.items()])
 
 
 def first_multipliers(model: MaxEnt, earlier: Posterior) -> np.ndarray:

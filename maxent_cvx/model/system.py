@@ -42,8 +42,8 @@ KNOWLEDGE = "correct it, allow a tolerance (+- eps), or remove it"
 class RowBlocks(Sequence[Rows]):
     """Blocks of rows over p with consecutive row numbers: the origin of the rows of a linear form."""
 
-    def __init__(self, blocks: Sequence[Rows], n_hard: int = 0) -> None:
-        self._blocks, self._n_hard = tuple(blocks), n_hard  # n_hard: number of leading blocks that are facts
+    def __init__(self, blocks: Sequence[Rows], n_facts: int = 0) -> None:
+        self._blocks, self._n_facts = tuple(blocks), n_facts  # the first blocks are facts
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -54,7 +54,7 @@ class RowBlocks(Sequence[Rows]):
     @property
     def knowledge(self) -> tuple[Rows, ...]:
         """The blocks of knowledge, after the facts."""
-        return self._blocks[self._n_hard :]
+        return self._blocks[self._n_facts :]
 
     @cached_property
     def starts(self) -> np.ndarray:
@@ -98,7 +98,7 @@ class RowBlocks(Sequence[Rows]):
 
     def remedy(self, row: int) -> str:
         """Return the remedy for a row that contradicts others."""
-        return self.find(row)[0].remedy or (PUBLISHED if row < self.starts[self._n_hard] else KNOWLEDGE)
+        return self.find(row)[0].remedy or (PUBLISHED if row < self.starts[self._n_facts] else KNOWLEDGE)
 
     def coefficients(self, row: int) -> Coefficients:
         """Return the distinct coefficients of a row, as typed if available, and the terms of each."""
@@ -266,8 +266,8 @@ class KnowledgeBase:
     def form(self) -> LinearForm:
         """All rows as one sparse system over counts of records."""
         published, *others = (group.rows for group in self.groups.values())
-        n_facts = len(self.facts) - 1
-        facts, knowledge = (list(itertools.chain(*part)) for part in (others[:n_facts], others[n_facts:]))
+        n_others = len(self.facts) - 1  # sources of facts besides the published one
+        facts, knowledge = (list(itertools.chain(*part)) for part in (others[:n_others], others[n_others:]))
         knowledge.sort(key=lambda rows: rows.penalty is not None)
         weights = self.space.weights
         weights = weights if self.space.prior is None else weights * self.space.prior_density
@@ -302,7 +302,8 @@ def assemble_system(
 ) -> LinearForm:
     """Stack rows over p into one system over counts x = N p; the soft rows of `knowledge` are last."""
     blocks = RowBlocks([*published, *facts, *knowledge], len(published) + len(facts))
-    n_published, n_facts = sum(map(len, published)), sum(map(len, published)) + sum(map(len, facts))
+    n_published = sum(map(len, published))
+    n_facts = n_published + sum(map(len, facts))
     empty = sp.csr_array((0, len(weights)))
     # Dividing rows keeps equal columns equal; sharing them leaves few entries to divide.
     others = SharedColumns([rows.matrix for rows in blocks[len(published) :]] or [empty])
@@ -376,9 +377,8 @@ def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:
 
 def _penalties(knowledge: Sequence[Rows], scale: np.ndarray) -> Penalties | None:
     """Return the costs of the soft rows, which are last; a value v is v * scale records."""
-    soft = [rows for rows in knowledge if rows.penalty is not None]
-    if not sum(map(len, soft)):
+    pairs = [rows.penalty.variance_and_slope(len(rows)) for rows in knowledge if rows.penalty is not None and len(rows)]
+    if not pairs:
         return None
-    pairs = [rows.penalty.variance_and_slope(len(rows)) for rows in soft if rows.penalty is not None]
     variance, slope = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return Penalties(variance, slope).scaled(scale[-len(variance) :])

@@ -211,12 +211,12 @@ class DualNewton(ConicSolver):
 
 def cone_program(data: Mapping[str, Any]) -> ConeProgram:
     """Return the cone program to which CVXPY has compiled a problem."""
-    dims, compiled, curved = data[DualNewton.DIMS], data[s.PARAM_PROB], data.get(s.P)
-    if dims.zero + dims.nonneg + 3 * dims.exp < len(data[s.B]):  # CVXPY does not announce the cones of xexp
+    dims, compiled, curved, b = data[DualNewton.DIMS], data[s.PARAM_PROB], data.get(s.P), data[s.B]
+    if dims.zero + dims.nonneg + 3 * dims.exp < len(b):  # CVXPY does not announce the cones of xexp
         raise SolverError(f"the problem has cones that DUAL_NEWTON does not support, such as those of xexp. {TAKES}")
     # Rows are b - A z in a cone. An infinite side is a row that is always true (x <= inf) or that no number satisfies.
-    false = np.isinf(data[s.B])
-    false[dims.zero : dims.zero + dims.nonneg] &= data[s.B][dims.zero : dims.zero + dims.nonneg] < 0
+    false, inequalities = np.isinf(b), slice(dims.zero, dims.zero + dims.nonneg)
+    false[inequalities] &= b[inequalities] < 0
     if n_false := int(false.sum()):
         raise SolverError(
             f"the problem has {pluralize(n_false, 'row')} with an infinite constant that no finite number satisfies, such "
@@ -236,7 +236,7 @@ def cone_program(data: Mapping[str, Any]) -> ConeProgram:
         return f"column {column}"
 
     P = sp.csc_array(curved) if curved is not None and curved.nnz else None
-    return ConeProgram(data[s.C], matrix, data[s.B], dims.zero, dims.nonneg, dims.exp, where, P)
+    return ConeProgram(data[s.C], matrix, b, dims.zero, dims.nonneg, dims.exp, where, P)
 
 
 def register_with_cvxpy() -> str:
