@@ -97,15 +97,15 @@ def united_values(several: Sequence[pd.Index]) -> tuple[list[np.ndarray], pd.Ind
         raise TableError(
             f"column {several[0].name!r} has different ordered categories in different partitions; use the same in all"
         )
-    together = pd.concat([pd.Series(values) for values in several], ignore_index=True)
-    if together.dtype.kind == "f":
+    values_of_all = pd.concat([pd.Series(values) for values in several], ignore_index=True)
+    if values_of_all.dtype.kind == "f":
         whole = [values for values in several if values.dtype.kind in "iu" and len(values)]
         if any(max(abs(int(values.min())), int(values.max())) > LARGEST_EXACT for values in whole):
             raise TableError(
                 f"column {several[0].name!r} contains integers beyond 2^53 in some partitions, but floating-point "
                 "numbers, which cannot represent them, in others; convert them to one type first"
             )
-    codes, united = factorize(together.rename(str(several[0].name)))
+    codes, united = factorize(values_of_all.rename(str(several[0].name)))
     ends = np.cumsum([len(values) for values in several])
     return np.split(codes, ends[:-1]), united
 
@@ -433,8 +433,8 @@ def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> Par
         n_s = np.zeros(len(labels), dtype=np.int64)
         n_s[s] = counts_of_part.values.records
         codes = [np.asarray(code)[q] for code in tuples.labels.codes]
-        seen = checksum([*codes, counts_of_part.tuples.records, n_s, [counts_of_part.buckets]])
-        makers.append(then(part.make, make_part, whole, q, smallest(tuples.records[q]), seen, part.name))
+        first_checksum = checksum([*codes, counts_of_part.tuples.records, n_s, [counts_of_part.buckets]])
+        makers.append(then(part.make, make_part, whole, q, smallest(tuples.records[q]), first_checksum, part.name))
     sizes = [
         PartSize(int(counts_of_part.tuples.records.sum()), counts_of_part.buckets, len(counts_of_part.tuples.labels))
         for counts_of_part in counts
@@ -458,7 +458,7 @@ def count_records(rows: pd.DataFrame, roles: Roles, name: str) -> PartCounts | N
 
 
 def make_part(
-    rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.ndarray, seen: int, name: str
+    rows: pd.DataFrame, whole: Whole, q_numbers: np.ndarray, n_q: np.ndarray, first_checksum: int, name: str
 ) -> ReleasePart:
     """Count the records of a partition by bucket, or raise if they differ from those of the first pass."""
     roles = whole.roles
@@ -472,7 +472,7 @@ def make_part(
     n_qb = tally(q, b, (len(tuples), len(buckets)), records)
     known = s >= 0
     n_sb = tally(s[known], b[known], (len(values), len(buckets)), records[known])
-    if seen != checksum([*codes, n_qb.sum(axis=1), n_sb.sum(axis=1), [len(buckets)]]):
+    if first_checksum != checksum([*codes, n_qb.sum(axis=1), n_sb.sum(axis=1), [len(buckets)]]):
         raise TableError(f"{name} has changed since the release was made; make the release again")
     return ReleasePart(
         roles.qi, roles.sensitive, roles.bucket, multi_index(levels, codes, list(roles.qi)), values,
@@ -509,19 +509,19 @@ def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
     import pyarrow as pa
 
     ordered = {pa.types.is_dictionary(each) and each.ordered for each in types}
-    plain = list(dict.fromkeys(each.value_type if pa.types.is_dictionary(each) else each for each in types))
-    lists = [each for each in types if pa.types.is_dictionary(each) and _sort_of(each.value_type) != "text"]
+    of_values = list(dict.fromkeys(each.value_type if pa.types.is_dictionary(each) else each for each in types))
+    categories = [each for each in types if pa.types.is_dictionary(each) and _sort_of(each.value_type) != "text"]
     # Parquet files keep the order of texts only.
-    if any(each.ordered or isinstance(each.value_type, pa.BaseExtensionType) for each in lists):
+    if any(each.ordered or isinstance(each.value_type, pa.BaseExtensionType) for each in categories):
         raise TableError(
-            f"column {name!r} contains {'ordered ' if True in ordered else ''}categories of {plain[0]}, which Parquet "
+            f"column {name!r} contains {'ordered ' if True in ordered else ''}categories of {of_values[0]}, which Parquet "
             "files, through which records are shuffled by bucket, cannot store; convert them to str first, "
             ".cat.rename_categories(str)"
         )
     try:
-        if len(ordered) > 1 or len({_sort_of(each) for each in plain} - {"null"}) > 1:
+        if len(ordered) > 1 or len({_sort_of(each) for each in of_values} - {"null"}) > 1:
             raise pa.ArrowTypeError
-        schemas = [pa.schema([(name, each)]) for each in plain]
+        schemas = [pa.schema([(name, each)]) for each in of_values]
         common = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     except pa.ArrowTypeError:
         listed = ", ".join(str(each) for each in dict.fromkeys(types))
@@ -567,9 +567,9 @@ def together(tables: Sequence[pa.Table]) -> pa.Table:
     """Concatenate tables of the same types."""
     import pyarrow as pa
 
-    joined = pa.concat_tables(tables)
-    check_orders(joined)
-    return joined
+    table = pa.concat_tables(tables)
+    check_orders(table)
+    return table
 
 
 def check_orders(table: pa.Table) -> None:
@@ -599,21 +599,21 @@ class BucketRows:
     Two buckets with the same hash, which is unlikely, stay in the same partition; this has no other effect.
     """
 
-    numbers: np.ndarray  # one per bucket: its hash, ascending
+    hashes: np.ndarray  # one per bucket, ascending
     rows: np.ndarray  # one per bucket: number of rows
 
     @classmethod
     def united(cls, several: Sequence[BucketRows]) -> BucketRows:
         """Return the buckets of several pieces together."""
-        numbers, place = np.unique(np.concatenate([part.numbers for part in several]), return_inverse=True)
-        rows = np.bincount(place, np.concatenate([part.rows for part in several]), len(numbers))
-        return cls(numbers, rows.astype(np.int64))
+        hashes, place = np.unique(np.concatenate([part.hashes for part in several]), return_inverse=True)
+        rows = np.bincount(place, np.concatenate([part.rows for part in several]), len(hashes))
+        return cls(hashes, rows.astype(np.int64))
 
     def bounds(self, n: int) -> np.ndarray:
         """Return the starts, except the first, of at most n ranges of hashes with similar numbers of rows."""
         ends = np.cumsum(self.rows)
         place = (ends - 1) * n // int(ends[-1])
-        return self.numbers[1:][place[1:] > place[:-1]]
+        return self.hashes[1:][place[1:] > place[:-1]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -646,16 +646,16 @@ def _hashed_values(values: pd.Index) -> np.ndarray:
 
 def count_buckets(rows: pd.DataFrame, bucket: str) -> BucketRows:
     """Count the rows of each bucket of a piece; rows without a bucket raise an error when they are counted later."""
-    numbers, counts = np.unique(hashed(rows[bucket].dropna()), return_counts=True)
-    return BucketRows(numbers, smallest(counts))
+    hashes, counts = np.unique(hashed(rows[bucket].dropna()), return_counts=True)
+    return BucketRows(hashes, smallest(counts))
 
 
 def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs of pieces that share a bucket, which connect all pieces that share buckets."""
-    numbers = np.concatenate([size.numbers for size in sizes])
-    piece = np.repeat(np.arange(len(sizes), dtype=np.int32), [len(size.numbers) for size in sizes])
-    order = np.argsort(numbers, kind="stable")
-    same = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
+    hashes = np.concatenate([size.hashes for size in sizes])
+    piece = np.repeat(np.arange(len(sizes), dtype=np.int32), [len(size.hashes) for size in sizes])
+    order = np.argsort(hashes, kind="stable")
+    same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
     return piece[order][same], piece[order][same + 1]
 
 
@@ -672,20 +672,20 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
     graph = sp.coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(len(sizes), len(sizes)))
     _, unit = connected_components(graph, directed=False)
     groups: list[Group] = []
-    slot, middle = -1, 0.0
+    slot, n_before = -1, 0
     for pieces in [np.flatnonzero(unit == i) for i in pd.unique(unit)]:
         n_rows = int(rows[pieces].sum())
-        slot_of_bucket = int((middle + n_rows / 2) * n / total)
-        middle += n_rows
+        slot_of_unit = int((n_before + n_rows / 2) * n / total)  # of its middle row
+        n_before += n_rows
         if n_rows * n > MOST_TIMES * total:
             buckets = BucketRows.united([sizes[int(i)] for i in pieces])
             groups.append(Group(pieces, buckets.bounds(round(n_rows * n / total))))
             slot = -1
-        elif slot_of_bucket == slot:
+        elif slot_of_unit == slot:
             groups[-1] = Group(np.concatenate([groups[-1].pieces, pieces]))
         else:
             groups.append(Group(pieces))
-            slot = slot_of_bucket
+            slot = slot_of_unit
     return groups
 
 
@@ -715,14 +715,14 @@ class ParquetRows:
         """Read all or some columns in batches of `rows` rows, or one batch per piece."""
         import pyarrow as pa
 
-        names = self.schema.names if columns is None else list(columns)
-        schema = pa.schema([self.schema.field(name) for name in names])
+        read = self.schema.names if columns is None else list(columns)
+        schema = pa.schema([self.schema.field(name) for name in read])
         for path, groups in self.pieces:
             with opened(path) as file:
                 if rows is None:
-                    yield cast(file.read_row_groups(list(groups), columns=names), schema, path)
+                    yield cast(file.read_row_groups(list(groups), columns=read), schema, path)
                     continue
-                for batch in file.iter_batches(rows, list(groups), names):
+                for batch in file.iter_batches(rows, list(groups), read):
                     yield cast(pa.table(batch), schema, path)
 
 
@@ -926,7 +926,7 @@ def arrow_table(part: Records) -> pa.Table:
             f"{part.name} has a column of several types, or of a type that Parquet cannot store: {reason}; "
             "convert it to one type first, .astype(str)"
         ) from None
-    common_schema([table.schema], table.column_names)
+    common_schema([table.schema], table.column_names)  # refuses categories that Parquet files cannot store
     return table
 
 
@@ -966,10 +966,10 @@ def read_together(pieces: list[ParquetRows]) -> ParquetRows:
 def joined(release: PartitionedRelease, executor: Executor) -> dict[str, Any]:
     """Return the arguments of a Release in memory, from all parts."""
     parts: list[ReleasePart] = executor.gather(executor.made(release.makers))
-    together = pd.concat([part.buckets.to_series() for part in parts], ignore_index=True).rename(release.bucket)
-    place, buckets = factorize(together)
-    if len(buckets) < len(together):
-        twice = together[together.duplicated()].unique()
+    of_parts = pd.concat([part.buckets.to_series() for part in parts], ignore_index=True).rename(release.bucket)
+    place, buckets = factorize(of_parts)
+    if len(buckets) < len(of_parts):
+        twice = of_parts[of_parts.duplicated()].unique()
         raise TableError(f"buckets must be in a single partition each, but two contain {join_names(twice)}")
     wide = []
     for part in parts:  # replace local row numbers by global ones

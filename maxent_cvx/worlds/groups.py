@@ -290,7 +290,7 @@ def shares(
     share = np.zeros_like(log_factor)
     scale = np.where(np.isfinite(total), total, np.nan)[:, None]
     for item in reversed(range(n_items)):
-        for states in _some(layers[item], n_groups * n_kinds):
+        for states in _batches(layers[item], n_groups * n_kinds):
             at = lattice.neighbours(states, 1)
             after[:, states], of_kind, of_all = log_sum(after[:, at] + log_factor[:, item, :, None], axis=1)
             through = np.exp(before[:, states] + after[:, states] - scale) / np.maximum(of_all, 1.0)
@@ -304,7 +304,7 @@ def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.nd
     before = np.full((n_groups, lattice.n_states + 1), -np.inf)
     before[:, 0] = 0.0
     for item, layer in enumerate(layers[1 : log_factor.shape[1] + 1]):
-        for states in _some(layer, n_groups * n_kinds):
+        for states in _batches(layer, n_groups * n_kinds):
             at = lattice.neighbours(states, -1)
             before[:, states], *_ = log_sum(before[:, at] + log_factor[:, item, :, None], axis=1)
     return before
@@ -320,7 +320,7 @@ def log_sum(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
         return top.squeeze(axis) + np.log(total), term, total
 
 
-def _some(states: np.ndarray, width: int) -> list[np.ndarray]:
+def _batches(states: np.ndarray, width: int) -> list[np.ndarray]:
     """Split a layer into parts to bound the memory."""
     n = 1 + len(states) * width // AT_ONCE
     return [states] if n == 1 else np.array_split(states, n)
@@ -367,7 +367,7 @@ def weighed(
         (groups.tuples, groups.values, to_values & ~too_large, False),
         (groups.values, groups.tuples, ~to_values & ~too_large, True),
     ):
-        for group, item, kind, places in _alike(assigned, kinds, np.flatnonzero(selected)):
+        for group, item, kind, places in _of_same_places(assigned, kinds, np.flatnonzero(selected)):
             i, k = assigned.indices[item][:, :, None], kinds.indices[kind][:, None, :]
             total, share = shares(log_prior[k, i] if transposed else log_prior[i, k], places)
             item_at, kind_at = (
@@ -417,7 +417,7 @@ def _log_orders(table: sp.csc_array) -> np.ndarray:
     return np.asarray(np.add.reduceat(gammaln(table.data + 1.0), table.indptr[:-1]))
 
 
-def _alike(
+def _of_same_places(
     assigned: sp.csc_array, kinds: sp.csc_array, selected: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Group the groups whose kinds have the same numbers of places, in any order."""
