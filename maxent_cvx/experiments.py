@@ -53,7 +53,7 @@ from .model.explain import solved_rows
 from .model.maxent import MaxEnt
 from .model.measure import Measure, Measures, can_be_called, own_name
 from .model.posterior import Posterior
-from .releases.readers import read_cells
+from .releases.readers import with_cells
 from .releases.release import Release
 from .releases.series import ReleaseSeries
 from .solvers.backends import SOLVERS, Backend, as_backend, find
@@ -696,7 +696,7 @@ def quantify(
     check_optional_bool(progress, "progress")
     workers = Workers.asked(n_jobs, client)
     if release.generalized:
-        original = read_cells(release, original)
+        original = with_cells(release, original)
     score = _scoring(measure, original)
     if wrong := [bound for bound in knowledge if not isinstance(bound, tuple | list) or len(bound) != 2]:
         raise StatementError(f"each bound in knowledge must be a pair (K+, K-), not {short_repr(wrong[0])}")

@@ -24,6 +24,7 @@ from ..attacks.reconstruction import Statistic
 from ..releases.base import View
 from ..releases.generalized import GroupedRelease, is_suppressed, label_of, parse, text_of
 from ..releases.qi_table import QITable
+from ..releases.readers import with_cells
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..rules import RuleSet
@@ -488,11 +489,12 @@ def read_input(options: ExposureOptions) -> CommandInput:
     if (
         isinstance(source.view, Release)
         and source.view.generalized
-        and not _are_cells(original[source.qi], source.view)
+        and not _are_cells(with_cells(source.view, original)[source.qi], source.view)
     ):
         raise TableError(
-            f"the quasi-identifiers of {_name(options.original)} (given as --original) are exact, but those of the release are "
-            f"generalized; give --population {shlex.quote(options.original)} too, to determine everybody's group"
+            f"the quasi-identifiers of {_name(options.original)} (given as --original) are exact, but those of the "
+            "release are generalized, and not everybody is in exactly one of its groups; give --population "
+            f"{shlex.quote(options.original)} too, to determine everybody's group"
         )
     return replace(source, original=original)
 

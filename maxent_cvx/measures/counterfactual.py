@@ -33,9 +33,9 @@ from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.base import OUTSIDE, BucketView, View
-from ..releases.generalized import coverage, groups_of
+from ..releases.generalized import coverage
 from ..releases.qi_table import QITable
-from ..releases.readers import read_cells
+from ..releases.readers import cell_positions, read_cells
 from ..releases.series import ReleaseSeries
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
@@ -292,7 +292,7 @@ def _kinds(post: Posterior, original: pd.DataFrame, publishes: bool) -> Counterf
         original = read_cells(view, original)
     data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)
     (group, tuples), (value, values) = data.tuples(), data.values()
-    q, s = _positions(view, tuples)[group], view.sensitive_values.get_indexer(values)[value]
+    q, s = cell_positions(view, tuples)[group], view.sensitive_values.get_indexer(values)[value]
     b = np.full(len(original), -1)
     if isinstance(view, BucketView):
         if is_given:
@@ -316,18 +316,6 @@ def _kinds(post: Posterior, original: pd.DataFrame, publishes: bool) -> Counterf
     kind = group_codes([own, q, s, b + 1], sizes)  # b = -1 without buckets
     first = np.unique(kind, return_index=True)[1]
     return Counterfactual(view, kind, first, q[first], s[first], b[first], tuples[own[first]], p[q[first]])
-
-
-def _positions(view: View, tuples: pd.MultiIndex) -> np.ndarray:
-    """Return positions in a view of distinct tuples, or of the only cell that covers each; -1 for none or several."""
-    q = view.quasi_identifiers.get_indexer(tuples)
-    if view.generalized and (q < 0).any():
-        cells, people = (index.to_frame(index=False) for index in (view.quasi_identifiers, tuples))
-        cell, person = groups_of(cells, people, None, {})[2].nonzero()
-        q = np.full(len(tuples), -1)
-        q[person] = cell
-        q[np.bincount(person, minlength=len(q)) > 1] = -1
-    return q
 
 
 def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool:

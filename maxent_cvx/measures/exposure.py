@@ -288,7 +288,8 @@ def exposed(
     threshold : float
         A probability. A P(s | q) that is below it by no more than the certified error counts as reaching it.
     original : DataFrame, optional
-        The original records, to measure the attack's success.
+        The original records, to measure the attack's success. For a generalized release, the generalized records, or
+        the exact ones if each is in one cell; cells of a hierarchy are not recognized.
     sensitive : object, optional
         The values that count: one value or a list; by default all. For several sensitive attributes a tuple is a
         combination of their values; ``{"Disease": ["HIV", "Flu"]}`` means these values, whatever the others are, and

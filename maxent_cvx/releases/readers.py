@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._utils.errors import StatementError, TableError, join_names, short_repr, unknown_name
 from .._utils.tables import (
+    Microdata,
     check_labels,
     check_no_count,
     check_once,
@@ -28,6 +29,7 @@ from .generalized import (
     check_readable,
     generalised_cells,
     group_names,
+    groups_of,
     label_of,
     population_groups,
     read_hierarchies,
@@ -185,6 +187,33 @@ def read_cells(view: View, records: pd.DataFrame) -> pd.DataFrame:
     assert not isinstance(read, GroupedRelease)  # there is no population
     is_known = view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(read.qi_columns)) >= 0
     return records.assign(**read.qi_columns) if is_known.all() else records
+
+
+def with_cells(view: View, records: pd.DataFrame) -> pd.DataFrame:
+    """Return records with the cells that they have or are in, see :func:`cell_positions`; others are not changed."""
+    records = read_cells(view, records)
+    group, tuples = Microdata(records, view.qi, view.sensitive).tuples()
+    q = cell_positions(view, tuples)
+    if (q < 0).any():
+        return records
+    cells = view.quasi_identifiers[q[group]]
+    return records.assign(**{name: cells.get_level_values(name).to_numpy() for name in view.qi})
+
+
+def cell_positions(view: View, tuples: pd.MultiIndex) -> np.ndarray:
+    """Return positions in a view of distinct tuples, or of the only cell that covers each; -1 for none or several."""
+    q = view.quasi_identifiers.get_indexer(tuples)
+    if not view.generalized or (q >= 0).all():
+        return q
+    cells, people = (index.to_frame(index=False) for index in (view.quasi_identifiers, tuples))
+    try:
+        cell, person = groups_of(cells, people, None, {})[2].nonzero()
+    except TableError:  # a cell covers none of the tuples, for example a node of a hierarchy
+        return q
+    q = np.full(len(tuples), -1)
+    q[person] = cell
+    q[np.bincount(person, minlength=len(q)) > 1] = -1
+    return q
 
 
 def _each(

@@ -27,6 +27,8 @@ from ..plots._style import shortened
 from ..plots.posterior import most_exposed
 from ..plots.posterior import posterior as plot_posterior
 from ..plots.risk import exposure as plot_exposure
+from ..releases.base import View
+from ..releases.readers import with_cells
 from ..sources.statements import Statement
 from ..terms.people import OTHERS
 from .data import ReportData
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from ..measures.events import Intervals
-    from ..releases.base import View
 
 #: Probabilities this close to 0 or 1 are written as 0 or 1, since solvers consider them exact.
 NEAR = 1e-9
@@ -411,7 +412,8 @@ def records_table(data: ReportData) -> Table:
     index = data.exposure.who.index
     levels = [index.get_level_values(i) for i, name in enumerate(index.names) if name != "who"]
     inferred = dict(zip(pd.MultiIndex.from_arrays(levels), who_values(data), strict=True))
-    code, tuples = sort_distinct(original[list(view.qi)])
+    placed = with_cells(view, original) if isinstance(view, View) and view.generalized else original
+    code, tuples = sort_distinct(placed[list(view.qi)])
     at = np.flatnonzero(np.array([key in inferred for key in tuples])[code])
     shown = at[: data.settings.rows]
     groups = tuples[code[shown]]

@@ -12,7 +12,7 @@ from .._utils.associations import Associations, mine_associations
 from .._utils.errors import StatementError, join_names
 from .._utils.formatting import TablePreview
 from .._utils.validation import check_dataframe, check_int
-from ..releases.readers import read_cells
+from ..releases.readers import with_cells
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
@@ -149,7 +149,7 @@ class StrongestAssociations(Source):
             return self.original
         table, view = check_dataframe(self.original, "the original records"), space.view
         if view.generalized:
-            table = read_cells(view, table)
+            table = with_cells(view, table)
         return mine_associations(
             table, qi=view.qi, sa=view.sensitive, min_support=self.min_support, attributes=self.attributes
         )

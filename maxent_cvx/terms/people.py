@@ -13,10 +13,10 @@ import pandas as pd
 from .._utils.errors import LargeModel, StatementError, TableError, join_names, pluralize, short_repr, unknown_name
 from .._utils.formatting import ReprMixin
 from .._utils.tables import Microdata, repeated, sort_distinct
-from .._utils.validation import check_known, check_str, is_text
+from .._utils.validation import check_dataframe, check_known, check_str, is_text
 from ..releases.base import BucketView, View
 from ..releases.partitioned import PartitionedRelease
-from ..releases.readers import read_cells
+from ..releases.readers import with_cells
 
 # Descriptions of people: tables of quasi-identifiers indexed by name, checked against a view.
 
@@ -215,7 +215,13 @@ def count_terms(
     """Count the original records of every term."""
     if id is not None:
         check_str(id, "id")
-    data = Microdata(records, view.qi, view.sensitive, getattr(view, "bucket", None), None if id in view.qi else id)
+    bucket = getattr(view, "bucket", None)
+    if isinstance(view, BucketView) and view.generalized and bucket not in check_dataframe(records, "the table"):
+        records = with_cells(view, records)
+        q = view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(records[list(view.qi)]))
+        # Every cell is a group; of an unknown cell the group does not matter.
+        records = records.assign(**{view.bucket: view.buckets[view.n_qb.indices[q]]})
+    data = Microdata(records, view.qi, view.sensitive, bucket, None if id in view.qi else id)
     known = data.frame[view.columns]
     if len(people):
         known.insert(0, "who", _names(data.frame, people, id))
@@ -228,8 +234,8 @@ def count_terms(
 
 def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.ndarray:
     """Count the original records of every QI tuple and sensitive value, n(q, s)."""
-    if isinstance(view, View) and view.generalized:
-        records = read_cells(view, records)
+    if is_generalized := isinstance(view, View) and view.generalized:
+        records = with_cells(view, records)
     data = Microdata(records, view.qi, view.sensitive)
     (group, tuples), (value, values) = data.tuples(), data.values()
     q, s = view.quasi_identifiers.get_indexer(tuples), view.sensitive_values.get_indexer(values)
@@ -240,7 +246,8 @@ def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.nd
     n = view.n_values if isinstance(view, BucketView) else view.n_s
     if n is not None:  # with counterfeits, an upper bound
         sums["sensitive value"] = (lambda counts: counts.reshape(shape).sum(axis=0), n, view.n_s is None)
-    return _counted(at, shape[0] * shape[1], sums, view, strangers).reshape(shape)
+    exact = ", or exact records that are in one cell each" * is_generalized
+    return _counted(at, shape[0] * shape[1], sums, view, strangers, exact).reshape(shape)
 
 
 def _counted(

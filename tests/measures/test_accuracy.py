@@ -169,5 +169,26 @@ def test_generalised_records_are_read_as_in_the_release():
     difference = mx.measures.counterfactual(post, table)["difference"].to_numpy()
     assert difference == pytest.approx([1 / 2, 1 / 2, 1 / 6, 1 / 6, 1 / 3])
     assert exposure.people == 2  # without their record P(x) is 1 / 2 in their group
-    with pytest.raises(TableError, match="pass the published table"):
-        overall_divergence(post, table.assign(age=[20, 21, 30, 31, 32], sex="m"))
+
+
+def test_exact_records_of_a_generalised_release_are_found_in_their_cells():
+    """Measures of the exact records are those of their cells; records in no cell, or in two, are refused."""
+    exact = pd.DataFrame({"age": [20, 21, 25, 30, 31, 38], "zip": [1, 2, 2, 2, 1, 2], "s": list("xxyxyy")})
+    cells = exact.assign(age=np.where(exact["age"] < 30, "20-29", "[30, 40)"), zip="*")
+    release = mx.Release.from_generalized(cells, qi=["age", "zip"], sa="s")
+    knows = mx.MaxEnt(release).solve()
+    for measure in (overall_divergence, term_divergence):
+        assert measure(knows, exact) == pytest.approx(measure(knows, cells)) == pytest.approx(0)
+    assert mx.measures.exposed(knows, 0.6, exact).attack_success == pytest.approx(2 / 3)
+    without_her = [mx.measures.exposed(knows, 0.6, table, baseline="without her") for table in (exact, cells)]
+    assert without_her[0].people == without_her[1].people == 4
+    mined = [mx.MaxEnt(release).add(mx.StrongestAssociations(table, 1, 0, min_support=1)) for table in (exact, cells)]
+    assert [*mined[0].knowledge] == [*mined[1].knowledge]
+    assert mined[0].solve().conditional().equals(mined[1].solve().conditional())
+    for age in (19, 45):
+        with pytest.raises(TableError):
+            overall_divergence(knows, exact.assign(age=[age, *exact["age"][1:]]))
+    overlapping = cells.assign(age=["20-31"] * 3 + ["30-40"] * 3)
+    post = mx.MaxEnt(mx.Release.from_generalized(overlapping, qi=["age", "zip"], sa="s")).solve()
+    with pytest.raises(TableError):  # 30 and 31 are in both cells
+        overall_divergence(post, exact)

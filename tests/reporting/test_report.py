@@ -260,6 +260,17 @@ def test_no_original_record_unless_requested(post, hospital):
     assert [text for text, _ in row] == ["6", "female", "junior", "Breast Cancer", "Breast Cancer", "yes"]
 
 
+def test_exact_records_of_exposed_cells():
+    """The original records of an exposed cell are shown whether they are generalised or exact."""
+    exact = pd.DataFrame({"age": [20, 25, 30, 31], "s": list("xxxy")})
+    cells = exact.assign(age=["20-29", "20-29", "30-39", "30-39"])
+    post = mx.MaxEnt(mx.Release.from_generalized(cells, qi="age", sa="s")).solve()
+    for table in (exact, cells):
+        html = mx.report(post, original=table, records=True, progress=False).html
+        rows = read(html).table("Original records of exposed groups")
+        assert [[text for text, _ in row] for row in rows] == [[row, "20-29", "x", "x", "yes"] for row in "01"]
+
+
 def test_risk_and_utility(post, hospital):
     """Re-identification risks and loss of information are those of the measures; utility needs the original."""
     page = read(mx.report(post, original=hospital, population=100).html)
