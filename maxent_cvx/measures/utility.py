@@ -70,7 +70,7 @@ def marginal_distance(
         P* is estimated as in :func:`query_error`: for a release by n(q, b) n(s, b) / n(b) in each bucket; a generalised
         value is divided equally among the exact values that it covers.
     original : DataFrame
-        The original records.
+        The original records; for a population, the exact ones of the people in the release.
     attributes : str or several, optional
         The QI attributes to compare; by default all.
     hierarchies : dict, optional
@@ -110,23 +110,21 @@ def marginal_distance(
     Degree, Disease            0.358      0.416
     """
     view, data = _compared(published, original, attributes)
-    nodes, inside, qi = read_hierarchies(hierarchies), view.inside, data.qi
-    estimate = estimated_counts(published)[:, inside]
-    n = view.n_records if inside.all() else round(float(estimate.sum()))
+    nodes, qi = read_hierarchies(hierarchies), data.qi
+    estimate, n = _inside(view, published)
     if n != len(original):
         raise TableError(_numbers_differ(view, n, original))
     s, values = data.values()
-    known = view.sensitive_values[inside]
+    known = view.sensitive_values[view.inside]
     s, sensitive = _places(view, known, values)[s], ", ".join(view.sensitive)
     marginals = {}
     for name in qi:
         i = view.qi.index(name)
         published_values = view.quasi_identifiers.levels[i]
-        code, exact = pd.factorize(original[name], sort=True)
-        if isinstance(view, GroupedRelease):  # a population has exact values, more than the records
-            exact = published_values.append(exact.difference(published_values))
-            code = exact.get_indexer(pd.Index(original[name]))
-        cover = shares_covered(published_values, pd.Index(exact), name, nodes)
+        code, found = pd.factorize(original[name], sort=True)
+        exact = _exact_values(view, name, pd.Index(found))
+        code = exact.get_indexer(pd.Index(found))[code]
+        cover = shares_covered(published_values, exact, name, nodes)
         of_level = np.zeros((len(published_values), len(known)))
         np.add.at(of_level, np.asarray(view.quasi_identifiers.codes[i]), estimate)
         of_both = cover.T @ of_level
@@ -153,6 +151,27 @@ def _compared(
             f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
         )
     return view, data
+
+
+def _inside(view: View, published: Release | Posterior) -> tuple[np.ndarray, int]:
+    """Return the estimated numbers of records of people in the release, and the number of these people."""
+    estimate = estimated_counts(published)
+    if view.inside.all():
+        return estimate, view.n_records
+    return estimate[:, view.inside], round(float(estimate[:, view.inside].sum()))
+
+
+def _exact_values(view: View, name: str, found: pd.Index) -> pd.Index:
+    """Return the exact values of an attribute: those found in the original records, or those of the population."""
+    if not isinstance(view, GroupedRelease):
+        return found
+    of_population = view.quasi_identifiers.levels[view.qi.index(name)]
+    if not (is_known := found.isin(of_population)).all():
+        raise TableError(
+            f"the original contains {join_names(found[~is_known])} as {name!r}, which nobody in the population has; pass "
+            "the exact records of the people in the release"
+        )
+    return of_population
 
 
 def _numbers_differ(view: View, n: int, original: pd.DataFrame) -> str:
@@ -207,7 +226,7 @@ def query_error(
         The estimate is the sum of N P(q, s) over the query; for a release, N P(q, s) is the sum of n(q, b) n(s, b) / n(b)
         over buckets, the maximum-entropy answer. Generalised values are divided equally among the covered exact values.
     original : DataFrame
-        The original records.
+        The original records; for a population, the exact ones of the people in the release.
     queries : int
         Number of queries. Queries that count no record are drawn again.
     attributes : str or several, optional
@@ -265,25 +284,28 @@ def query_error(
         check_int(dimensions, "dimensions", 1, len(qi))
     rng = np.random.default_rng(check_seed(seed))
     (q, tuples), (s, values) = data.tuples(), data.values()
-    if len(original) < view.n_records:
-        raise TableError(_numbers_differ(view, view.n_records, original))
-    place = _places(view, view.sensitive_values, values)
+    counts, n = _inside(view, published)
+    if len(original) < n:
+        raise TableError(_numbers_differ(view, n, original))
+    place = _places(view, view.sensitive_values[view.inside], values)
     # If there are many values, a row has only few of them: sparse products process only these.
     actual = sp.csr_array((np.ones(len(q)), (q, s)), shape=(len(tuples), len(values)))
-    estimate = sp.csr_array(estimated_counts(published)[:, place])
+    estimate = sp.csr_array(counts[:, place])
+    exact = [_exact_values(view, name, tuples.levels[i]) for i, name in enumerate(qi)]
+    code = [exact[i].get_indexer(tuples.levels[i])[tuples.codes[i]] for i in range(len(qi))]
     cover = [
-        shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], tuples.levels[i], name, nodes)
+        shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], exact[i], name, nodes)
         for i, name in enumerate(qi)
     ]
     level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in qi]
     tables: list[pd.DataFrame] = []
     for _ in range(DRAWS * -(-queries // AT_ONCE)):
-        chosen, of_values = _drawn(rng, qi, [len(x) for x in tuples.levels], len(values), dimensions, selectivity)
+        chosen, of_values = _drawn(rng, qi, [len(x) for x in exact], len(values), dimensions, selectivity)
         # The share of each QI tuple that satisfies the conditions: 0 or 1 for exact tuples, any share for generalised ones.
         exact_share = np.ones((len(tuples), AT_ONCE))
         published_share = np.ones((len(view.quasi_identifiers), AT_ONCE))
         for i, inside in enumerate(chosen):
-            exact_share *= inside[np.asarray(tuples.codes[i])]
+            exact_share *= inside[code[i]]
             published_share *= (cover[i] @ inside)[level[i]]
         counted = (exact_share * (actual @ of_values.astype(float))).sum(axis=0)
         guessed = (published_share * (estimate @ of_values.astype(float))).sum(axis=0)

@@ -62,6 +62,15 @@ def test_of_a_population():
     expected = distances({(21, "x"): 0.5, (24, "y"): 0.5}, third)
     assert distance.loc["Age, S"].to_list() == pytest.approx(expected, abs=1e-6)
     assert distance.loc["S", "total_variation"] == pytest.approx(0, abs=1e-9)
+    # A query counts one of the two values at two of four ages; either value has 1/3 of a person at each of three ages.
+    queries = query_error(post, frame, queries=50, selectivity=0.25)
+    assert {*queries["actual"]} == {1}
+    assert sorted({*queries["estimate"].round(6)}) == pytest.approx([1 / 3, 2 / 3], abs=1e-6)
+    for measure in (marginal_distance, query_error):
+        with pytest.raises(TableError):  # of two people in the release
+            measure(post, frame.head(1))
+        with pytest.raises(TableError):  # cells are not exact values of people
+            measure(post, records)
 
 
 def test_wrong_arguments(hospital, release):
