@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -347,10 +348,12 @@ def join_names(items: Iterable[object], limit: int = 5) -> str:
 
 
 def unknown_name(what: str, unknown: object, known: Iterable[object]) -> UnknownName:
-    """Return the error that `unknown` is not a `what`, with similar names or else the existing ones.
+    r"""Return the error that `unknown` is not a `what`, with similar names or else the existing ones.
 
     >>> print(unknown_name("value of 'Disease'", "Fluu", ["Flu", "HIV"]))
     'Fluu' is not a value of 'Disease'; did you mean 'Flu'?
+    >>> print(unknown_name("value of 'Place'", "Ko\u0308ln", ["K\u00f6ln"]).args[0].partition("; ")[2])
+    'K\xf6ln' is, which looks the same, but this is 'Ko\u0308ln'; convert both with unicodedata.normalize('NFC', ...)
     """
     known = list(known)
     unknown = as_python(unknown)
@@ -364,11 +367,21 @@ def unknown_name(what: str, unknown: object, known: Iterable[object]) -> Unknown
     if text in by_text:
         twin = by_text[text]
         hint = f"{twin!r} ({type(twin).__name__}) is, but this is a {type(unknown).__name__}"
+    elif twin := next((name for name in by_text if _composed(name) == _composed(text)), None):
+        hint = (
+            f"{twin!a} is, which looks the same, but this is {text!a}; convert both with "
+            "unicodedata.normalize('NFC', ...)"
+        )
     elif near:
         hint = f"did you mean {' or '.join(map(repr, near))}?"
     else:
         hint = f"expected one of {join_names(known, 8)}" if known else "none exists"
     return UnknownName(f"{message}; {hint}")
+
+
+def _composed(text: str) -> str:
+    """Return a text with one character for a letter with its accent."""
+    return unicodedata.normalize("NFC", text)
 
 
 def _as_text(value: object) -> str:

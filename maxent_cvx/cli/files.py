@@ -41,7 +41,7 @@ import pandas as pd
 from .._utils.errors import MaxEntError, TableError, join_names, pluralize, unknown_name
 from ..releases.generalized import text_of
 from .encodings import likeliest_encoding
-from .options import without_line_breaks
+from .options import composed, without_line_breaks
 from .streams import read_bytes, say, source_name, warn
 
 #: Separators of cells, the likeliest first.
@@ -231,7 +231,7 @@ def read_texts(path: str) -> tuple[pd.DataFrame, str]:
     """Read all cells of a CSV file with a header as texts; also return its decimal sign."""
     source = CsvText.read(path, Format())
     _say_format(source, Format(), False, [])
-    return _with_plain_names(source.table(dtype=str, keep_default_na=False)), source.decimal
+    return _with_plain_names(source.table(dtype=str, keep_default_na=False).map(composed)), source.decimal
 
 
 def _are_codes(texts: pd.Series) -> bool:
@@ -311,15 +311,20 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
     if table.shape[1] > 1 and (are_empty := table.isna().all(axis=1)).any():
         table = _with_integers(table)[~are_empty].reset_index(drop=True).infer_objects()
         changes.append(f"{pluralize(int(are_empty.sum()), 'row')} without any value left out")
-    changed, readings, in_blanks = dict[str, pd.Series](), dict[str, dict[str, pd.Series]](), []
+    changed, readings = dict[str, pd.Series](), dict[str, dict[str, pd.Series]]()
+    in_blanks, in_marks = list[str](), list[str]()
     for name, column in table.items():
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if kind not in ("string", "mixed", "mixed-integer"):
             continue
         texts = column.map(lambda cell: stripped(cell) if isinstance(cell, str) else cell)
         if not texts.equals(column):
-            in_blanks.append(name)
+            in_blanks.append(str(name))
             changed[str(name)] = column = texts.mask(texts.eq("") & column.ne(""))
+        texts = column.map(lambda cell: composed(cell) if isinstance(cell, str) and not cell.isascii() else cell)
+        if not texts.equals(column):
+            in_marks.append(str(name))
+            changed[str(name)] = column = texts
         if kind != "string" and (typed := _with_one_type(column)) is not None:
             pair = next(
                 pair for pair in zip(column, typed, strict=True) if isinstance(pair[0], str) != isinstance(pair[1], str)
@@ -334,6 +339,8 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
     signs = {sign for by_sign in readings.values() if len(by_sign) == 1 for sign in by_sign}
     if in_blanks:
         changes.append(f"blanks at the ends of cells left out in {join_names(in_blanks)}")
+    if in_marks:
+        changes.append(f"letters and their separate accents composed (Unicode NFC) in {join_names(in_marks)}")
     for name, by_sign in readings.items():
         first, *others = [x for sign, x in by_sign.items() if len(by_sign) == 1 or len(signs) != 1 or sign in signs]
         if differs := [row for other in others for row in first.index[first.ne(other)]]:
@@ -351,7 +358,7 @@ def stripped(text: str) -> str:
 
 def plain_name(name: object) -> str:
     """Return the name of a column as it can be typed."""
-    return without_line_breaks(stripped(str(name)))
+    return without_line_breaks(composed(stripped(str(name))))
 
 
 def _with_one_type(column: pd.Series) -> pd.Series | None:

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from .. import anonymize, datasets
-from .._utils.errors import Infeasible, MaxEntError, TableError, join_names, pluralize, unknown_name
+from .._utils.errors import Infeasible, MaxEntError, StatementError, TableError, join_names, pluralize, unknown_name
 from .._utils.formatting import constant
 from .._utils.tables import check_named, count_column, looks_like_count
-from .._utils.validation import check_label
+from .._utils.validation import check_label, read_file_text
 from ..attacks.reconstruction import Statistic
 from ..releases.base import View
 from ..releases.generalized import GroupedRelease, is_suppressed, label_of, parse, text_of
@@ -28,7 +28,7 @@ from ..releases.readers import with_cells
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..rules import RuleSet
-from ..sources.parser import read_knowledge, read_statement, read_statements
+from ..sources.parser import read_statement, read_statements
 from ..sources.rules import PublishedRules
 from ..sources.statements import RatioStatement, Statement
 from .files import (
@@ -49,6 +49,7 @@ from .options import (
     PublishOptions,
     ReleaseOptions,
     TableOptions,
+    composed,
     table_arguments,
     typed,
     with_dataset_defaults,
@@ -755,9 +756,10 @@ def statements_of(options: ExposureOptions | PublishOptions) -> list[Statement |
     """Read the statements of --know and --knowledge."""
     statements = [replace(read_statement(text), where=f"--know {text!r}") for text in options.know]
     if options.knowledge == DASH:
-        statements += read_statements(read_text(DASH), "standard input")
+        statements += read_statements(composed(read_text(DASH)), "standard input")
     elif options.knowledge:
-        statements += read_knowledge(options.knowledge)
+        text = read_file_text(options.knowledge, "path", StatementError)
+        statements += read_statements(composed(text), options.knowledge)
     return statements
 
 

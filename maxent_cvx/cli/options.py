@@ -14,6 +14,7 @@ import platform
 import re
 import shlex
 import sys
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -37,7 +38,12 @@ def names(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a list of names such as age,sex; put names with line breaks in quotes"
         ) from None
-    return [without_line_breaks(name.strip()) for name in cells]
+    return [without_line_breaks(composed(name.strip())) for name in cells]
+
+
+def composed(text: str) -> str:
+    """Return a text with composed characters, one for a letter with its accent, as they are typed (Unicode NFC)."""
+    return unicodedata.normalize("NFC", text)
 
 
 def without_line_breaks(name: str) -> str:
@@ -115,7 +121,7 @@ def pair_of_texts(example: str) -> Callable[[str], tuple[str, str]]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise argparse.ArgumentTypeError(f"{text!r} must have the form {example}")
-        return name.strip(), value.strip()
+        return composed(name.strip()), value.strip()
 
     return read
 
@@ -242,11 +248,11 @@ class TableOptions(Options):
 class ReleaseOptions(TableOptions):
     """The options of existing releases, in several forms."""
 
-    bucket: Any = in_release("B", "column of the published buckets")
+    bucket: Any = in_release("B", "column of the published buckets", type=composed)
     sa_table: tuple[str, ...] = in_release(
         "FILE", "the sensitive values, if TABLE has only QI and bucket", (), action="append"
     )
-    count: str | None = in_release("N", "column with the number of people that a row stands for")
+    count: str | None = in_release("N", "column with the number of people that a row stands for", type=composed)
     generalized: bool = in_release(None, "cells are 20-29, [20, 30), {a, b}, 130** or *", False)
     hierarchy: tuple[tuple[str, str], ...] = in_release(
         "A=CSV",
@@ -255,7 +261,7 @@ class ReleaseOptions(TableOptions):
         (), action="append", type=pair_of_texts("ATTRIBUTE=FILE, such as age=age.csv"),
     )  # fmt: skip
     population: str | None = in_release("FILE", "exact QI of everybody who may be in the release, such as a voter list")
-    id: str | None = in_release("I", "column of pseudonyms, which link the releases of a series")
+    id: str | None = in_release("I", "column of pseudonyms, which link the releases of a series", type=composed)
     counterfeits: bool = in_release(None, "buckets may contain more values than people (m-invariance)", False)
 
     @property
@@ -269,8 +275,9 @@ class ExposureOptions(ReleaseOptions):
     """The options of the adversary's knowledge and of exposure."""
 
     know: tuple[str, ...] = in_knowledge(
-        "TEXT", "a statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append"
-    )
+        "TEXT", "a statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append",
+        type=composed,
+    )  # fmt: skip
     knowledge: str | None = in_knowledge("FILE", "a text file with one statement per line")
     people: str | None = in_knowledge("FILE", "people known by name: names first, then the QI columns")
     original: str | None = in_exposure(
@@ -279,7 +286,7 @@ class ExposureOptions(ReleaseOptions):
     threshold: float = in_exposure("P", "the threshold (0.8)", 0.8, type=share)
     sensitive: tuple[str, ...] = in_exposure(
         "VALUE", "a value that must not be inferred (repeatable; all); with several sensitive columns: S,T", (),
-        action="append",
+        action="append", type=composed,
     )  # fmt: skip
     baseline: str | None = in_exposure(
         "WHAT",
@@ -375,19 +382,19 @@ class PublishOptions(TableOptions):
     )
     out: str = ungrouped("NAME", "beginning of the file names (published)", "published")
     escape_formulas: bool = ungrouped(None, ESCAPE, False)
-    id: str | None = ungrouped("I", "column of pseudonyms to publish: anatomy, mondrian, republish")
+    id: str | None = ungrouped("I", "column of pseudonyms to publish: anatomy, mondrian, republish", type=composed)
     safe: tuple[float, int] | None = ungrouped(
         "C,K",
         "anatomy, mondrian: no value has a probability of C or more for an adversary who knows any K implications; for "
         "mondrian not if the adversary also knows the algorithm",
         type=safety,
     )
-    count: str | None = ungrouped("N", "column with the number of people that a row of TABLE stands for")
+    count: str | None = ungrouped("N", "column with the number of people that a row of TABLE stands for", type=composed)
     k: Any = in_mondrian(None, "least number of people per group", type=int)
     before: Any = in_republish("FILE", "the previous release: people with pseudonym, QI and bucket")
     before_sa: Any = in_republish("FILE", "its sensitive values by bucket")
-    bucket: str | None = in_republish("B", "the column of the buckets in both")
-    before_count: str | None = in_republish("N", "the column of counts in --before-sa")
+    bucket: str | None = in_republish("B", "the column of the buckets in both", type=composed)
+    before_count: str | None = in_republish("N", "the column of counts in --before-sa", type=composed)
     strategy: str = in_republish(
         None,
         "independent: new buckets; history_guided: people stay in their buckets; m_invariant: buckets also keep their "
@@ -428,8 +435,9 @@ class PublishOptions(TableOptions):
         "S", "seconds, after which the best release so far is written (60)", type=float
     )
     know: tuple[str, ...] = in_search(
-        "TEXT", "a known statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append"
-    )
+        "TEXT", "a known statement, e.g. 'P(Flu | Gender=male) <= 0.3' (repeatable)", (), action="append",
+        type=composed,
+    )  # fmt: skip
     knowledge: str | None = in_search("FILE", "a text file with one statement per line")
 
 
@@ -440,8 +448,9 @@ class WorstCaseOptions(ReleaseOptions):
     table: str = ungrouped("TABLE", TABLE, MISSING, nargs="+")
     k: tuple[int, ...] = ungrouped("K,K,...", "pieces known (0,1,2,3)", (0, 1, 2, 3), type=counts)
     sensitive: tuple[str, ...] = ungrouped(
-        "VALUE", "a value that must not be inferred (all); with several columns: S,T", (), action="append"
-    )
+        "VALUE", "a value that must not be inferred (all); with several columns: S,T", (), action="append",
+        type=composed,
+    )  # fmt: skip
     json: bool = ungrouped(None, RESULT, False)
     out: str | None = ungrouped("FILE", WRITTEN)
     escape_formulas: bool = ungrouped(None, ESCAPE, False)
@@ -472,9 +481,10 @@ class ReconstructOptions(Options):
 
     table: str = ungrouped("TABLES", "the CSV file, or - for standard input", MISSING)
     domain: str = ungrouped(
-        "A=V;...", "the possible values: 'age=0-125;sex=F|M', or 'degrees=-5-5'", MISSING, required=True
-    )
-    of: str | None = ungrouped("A", "the attribute of means and medians (the numeric one)")
+        "A=V;...", "the possible values: 'age=0-125;sex=F|M', or 'degrees=-5-5'", MISSING, required=True,
+        type=composed,
+    )  # fmt: skip
+    of: str | None = ungrouped("A", "the attribute of means and medians (the numeric one)", type=composed)
     decimals: int | None = ungrouped("N", "their decimals (those of the longest)", type=int)
     limit: int = ungrouped("N", "largest number of solutions (10)", 10, type=int)
     time_limit: float = ungrouped("S", "seconds (60)", 60.0, type=float)
@@ -493,7 +503,7 @@ class ReconstructOptions(Options):
 class CompareOptions(TableOptions):
     """The options of ``compare``."""
 
-    bucket: str | None = ungrouped("B", "column of the published buckets (else Anatomy, --l)")
+    bucket: str | None = ungrouped("B", "column of the published buckets (else Anatomy, --l)", type=composed)
     known: int = ungrouped("K", "known associations, half of each kind (0)", 0, type=natural)
     min_support: int = ungrouped("N", "records behind an association (3)", 3, type=int)
     solvers: tuple[str, ...] | None = ungrouped(

@@ -385,9 +385,7 @@ def test_invisible_characters_at_the_ends_of_cells():
     assert read_csv("web.csv")["sex"].to_list() == ["m"] * 3
 
 
-@pytest.mark.parametrize(
-    "values", [["Lung cancer", "Lung\u00a0cancer"], ["\u00e9", "e\u0301"], ["HIV", "hiv"]], ids=ascii
-)
+@pytest.mark.parametrize("values", [["Lung cancer", "Lung\u00a0cancer"], ["\uff21", "A"], ["HIV", "hiv"]], ids=ascii)
 def test_values_that_look_alike(values, capsys):
     """A warning names values that differ by what is easily overlooked."""
     path = write_table(pd.DataFrame({"age": [20, 30] * 2, "disease": values * 2}), "alike.csv")

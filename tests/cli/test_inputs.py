@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +160,25 @@ def test_original_records_of_a_generalized_release(run, refuse):
     assert "give --population people.csv too" in refuse(*command, "people.csv")
     assert "right for" in run(*command, "people.csv", "--population", "people.csv")
     run("report", "open.csv", "--generalized", *roles, "--original", "open.csv", "--records", "--out", "page.html")
+
+
+def test_decomposed_letters_are_those_that_are_typed(document, run):
+    """Names and values in decomposed Unicode are composed, in files and in options, and the change is said."""
+    table = pd.DataFrame({"Größe": ["groß", "groß", "größer", "größer"], "Übel": ["Flu", "Grün", "Grün", "Grün"]})
+    apart = functools.partial(unicodedata.normalize, "NFD")
+    table.to_csv("composed.csv", index=False)
+    table.rename(columns=apart).map(apart).to_csv("apart.csv", index=False)
+    table.rename(columns=apart).map(apart).to_excel("apart.xlsx", index=False)
+    knowledge = "P(Grün | Größe=groß) <= 0.6"
+    write_text("knowledge.txt", apart(knowledge))
+    command = ["--qi", "Größe", "--sa", "Übel", "--sensitive", "Grün"]
+    expected = document("quantify", "composed.csv", *command, "--know", knowledge, "--original", "apart.csv")
+    for name in ("apart.csv", "apart.xlsx"):
+        for form in (command, [apart(text) for text in command]):
+            given = document("quantify", name, *form, "--knowledge", "knowledge.txt", "--original", "composed.csv")
+            for key in ("release", "exposure", "certificate"):
+                assert given[key] == expected[key]
+    assert "NFC" in run("quantify", "apart.csv", *command)
 
 
 def test_sensitive_dates_are_dates(document):
