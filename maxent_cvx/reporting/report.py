@@ -62,7 +62,7 @@ from .tables import percent
 KNOWN: dict[str, Attack] = {"worst_case": worst_case, "definetti": definetti}
 #: Largest number of values, groups or statements named in a sentence.
 NAMED = 3
-#: Largest number of sets of merged buckets that are named.
+#: Largest number of sets of merged buckets that are named; of buckets named by their quasi-identifiers NAMED.
 NAMED_SETS = 10
 #: Number of rounds of merging buckets, and the largest model, in terms, that is solved again after merging.
 ROUNDS, LARGEST = 3, 200_000
@@ -168,9 +168,9 @@ def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:
         at = merged.quasi_identifiers.get_indexer(pd.MultiIndex.from_arrays(levels))
         buckets = np.flatnonzero(merged.n_qb[np.unique(at[at >= 0])].sum(axis=0)).tolist()
         into = parts[merge_pairs(merged, buckets)[place]]
-    names = _bucket_names(release)
-    sets = [names[place == part] for part in np.flatnonzero(np.bincount(place) > 1)]
-    together = [text("{names} together", names=_and(each)) for each in sets[:NAMED_SETS]]
+    names, n_named = _bucket_names(release)
+    sets = [names[place == part].tolist() for part in np.flatnonzero(np.bincount(place) > 1)]
+    together = [text("{names} together", names=_joined(each)) for each in sets[:n_named]]
     outcome = "useless in part" if exposure.people >= data.exposure.people else "helps"
     return {
         "outcome": outcome, "least": least, "people": exposure.people, "names": together,
@@ -178,12 +178,16 @@ def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bucket_names(release: Release) -> np.ndarray:
-    """Return the labels of buckets; their QI tuples if each has one, as in a table without a bucket column."""
+def _bucket_names(release: Release) -> tuple[np.ndarray, int]:
+    """Return the labels of buckets, or their QI tuples if each has one, and the largest number of sets to name."""
     tuples = sp.csc_array(release.n_qb > 0)
     if (np.diff(tuples.indptr) > 1).any():
-        return np.asarray(release.buckets, dtype=object)
-    return np.array([tables.group_name(release.quasi_identifiers, int(q)) for q in tuples.indices], dtype=object)
+        names, n_named = [as_label(name, LONGEST_LABEL) for name in release.buckets], NAMED_SETS
+    else:  # as in a table without a bucket column
+        names, n_named = [tables.group_name(release.quasi_identifiers, int(q)) for q in tuples.indices], NAMED
+        if len(release.qi) > 1:
+            names = [f"({name})" for name in names]
+    return np.array(names, dtype=object), n_named
 
 
 def _exposed(data: ReportData) -> dict[str, Any]:
@@ -250,9 +254,11 @@ def _assumptions(data: ReportData) -> dict[str, Any]:
 
 def _and(names: Sequence[str]) -> str:
     """Write "A, B and C"."""
-    labels = [as_label(name, LONGEST_LABEL) for name in names]
-    if not labels:
-        return text("pseudonym only")
+    return _joined([as_label(name, LONGEST_LABEL) for name in names]) if names else text("pseudonym only")
+
+
+def _joined(labels: Sequence[str]) -> str:
+    """Write labels as "A, B and C"."""
     return labels[0] if len(labels) == 1 else text("{names} and {last}", names=", ".join(labels[:-1]), last=labels[-1])
 
 

@@ -140,6 +140,16 @@ def test_the_least_merging_is_advised():
     assert re.search(r"Merge buckets: age = 0(, age = \d+)? and age = \d+ together;", text)
 
 
+def test_merged_groups_of_two_attributes_are_told_apart():
+    """A comma between attributes differs from one between groups, and no more than three of many sets are named."""
+    table = pd.DataFrame({"age": range(20), "sex": ["f", "m"] * 10, "disease": list("abcde") * 4})
+    table["bucket"] = table["age"]
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi=["age", "sex"], sa="disease", bucket="bucket")).solve()
+    advice = read(mx.report(post, threshold=0.9).html).text.partition("Merge buckets: ")[2].partition(". This was")[0]
+    assert advice.count("together") == 3
+    assert re.search(r"^(\(age = \d+, sex = [fm]\)(, | and | together; | together, and 7 more$))+$", advice)
+
+
 def test_named_people_are_called_by_name(release):
     """A person whom the adversary knows is named, not counted as "1 person with" the name."""
     people = {"Grace": {"Gender": "female", "Degree": "junior"}}
