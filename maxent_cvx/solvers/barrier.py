@@ -1,4 +1,4 @@
-"""A barrier method for inequalities: multipliers near the solution, where Newton's method on the dual jams.
+"""A barrier method for inequalities: multipliers near the solution, where the steps of Newton's method become tiny.
 
 Newton's method of :mod:`.newton` predicts the active inequalities in every step. If a thousand of them, such as the
 cells of rounded tables, depend on each other, the prediction changes in every step, and steps become tiny. The barrier
@@ -8,12 +8,13 @@ method needs no prediction. The multiplier of an inequality low <= a x <= high i
 
 is minimised while mu tends to 0. In the limit, mu / z is the slack of the row at its side. The last term, over the
 inequalities only, keeps multipliers finite that can be changed together without an effect (a proximal term); c are the
-multipliers when mu was last reduced, so that the term vanishes in the limit.
+multipliers when mu was last reduced, so that the term vanishes in the limit. If the cost of a soft row has a slope u,
+|m| <= u, and t = u - m and u + m have barriers, too.
 
 The second derivative mu / z^2 of the barrier is replaced by s / z, where s > 0 are slacks that Newton's method drives to
-z s = mu (a primal-dual method; Nocedal and Wright, 2006, section 19.3). The system is that of :mod:`.schur` with one
-more diagonal element per inequality; its direction decreases the function above for any s. mu falls superlinearly
-(Waechter and Biegler, 2006, section 2.1).
+z s = mu (a primal-dual method; Nocedal and Wright, 2006, section 19.3), and mu / t^2 by r / t, with the amounts r by
+which a soft row is missed. The system is that of :mod:`.schur` with one more diagonal element per row; its direction
+decreases the function above for any s and r. mu falls superlinearly (Waechter and Biegler, 2006, section 2.1).
 
 References
 ----------
@@ -38,19 +39,17 @@ CENTRAL, REDUCED, POWER = 10.0, 0.2, 1.5
 FIRST_Z = 0.5
 #: Records^2 per nat: the least k; otherwise it is mu. With less, the changes of dependent rows are rounding errors.
 LEAST_PROXIMAL = 1e-8
-#: The largest share of the distance to 0 that z and s go in one step.
+#: The largest share of the distance to 0 that positive numbers go in one step.
 TO_BOUNDARY = 0.99
-#: Factor within which z s stays near mu.
+#: Factor within which z s and t r stay near mu.
 NEAR_MU = 1e10
 #: Required share of the predicted decrease, the shortest step, and the relative rounding error of the function.
 ARMIJO, SHORTEST, ROUNDING = 1e-4, 1e-10, 1e-13
 #: Relative ridge of the system, and precision of its solution: the first times mu, but at least the second.
 RIDGE, PRECISION, FINEST = 1e-13, 1e-3, 1e-13
-#: The largest number of steps, and of successive steps in which the error does not fall by a tenth; rounded tables of
-#: Adult need 25 to 60 steps.
+#: The largest number of steps, and of successive steps without a smaller mu in which the error does not fall by a tenth;
+#: tables of Adult, rounded or with noise, need 25 to 60 steps.
 MOST_STEPS, PATIENCE = 150, 8
-#: Nats per record: smaller z are 0.
-NO_MULTIPLIER = 1e-13
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # trial points may be far away
@@ -58,45 +57,54 @@ def barrier_start(
     dual: Dual, system: System, start: np.ndarray, most_iterations: int, monitor: Monitor, log: list[dict[str, float]]
 ) -> np.ndarray:
     """Return multipliers near the solution, and append a line for each step to the log."""
-    form, at, is_equation = dual.form, dual.inequalities, ~dual.is_inequality
-    sign, side = np.array([[1.0], [-1.0]]), np.stack([dual.low, dual.high])  # axes: low and high side, inequality
-    is_finite, known = np.isfinite(side), np.arange(form.shape[0] - form.n_published)
-    width = np.where(is_finite.all(axis=0), side[1] - side[0], 0.0)
-    side, each = np.where(is_finite, side, 0.0), np.arange(len(at))
-    mu, center, proximal = FIRST_MU, np.zeros(len(at)), FIRST_MU
-    m, z = start.copy(), np.where(is_finite, np.maximum(sign * start[at], 0.0) + FIRST_Z, 0.0)
-    m[at], s = (sign * z).sum(axis=0), np.where(is_finite, mu / z, 1.0)
-    point, best, stalled = dual.at(m), (np.inf, m, z), 0
+    form, is_equation, sides = dual.form, ~dual.is_inequality, np.stack([dual.form.low, dual.form.high])
+    # In partitions, rows that published rows imply have no side; their multipliers do not change.
+    has_side = np.isfinite(sides).any(axis=0)
+    at, known = np.flatnonzero(dual.is_inequality & has_side), np.flatnonzero(has_side[form.n_published :])
+    sign, side = np.array([[1.0], [-1.0]]), sides[:, at]  # axes: low and high side, inequality
+    is_finite, each = np.isfinite(side), np.arange(len(at))
+    width, side = np.where(is_finite.all(axis=0), side[1] - side[0], 0.0), np.where(is_finite, side, 0.0)
+    bounded = np.flatnonzero(np.isfinite(dual.slope) & has_side)
+    u, mu, center, proximal = dual.slope[bounded], FIRST_MU, np.zeros(len(at)), FIRST_MU
+    m = np.clip(start, -dual.slope / 2, dual.slope / 2)
+    z = np.where(is_finite, np.maximum(sign * m[at], 0.0) + np.minimum(FIRST_Z, dual.slope[at] / 4), 0.0)
+    m[at] = (sign * z).sum(axis=0)
+    t = u - sign * m[bounded]
+    s, r = np.where(is_finite, mu / z, 1.0), mu / t
+    point, best, least, stalled = dual.at(m), (m, z, t), np.inf, 0
 
-    def value(point: Point, z: np.ndarray) -> float:
+    def value(point: Point, z: np.ndarray, t: np.ndarray) -> float:
         # The dual function takes the side that the sign of m selects; the smaller z is the share of the other one.
-        of_sides = width @ z.min(axis=0) - mu * np.log(z[is_finite]).sum()
+        of_sides = width @ z.min(axis=0) - mu * (np.log(z[is_finite]).sum() + np.log(t).sum())
         return float(point.value + of_sides + proximal * ((point.m[at] - center) ** 2).sum() / 2)
 
     for _ in range(len(log), min(len(log) + MOST_STEPS, most_iterations) + 1):
-        rest = np.where(is_equation, dual.equation_sides - point.activity, 0.0)
         while True:
-            center = m[at] if mu <= LAST_MU else center
-            slack = np.where(is_finite, sign * (point.activity[at] + proximal * (m[at] - center) - side), 0.0)
-            off_center = np.where(is_finite, z * s - mu, 0.0)
-            error = max(float(np.abs(e).max(initial=0.0)) for e in (rest, (slack - s)[is_finite], off_center))
+            center, activity = m[at] if mu <= LAST_MU else center, point.activity.copy()
+            activity[at] += proximal * (m[at] - center)
+            activity[bounded] += (sign * mu / t).sum(axis=0)
+            rest = np.where(is_equation, dual.equation_sides - activity, 0.0)
+            slack = np.where(is_finite, sign * (activity[at] - side), 0.0)
+            errors = rest, (slack - s)[is_finite], (z * s - mu)[is_finite], t * r - mu
+            error = max(float(np.abs(each_error).max(initial=0.0)) for each_error in errors)
             if mu <= LAST_MU or not error <= CENTRAL * mu:
                 break
             mu = max(LAST_MU, min(REDUCED * mu, mu**POWER))
-            center, proximal = m[at], max(mu, LEAST_PROXIMAL)
-        residual, gap, stop = log_point(log, dual, point, system, monitor)
-        stalled = stalled + 1 if max(residual, gap) > 0.9 * best[0] else 0
-        if max(residual, gap) < best[0]:
-            best = max(residual, gap), m, z
+            center, proximal, least = m[at], max(mu, LEAST_PROXIMAL), np.inf
+        stalled = stalled + 1 if error > 0.9 * least else 0
+        if error < least:
+            least, best = error, (m, z, t)
+        *_, stop = log_point(log, dual, point, system, monitor)
         if stop or stalled > PATIENCE or error <= CENTRAL * mu:
             break
-        # With y the change of the activity a x (plus that of the proximal term), Newton's method for z s = mu and
-        # slack = s changes z by -(z / s) (pull + sign y). Their sum is the change of m, so that y is eliminated.
+        # With y the change of the activity as defined above, Newton's method for z s = mu and slack = s changes z by
+        # -(z / s) (pull + sign y). The sum of both is the change of m, so that y is eliminated.
         ratio, pull = np.where(is_finite, z / s, 0.0), np.where(is_finite, slack - mu / z, 0.0)
-        dual.start_from(point)
         both, right, curvature = ratio.sum(axis=0), rest, np.zeros(form.shape[0])
         right[at], curvature[at] = -(sign * ratio * pull).sum(axis=0) / both, 1 / both + proximal
+        curvature[bounded] += (r / t).sum(axis=0)
         curvature = curvature[form.n_published :] + (0.0 if point.curvature is None else point.curvature)
+        dual.start_from(point)
         factor = system.at(dual.weights(point, 0.0), RIDGE, curvature)
         step = factor.solve(right, known, max(PRECISION * mu, FINEST))
         dz = -ratio * (pull + sign * (right[at] - step[at] / both))
@@ -104,23 +112,27 @@ def barrier_start(
         larger = np.argmax(ratio, axis=0)
         dz[larger, each] = sign[larger, 0] * step[at] + dz[1 - larger, each]
         dz[~is_finite] = 0.0
-        ds = np.where(is_finite, mu / z - s - dz / ratio, 0.0)
-        slope = float((pull * dz).sum() - rest[is_equation] @ step[is_equation])
-        before, length = value(point, z), _to_boundary(z, dz)
+        dt = -sign * step[bounded]
+        predicted = float((pull * dz).sum() - rest[is_equation] @ step[is_equation])
+        before, length = value(point, z, t), min(_to_boundary(z, dz), _to_boundary(t, dt))
         while True:
             trial = dual.at(m + length * step)
-            change = value(trial, z + length * dz) - before
-            if change <= ARMIJO * length * slope + ROUNDING * max(abs(before), 1.0) or length < SHORTEST:
+            change = value(trial, z + length * dz, t + length * dt) - before
+            if change <= ARMIJO * length * predicted + ROUNDING * max(abs(before), 1.0) or length < SHORTEST:
                 break
             length /= 2
         if length < SHORTEST:
             break
-        point, m, z = trial, trial.m, z + length * dz
-        s = s + _to_boundary(s, ds) * ds
-        s[is_finite] = np.clip(s, mu / (NEAR_MU * z), NEAR_MU * mu / z)[is_finite]
-    _, m, z = best
-    m = m.copy()
-    m[at] = np.where(z > NO_MULTIPLIER, sign * z, 0.0).sum(axis=0)
+        ds, dr = np.where(is_finite, mu / z - s - dz / ratio, 0.0), mu / t - r - r / t * dt
+        point, m, z, t = trial, trial.m, z + length * dz, t + length * dt
+        s, r = s + _to_boundary(s, ds) * ds, r + _to_boundary(r, dr) * dr
+        s = np.where(is_finite, np.clip(s, mu / (NEAR_MU * z), NEAR_MU * mu / z), 1.0)
+        r = np.clip(r, mu / (NEAR_MU * t), NEAR_MU * mu / t)
+    m, z, t = best[0].copy(), *best[1:]
+    # As z s = mu, z is larger than the slack s where the row is active; other multipliers would keep Newton's method and
+    # the certificate from treating it as inactive. As t r = mu, a row is missed by more than t where |m| is the slope.
+    m[at] = np.where(z**2 > mu, sign * z, 0.0).sum(axis=0)
+    m[bounded] = np.where((t**2 < mu).any(axis=0), np.copysign(u, m[bounded]), m[bounded])
     return m
 
 

@@ -69,6 +69,8 @@ SHORTEST, LONGEST = 1e-6, 64.0
 #: Multiples of a Newton step below the first are tiny; after more of them the barrier method is faster. Rules of Adult with
 #: hundreds of inequalities have up to two, rounded tables one in three steps from the start.
 TINY, MOST_TINY_STEPS = 1e-3, 1
+#: Records: where the error is smaller, Newton's method ends soon, and steps may be tiny due to rounding.
+NEARLY_SOLVED = 1e-3
 
 
 def line_search(dual: Dual, point: Point, step: np.ndarray) -> tuple[Point | None, float, bool]:
@@ -212,9 +214,10 @@ def minimise(
     """
     log: list[dict[str, float]] = []
     descend = partial(descent, dual, system, tolerance, max_iterations, monitor, log, find_zeros, loosest)
-    status, point = descend(start, math.inf if np.isfinite(dual.slope).any() else MOST_TINY_STEPS)
+    status, point = descend(start, MOST_TINY_STEPS)
     if status is Status.LIMIT and len(log) <= max_iterations and not monitor.stopped:
-        status, point = descend(barrier_start(dual, system, start, max_iterations, monitor, log))
+        start = barrier_start(dual, system, start, max_iterations, monitor, log)
+        status, point = (status, dual.at(start)) if monitor.stopped else descend(start)
     return status, point, log
 
 
@@ -270,7 +273,7 @@ def descent(
             status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
             break
         is_damped |= length < 1
-        n_tiny += length < TINY
+        n_tiny += length < TINY and error > NEARLY_SOLVED
         # Newton's decrement: the decrease of the quadratic model over a full step.
         fall = -dual.directional_derivative(point, step) / 2
         if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:
