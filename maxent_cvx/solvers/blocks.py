@@ -311,7 +311,7 @@ def regularized_cholesky(matrix: np.ndarray, raised: np.ndarray, *, is_inverted:
             # Single precision would halve the memory traffic, but the preconditioner would fail if terms tend to zero
             # and rows are nearly redundant.
             return lambda right: root * _solved(factor, root * right)
-        inverse = np.linalg.inv(factor)
+        inverse = scipy.linalg.lapack.dtrtri(factor, lower=1)[0]
         return lambda right: root * (inverse.T @ (inverse @ (root * right)))
     return lambda right: right / size
 
