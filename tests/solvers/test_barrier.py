@@ -45,6 +45,23 @@ def test_the_start_is_the_solution(seed: int, is_soft: bool):
     assert [line["iteration"] for line in log] == list(range(len(log)))
 
 
+def multipliers(matrix: list[list[float]], low: list[float], high: list[float]) -> np.ndarray:
+    form = LinearForm.plain(sp.csr_array(np.array(matrix)), np.array(low), np.array(high))
+    return barrier_start(Dual(form), newton_system(form), np.zeros(len(low)), 200, Monitor(), [])
+
+
+def test_inactive_inequalities_have_no_multiplier():
+    """Of two people, one has each of two values; an upper limit of 1.00001 for the first is not reached."""
+    np.testing.assert_allclose(multipliers([[1, 1], [1, 0]], [2, -np.inf], [2, 1 + 1e-5]), [1, 0], rtol=0, atol=1e-9)
+    assert multipliers([[1, 1], [1, 0]], [2, -np.inf], [2, 1 + 1e-5])[1] == 0
+
+
+def test_rows_without_sides_do_not_matter():
+    """In partitions, a row that the published rows imply loses its sides."""
+    found = multipliers([[1, 1], [1, 0], [1, 1]], [2, -np.inf, -np.inf], [2, 0.5, np.inf])
+    np.testing.assert_allclose(found, [1 + np.log(1.5), np.log(0.5) - np.log(1.5), 0], rtol=0, atol=1e-9)
+
+
 def rounded_tables(n: int) -> mx.MaxEnt:
     """All two-way tables of seven attributes and the salary of some people of Adult, rounded to multiples of five."""
     qi = ["workclass", "marital-status", "occupation", "relationship", "race", "sex", "education"]
