@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
+from maxent_cvx.solvers.attempts import presolved
 from maxent_cvx.solvers.barrier import barrier_start
 from maxent_cvx.solvers.costs import Penalties
 from maxent_cvx.solvers.dual import Dual
@@ -91,6 +92,25 @@ def test_the_limit_on_iterations_includes_the_barrier_method():
     post = rounded_tables(300).solve(max_iterations=12, allow_inaccurate=True)
     assert post.status == "limit"
     assert post.iterations == 12
+
+
+def test_an_answer_is_not_left_because_of_rounding():
+    """From the solution on, with tolerance 0, steps are tiny because rounding prevents any improvement."""
+    form = presolved(rounded_tables(300).posed).form
+    again = newton(form, newton(form).multipliers, tolerance=0.0)
+    assert max(line["residual"] for line in again.log) < 1
+
+
+def test_a_callback_that_stops_is_not_called_again():
+    numbers: list[int] = []
+
+    def stop_in_barrier(line: mx.solvers.Iteration) -> bool:
+        numbers.append(line.iteration)
+        return line.iteration == 40
+
+    post = rounded_tables(300).solve(callback=stop_in_barrier, allow_inaccurate=True)
+    assert numbers == list(range(41))
+    assert (post.status, post.iterations) == ("limit", 40)
 
 
 def test_multipliers_near_infinity_contain_a_proof_about_inequalities():
