@@ -360,10 +360,6 @@ class Probability(NonStrict, ReprMixin):
     terms: Mapping[Event, float]
     constant: float = 0.0
 
-    # NumPy arrays and pandas objects on the left defer to the operators of this class, which raise an error.
-    __array_ufunc__ = None
-    __pandas_priority__ = 10_000
-
     # -- arithmetic ------------------------------------------------------------------------------
 
     def __add__(self, other: Probability | float) -> Probability:
@@ -662,10 +658,6 @@ class Ratio(NonStrict):
 
     numerator: Probability
     denominator: Probability
-
-    __array_ufunc__ = None
-    __pandas_priority__ = 10_000
-    __hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         least, most = self.denominator.attainable()

@@ -249,10 +249,7 @@ class Block(NonStrict):
     constant: np.ndarray = None  # type: ignore[assignment]  # by default zeros
     provenance: Provenance = field(default_factory=Provenance)
 
-    __array_ufunc__ = None  # NumPy arrays and pandas objects on the left defer to the operators of this class
-    __pandas_priority__ = 10_000
     __iter__ = None  # __getitem__ selects by label, so that Python must not iterate by position
-    __hash__ = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if self.constant is None:

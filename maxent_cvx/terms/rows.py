@@ -28,6 +28,10 @@ def strict(sign: str) -> str:
 class NonStrict:
     """Base class of expressions that are compared by ``==``, ``<=`` and ``>=`` only, which return knowledge."""
 
+    # NumPy arrays and pandas objects on the left defer to the operators of these classes, which may raise an error.
+    __array_ufunc__ = None
+    __pandas_priority__ = 10_000
+
     def __lt__(self, other: object) -> NoReturn:
         raise StatementError(strict("<"))
 
@@ -44,10 +48,6 @@ class AbsoluteValue(NonStrict):
 
     label: str
     within: Callable[[Any], Any]  # returns the knowledge ``-c <= x <= c`` for c
-
-    __array_ufunc__ = None
-    __pandas_priority__ = 10_000
-    __hash__ = None  # type: ignore[assignment]
 
     def __le__(self, most: object) -> Any:
         return self.within(most)
