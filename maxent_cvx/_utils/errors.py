@@ -301,9 +301,9 @@ def short_repr(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
     try:
-        if _holds_data(value):
+        # A text of several lines, such as that of a queue of tables, contains a table or an array.
+        if _holds_data(value) or len((text := repr(as_python(value))).splitlines()) > 1:
             return f"a {type(value).__name__}"
-        text = " ".join(repr(as_python(value)).splitlines())
     except Exception:  # integers of more than 4,300 digits, or an object whose repr fails
         return f"a {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... (a {type(value).__name__})"

@@ -510,17 +510,15 @@ def choose(chosen: object, attribute: str) -> Choice:
         return chosen
     if isinstance(chosen, pd.Interval):
         return Choice(None, chosen)
-    if isinstance(chosen, pd.DataFrame) or getattr(chosen, "ndim", 1) > 1:
+    if isinstance(chosen, pd.DataFrame | dict) or getattr(chosen, "ndim", 1) > 1:
         raise StatementError(f"{attribute} must be a value or a list of values, not {short_repr(chosen)}")
     if isinstance(chosen, tuple):
         raise StatementError(
-            f"{attribute} = {chosen!r} could mean these two values or the interval between them; "
-            f"write the list {list(chosen)!r}, or pandas.Interval(low, high, closed='both')"
+            f"{attribute} = {short_repr(chosen)} could mean these two values or the interval between them; "
+            f"write the list {short_repr(list(chosen))}, or pandas.Interval(low, high, closed='both')"
         )
     if isinstance(chosen, str | bytes) or not is_several(chosen):
         values: list[Any] = [chosen]
-    elif isinstance(chosen, dict):
-        raise StatementError(f"{attribute} must be a value or a list of values, got the dictionary {chosen!r}")
     else:
         values = list(chosen)
     if not values:

@@ -247,7 +247,7 @@ def check_label(value: object, what: str, known: Collection[Any]) -> Any:
     import pandas as pd  # not above: --help of the command line does not load it
 
     label = label_of(value, known) if isinstance(known, pd.Index) else value
-    if not isinstance(label, Hashable) or not _is_in(label, known):
+    if not isinstance(label, Hashable) or not is_in(label, known):
         raise unknown_name(what, value, known)
     return label
 
@@ -281,7 +281,7 @@ def label_of(value: object, known: pd.Index) -> object:
     return value
 
 
-def _is_in(value: Hashable, known: Collection[Any]) -> bool:
+def is_in(value: Hashable, known: Collection[Any]) -> bool:
     """Return whether a collection contains a value, which may be unhashable."""
     try:
         return value in known

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import BadProbability, Inaccurate, Infeasible, SolverError, StatementError, pluralize
+from .._utils.errors import BadProbability, Inaccurate, Infeasible, SolverError, StatementError, pluralize, short_repr
 from .._utils.formatting import TablePreview, as_html
 from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
@@ -798,7 +798,7 @@ def _check_priority(priority: Mapping[str, float], knowledge: Mapping[str, Const
         if isinstance(value, bool) or not isinstance(value, Real) or not value > 0:
             raise BadProbability(
                 f"the priority of {label!r} must be a positive number, or inf for knowledge that must not move; "
-                f"got {value!r}"
+                f"got {short_repr(value)}"
             )
     finite = [float(value) for value in (1.0, *priority.values()) if np.isfinite(value)]
     if max(finite) > WIDEST * min(finite):

@@ -574,6 +574,7 @@ def _leaves(
     node: object, below: Mapping[object, object], above: tuple[object, ...], attribute: str
 ) -> frozenset[object]:
     """Return the exact values below a node, including the node if it lists itself."""
+    hash(node)  # raises TypeError for arrays and tables, whose comparison has no truth value
     if node in above[:-1] or (above and node == above[-1] and node not in _children(below[node])):
         raise StatementError(f"the hierarchy of {attribute!r} contains a cycle through {node!r}")
     if node not in below or (above and node == above[-1]):

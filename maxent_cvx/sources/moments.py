@@ -571,7 +571,9 @@ class PublishedMoments(Source):
         self.values, self.ddof = values, check_int(ddof, "ddof", 0)
         places = decimals if isinstance(decimals, tuple | list) else (decimals, decimals)
         if len(places) != 2:
-            raise BadProbability(f"decimals must be an integer, or one for the mean and one for sd, got {decimals!r}")
+            raise BadProbability(
+                f"decimals must be an integer, or one for the mean and one for sd, got {short_repr(decimals)}"
+            )
         self.half = half_unit(self.mean, places[0], "the mean"), half_unit(self.sd or 0.0, places[1], "sd")
 
     @property

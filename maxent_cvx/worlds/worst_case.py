@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, StatementError, TableError, pluralize, short_repr, unknown_name
 from .._utils.tables import ranges
-from .._utils.validation import check_float, check_instance, check_int, check_list
+from .._utils.validation import check_float, check_instance, check_int, check_list, is_in
 from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -237,7 +237,7 @@ def sensitive_values(release: object, sensitive: object) -> np.ndarray:
     values = release.sensitive_values.to_flat_index()
     if sensitive is None:
         return np.ones(len(values), dtype=bool)
-    is_single = isinstance(sensitive, str) or (isinstance(sensitive, tuple) and sensitive in values)
+    is_single = isinstance(sensitive, str) or (isinstance(sensitive, tuple) and is_in(sensitive, values))
     chosen = [sensitive] if is_single else check_list(sensitive, "sensitive", "sensitive values")
     if not chosen:
         raise StatementError("sensitive must contain at least one value; omit it for all values")

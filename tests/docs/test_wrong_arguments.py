@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -129,7 +130,8 @@ RECORDS = pd.DataFrame({"Name": [SECRET], "S": [1]})
 WRONG = {
     "None": None, "-1": -1, "nan": np.nan, "inf": np.inf, "'x'": "x", "[]": [], "[None]": [None], "1e300": 1e300,
     "a dict": {"x": [1]}, "an object": object(), "an array": np.array([1.0, np.nan]), "records": RECORDS,
-    "[records]": [RECORDS], "a view of records": Published(RECORDS),
+    "[records]": [RECORDS], "(records,)": (RECORDS,), "a dict of records": {"x": RECORDS},
+    "a view of records": Published(RECORDS), "a queue of records": deque([RECORDS]),
 }  # fmt: skip
 
 
