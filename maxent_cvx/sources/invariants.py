@@ -251,7 +251,7 @@ class PublishedRows(Source):
         ends = np.zeros((2, n_groups))
         order = np.argsort(group, kind="stable")
         groups, start = np.unique(group[order], return_index=True)
-        for number, terms in zip(groups, np.split(at[order], start[1:]), strict=True):
+        for number, terms in zip(groups, np.split(at[order], start)[1:], strict=True):
             ends[:, number] = self.closed_bounds(space, terms)
         return ends[0], ends[1]
 

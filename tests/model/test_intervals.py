@@ -155,6 +155,8 @@ def test_a_view_of_ones_own_has_its_own_closed_bounds(release):
 
     slow = Halved(release).closed_bounds_of_each(model.space, at, number, len(codes))
     np.testing.assert_allclose(np.array(slow) * 2, fast)
+    for source in (model.invariants, Halved(release)):  # groups without terms
+        assert np.array_equal(source.closed_bounds_of_each(model.space, at[:0], number[:0], 2), np.zeros((2, 2)))
 
 
 # Under sources that are disjunctions.
