@@ -378,9 +378,7 @@ class MaxEnt:
         what = repr(str(path_of(path)))
         parts = read_model(path, what)
         with decoding(what, "make the model again"):
-            model = cls._made_of(parts)
-            model.form  # noqa: B018 - detects inconsistent rows
-        return model
+            return cls._made_of(parts)
 
     @classmethod
     def _made_of(cls, parts: StoredModel) -> Self:
@@ -390,6 +388,7 @@ class MaxEnt:
         groups = parts.knowledge_over(model.space)
         built = model._base.groups
         model._hold(model._base.with_knowledge({label: group or built[label] for label, group in groups.items()}))
+        model.form  # noqa: B018 - detects inconsistent rows
         return model
 
     def _hold(self, base: KnowledgeBase) -> None:
@@ -1176,7 +1175,6 @@ def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior
         )
     with decoding(what, "solve and save again"):
         model = MaxEnt._made_of(model_of_parts(space.view, space.people, parts))
-        model.form  # noqa: B018 - detects inconsistent rows
     solved = model.solve()
     certificate = certify_by(model, counts, solved)
     if loaded.certificate.holds and not certificate.holds:
