@@ -55,7 +55,7 @@ from .events import (
 )
 from .leakage import in_order, inferred, of_posterior, tuples
 
-#: Largest rounding error of the sum of the probabilities of an interval.
+#: Largest rounding error of the sum of the probabilities of an event, and of a probability given "in the release".
 SUM_ROUNDING = 1e-12
 #: The name of the baseline P(s | q) from the same publication without the person's own record.
 WITHOUT_HER = "without her"
@@ -694,10 +694,10 @@ def _p0_of_groups(
 
 
 def certified_error(post: Posterior | PartitionedPosterior) -> float:
-    """Return the certified error of P(s | q), or of P(s | q, in the release) for a population."""
+    """Return the certified error of P(s | q), or of P(s | q, in the release) for a population, and of their sums."""
     if isinstance(post, Posterior) and not post.view.inside.all():
-        return float(inferred(post)[2].off.max(initial=0.0))
-    return min(post.certificate.bound, 1.0)
+        return min(float(inferred(post)[2].off.max(initial=0.0)) + SUM_ROUNDING, 1.0)
+    return min(post.certificate.bound + SUM_ROUNDING, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -797,8 +797,7 @@ class ExposureRule:
 
     def reaches(self, p: np.ndarray) -> np.ndarray:
         """Mark probabilities that reach the threshold, or are not proved to be below it."""
-        slack = self.slack if self.windows is None else self.slack + SUM_ROUNDING
-        return np.asarray((p >= self.threshold - slack) & (p >= 0))
+        return np.asarray((p >= self.threshold - self.slack) & (p >= 0))
 
     def reached(self, p: np.ndarray) -> np.ndarray:
         """Mark the events that count and reach the threshold, shape (rows, events)."""
@@ -816,7 +815,7 @@ class ExposureRule:
         of_rows = slice(None) if len(baseline.p) == 1 else rows
         most = self.threshold - ROUNDING if self.rho1 is None else self.rho1 + ROUNDING
         most += float(baseline.off[of_rows].max(initial=0.0))
-        least = self.threshold - self.slack - SUM_ROUNDING
+        least = self.threshold - self.slack
         marked[rows] = windows.narrower_breach(windows.values.of(p[rows]), baseline.p[of_rows], least, most)
         return marked
 
@@ -830,7 +829,7 @@ class ExposureRule:
         largest = counted.max(axis=1, initial=-1.0)
         is_exposed, reached = self.reaches(largest), self.reaches(counted)
         # Within the certified error the higher tenth is chosen, consistently with exposure.
-        tenth = np.clip((largest * 10 + 10 * (self.slack + SUM_ROUNDING)).astype(int), 0, 9)
+        tenth = np.clip((largest * 10 + 10 * self.slack).astype(int), 0, 9)
         anyway = self.reaches(of_events) & ~self.counts
         is_certain = self._certain(p)
         not_exposed_but_certain = is_certain.any(axis=1) & ~is_exposed

@@ -183,7 +183,8 @@ def _domain(values: Iterable[object] | None, sensitive: tuple[str, ...]) -> pd.I
     if len(sensitive) == 1:
         if any(isinstance(value, tuple) for value in listed):
             raise TableError(f"sa_values must be single values, not tuples, because only {named} is sensitive")
-        index = values.rename(sensitive[0]) if isinstance(values, pd.Index) else pd.Index(listed, name=sensitive[0])
+        is_typed = isinstance(values, pd.Index) or isinstance(getattr(values, "dtype", None), pd.CategoricalDtype)
+        index = pd.Index(values if is_typed else listed, name=sensitive[0])
     elif all(isinstance(value, tuple) and len(value) == len(sensitive) for value in listed):
         index = pd.MultiIndex.from_tuples(listed, names=sensitive)
     else:

@@ -655,3 +655,21 @@ def test_a_population_larger_than_the_release():
     assert exposure.who["P"].tolist() == pytest.approx([1, 1, 1])
     assert post.prob("HIV", given={"age": 21}) == pytest.approx(1 / 3)
     assert len(exposure.distances) == 1
+
+
+def test_certain_in_the_release_up_to_rounding():
+    """The only value of a release counts at the threshold 1, although 1/n / (1 - (n-1)/n) is not 1 in floats."""
+    for n in range(2, 12):
+        records, voters = pd.DataFrame({"q": ["a"], "d": ["HIV"]}), pd.DataFrame({"q": ["a"] * n})
+        post = mx.MaxEnt(mx.Release.from_generalized(records, qi="q", sa="d", population=voters)).solve()
+        assert exposed(post, 1.0).people == n
+
+
+def test_ranks_of_a_table_of_people():
+    """The possible values may be an ordered Categorical, of which neighbouring ranks are close, in any container."""
+    stage = pd.CategoricalDtype(["0", "I", "II", "III", "IV"], ordered=True)
+    people = pd.DataFrame({"sex": list("ffmm")})
+    for values in (pd.Categorical(stage.categories, dtype=stage), pd.Series(stage.categories, dtype=stage)):
+        view = mx.QITable(people, qi="sex", sa="stage", sa_values=values)
+        exposure = exposed(mx.MaxEnt(view).add("P(II | sex=f) = 0.5", "P(III | sex=f) = 0.5").solve(), 0.9)
+        assert (exposure.people, exposure.within, exposure.expected_error) == (2, 1.0, pytest.approx((0.5 + 1.2) / 2))
