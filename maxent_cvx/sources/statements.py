@@ -909,6 +909,12 @@ def Count(value: object, who: Iterable[object]) -> Probability:
 
 def _sensitive(value: object) -> frozenset[tuple[str | None, Choice]]:
     """Read a sensitive value, or {attribute: value}."""
+    if isinstance(value, tuple):
+        raise StatementError(
+            f"the sensitive value = {short_repr(value)} could mean several values, the interval between two, or one value of "
+            "each of several sensitive attributes; write a list of values, pandas.Interval(low, high, closed='both'), or "
+            "a dictionary {attribute: value}"
+        )
     if not isinstance(value, Mapping):
         return frozenset({(None, choose(value, "the sensitive value"))})
     if not value:
