@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .errors import MaxEntError, StatementError, TableError, join_names, short_repr, unknown_name
+from .errors import MaxEntError, StatementError, TableError, join_names, pluralize, short_repr, unknown_name
 from .formatting import DATE_PATTERN, format_value
 from .validation import check_finite, is_several, is_text, label_of
 
@@ -329,7 +329,7 @@ def check_once(column: pd.Series) -> None:
     """Check that each person occurs only once in a column of pseudonyms."""
     if (repeated := column.value_counts() > 1).any():
         raise TableError(
-            f"column {column.name!r} contains {int(repeated.sum())} people more than once; "
+            f"column {column.name!r} contains {pluralize(int(repeated.sum()), 'person', 'people')} more than once; "
             "one row per person is expected: drop the repeats, or do not use the column as pseudonyms (id)"
         )
 

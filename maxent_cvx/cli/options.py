@@ -754,4 +754,6 @@ def _add_options(command: Parser, cls: type[Options]) -> None:
             groups[group] = command.add_argument_group(group, GROUPS.get(group))
         is_argument = name in ("table", "more")
         # argparse's result contains given options only; the defaults are those of the class.
+        if settings.get("nargs") == "*":
+            settings["default"] = argparse.SUPPRESS  # otherwise, errors call further tables required
         groups[group].add_argument(name if is_argument else f"--{name.replace('_', '-')}", **settings)

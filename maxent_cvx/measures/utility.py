@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import LONGEST_LABEL, BadProbability, StatementError, TableError, join_names
+from .._utils.errors import LONGEST_LABEL, BadProbability, StatementError, TableError, join_names, pluralize
 from .._utils.formatting import Message, as_label, joined
 from .._utils.tables import Microdata, names
 from .._utils.validation import check_instance, check_int, check_number, check_seed
@@ -176,7 +176,7 @@ def _exact_values(view: View, name: str, found: pd.Index) -> pd.Index:
 
 def _numbers_differ(view: View, n: int, original: pd.DataFrame) -> str:
     """Return the message about an original table without some of the published records."""
-    return f"the {view.noun} contains {n} people, but the original {len(original)}; pass all records"
+    return f"the {view.noun} contains {pluralize(n, 'person', 'people')}, but the original {len(original)}; pass all records"
 
 
 def _places(view: View, known: pd.Index, values: pd.Index) -> np.ndarray:

@@ -35,6 +35,9 @@ def test_several_tables():
     assert (options.table, options.more, options.tables) == ("hospital", ("b.csv",), ("hospital", "b.csv"))
     assert options.qi is None
     assert parse(["attack", "worst-case", "hospital"]).bucket == "Bucket"
+    with pytest.raises(UsageError) as error:
+        parse(["quantify"])
+    assert "MORE" not in str(error.value)  # only the first table is required
 
 
 @pytest.mark.parametrize("listed", [["age", "sex"], ["a,b", 'say "hi"', "c"], []])
