@@ -14,7 +14,7 @@ from .._utils.errors import LargeModel, StatementError, TableError, join_names, 
 from .._utils.formatting import ReprMixin
 from .._utils.tables import Microdata, repeated, sort_distinct
 from .._utils.validation import check_dataframe, check_known, check_str, is_text
-from ..releases.base import BucketView, View
+from ..releases.base import OUTSIDE, BucketView, View
 from ..releases.partitioned import PartitionedRelease
 from ..releases.readers import with_cells
 
@@ -259,18 +259,23 @@ def _counted(
     buckets: str = "",
 ) -> np.ndarray:
     """Count the records at each position, and check their number, positions and sums against the release."""
-    n, remedy = view.n_records, f"; pass the published table{buckets}"
+    n, noun, remedy = view.n_records, view.noun, f"; pass the published table{buckets}"
+    if isinstance(view, View) and not view.inside.all():
+        noun = "population"
+        remedy = (
+            f"; pass exact records of all of them, with the value {OUTSIDE!r} for people who are not in the release"
+        )
     if len(at) != n:
         other = f"{abs(len(at) - n)} {'fewer' if len(at) < n else 'more'}"
-        raise TableError(f"the {len(at)} original records are {other} than the {n} people of the {view.noun}{remedy}")
+        raise TableError(f"the {len(at)} original records are {other} than the {n} people of the {noun}{remedy}")
     if (at < 0).any():
-        raise TableError(f"{strangers} are not in the {view.noun} of {n} people{remedy}")
+        raise TableError(f"{strangers} are not in the {noun} of {n} people{remedy}")
     counts = np.bincount(at, minlength=size)
     for by, (sum_up, published, at_most) in sums.items():
         totals = sum_up(counts)
         if (off := np.where(at_most, totals > published, totals != published)).any():
             raise TableError(
-                f"the counts of the original records by {by} differ from those of the {view.noun} of {n} people in "
+                f"the counts of the original records by {by} differ from those of the {noun} of {n} people in "
                 f"{int(off.sum())} of {len(off)} places{remedy}"
             )
     return counts

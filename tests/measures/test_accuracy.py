@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -192,3 +193,17 @@ def test_exact_records_of_a_generalised_release_are_found_in_their_cells():
     post = mx.MaxEnt(mx.Release.from_generalized(overlapping, qi=["age", "zip"], sa="s")).solve()
     with pytest.raises(TableError):  # 30 and 31 are in both cells
         overall_divergence(post, exact)
+
+
+def test_records_of_a_population():
+    """People who are not in the release have the value of that name; without them, the error says what to pass."""
+    records = pd.DataFrame({"age": ["20-29"] * 2, "s": ["x", "y"]})
+    voters = pd.DataFrame({"age": [20, 21, 25, 29]})
+    post = mx.MaxEnt(mx.Release.from_generalized(records, qi="age", sa="s", population=voters)).solve()
+    outside = "(not in the release)"
+    everybody = pd.DataFrame({"age": [20, 21, 25, 29], "s": ["x", "y", outside, outside]})
+    assert overall_divergence(post, everybody) == pytest.approx((2 + 2 + 1 + 1) / 4)  # P = 1/4, 1/4 and 1/2
+    assert mx.measures.exposed(post, original=everybody).attack_success == pytest.approx(1 / 2)
+    for measure in (overall_divergence, mx.measures.exposed):
+        with pytest.raises(TableError, match=re.escape(outside)):
+            measure(post, original=everybody.head(2))
