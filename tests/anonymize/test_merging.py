@@ -132,3 +132,13 @@ def test_a_solver_that_stops_is_an_error_without_a_time_limit(monkeypatch):
     table = pd.DataFrame({"q": [0, 1, 0, 1], "s": [0, 1, 1, 0], "b": [0, 0, 1, 1]})
     with pytest.raises(mx.SolverError):
         merge_buckets(mx.Release.from_buckets(table, qi="q", sa="s", bucket="b"), 0.9)
+
+
+def test_many_sets_of_buckets_within_a_time_limit():
+    """The only value with a share above the threshold in the whole release is above it in every merging, too."""
+    table = pd.DataFrame(
+        {"q": list("abcdef") * 10, "s": (["x", "y"] * 10 + ["x", "z", "w"] * 14)[:60], "b": [*range(30)] * 2}
+    )
+    release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
+    with pytest.raises(mx.Infeasible):
+        merge_buckets(release, 0.3, time_limit=30)
