@@ -69,7 +69,7 @@ SHORTEST, LONGEST = 1e-6, 64.0
 #: Multiples of a Newton step below the first are tiny; after more of them the barrier method is faster. Rules of Adult with
 #: hundreds of inequalities have up to two, rounded tables one in three steps from the start.
 TINY, MOST_TINY_STEPS = 1e-3, 1
-#: Records: where the error is smaller, Newton's method ends soon, and steps may be tiny due to rounding.
+#: Records: once the error has been smaller, Newton's method ends soon, and steps may be tiny due to rounding.
 NEARLY_SOLVED = 1e-3
 
 
@@ -273,7 +273,7 @@ def descent(
             status = Status.OPTIMAL if best <= STALLED * tolerance else Status.FAILED
             break
         is_damped |= length < 1
-        n_tiny += length < TINY and error > NEARLY_SOLVED
+        n_tiny += length < TINY and best > NEARLY_SOLVED
         # Newton's decrement: the decrease of the quadratic model over a full step.
         fall = -dual.directional_derivative(point, step) / 2
         if falls_beyond and iteration >= next_search and max(dual.residual_and_gap(trial)) > tolerance:

@@ -94,6 +94,24 @@ def test_the_limit_on_iterations_includes_the_barrier_method():
     assert post.iterations == 12
 
 
+def test_short_steps_do_not_end_the_method():
+    """Six hundred statements with a precision of 0.001, many with the truth at an end, leave little room."""
+    qi, rng = ["relationship", "occupation", "age", "workclass"], np.random.default_rng(5)
+    people = mx.datasets.load_adult(complete=True).sample(200, random_state=5)
+    people = people.assign(age=people["age"] // 15)
+    model = mx.MaxEnt(mx.QITable(people, qi=qi, sa="salary", sa_values=["<=50K", ">50K"]))
+    for row in rng.integers(200, size=600):
+        who = people.iloc[row][rng.choice(qi, rng.integers(1, 5), replace=False)].to_dict()
+        share = (people.loc[(people[list(who)] == who).all(axis=1), "salary"] == ">50K").mean()
+        share += rng.choice([-1, 0, 1]) * 0.000999
+        statement = mx.P(">50K", given=who).between(max(share - 0.001, 0), min(share + 0.001, 1))
+        if statement.label not in model.knowledge:
+            model.add(statement)
+    form, log = presolved(model.posed).form, []
+    barrier_start(Dual(form), newton_system(form), np.zeros(form.shape[0]), 200, Monitor(), log)
+    assert min(max(line["residual"], line["gap"]) for line in log) < 1e-6
+
+
 def test_an_answer_is_not_left_because_of_rounding():
     """From the solution on, with tolerance 0, steps are tiny because rounding prevents any improvement."""
     form = presolved(rounded_tables(300).posed).form
