@@ -69,10 +69,10 @@ ARMIJO = 1e-4
 STEEP = 0.2
 #: Shortest and longest multiple of a Newton step.
 SHORTEST, LONGEST = 1e-6, 64.0
-#: Multiples of a Newton step below the first are tiny; after more of them the barrier method is faster. Rules of Adult with
-#: hundreds of inequalities have up to two, rounded tables one in three steps from the start.
+#: Multiples of a Newton step below the first are tiny; after more of them the barrier method follows. Rules of Adult with
+#: hundreds of inequalities have at most one, rounded tables one in three from the start.
 TINY, MOST_TINY_STEPS = 1e-3, 1
-#: Records: once the error has been smaller, Newton's method ends soon, and steps may be tiny due to rounding.
+#: Records: once the error has been smaller, Newton's method ends soon, and steps may be tiny due to rounding. A choice.
 NEARLY_SOLVED = 1e-3
 
 
@@ -217,8 +217,8 @@ def minimise(
     """
     log: list[dict[str, float]] = []
     descend = partial(descent, dual, system, tolerance, max_iterations, monitor, log, find_zeros, loosest)
-    is_barred = len(dual.inequalities) or np.isfinite(dual.slope).any()  # otherwise there is no barrier
-    status, point = descend(start, MOST_TINY_STEPS if is_barred else math.inf)
+    has_barrier = len(dual.inequalities) or np.isfinite(dual.slope).any()
+    status, point = descend(start, MOST_TINY_STEPS if has_barrier else math.inf)
     if status is Status.LIMIT and len(log) <= max_iterations and not monitor.stopped:
         start = barrier_start(dual, system, start, max_iterations, monitor, log)
         status, point = (status, dual.at(start)) if monitor.stopped else descend(start)

@@ -201,6 +201,15 @@ def test_a_start_that_is_worse_than_zeros():
         np.testing.assert_allclose(warm.counts, cold.counts, atol=1e-6)
 
 
+def test_a_start_that_is_a_little_worse_than_zeros_is_used():
+    """The entropic penalty extrapolates from two answers, so that the second must continue from the first."""
+    form = from_multipliers(5).form
+    start = form.project_to_dual_cone(np.full(form.shape[0], 0.5))
+    at_start, at_zeros = (Dual(form).at(m).value for m in (start, np.zeros(form.shape[0])))
+    assert at_zeros < at_start < 1e3 * abs(at_zeros)
+    assert newton(form, start).log[0]["dual"] == pytest.approx(at_start)
+
+
 def side_by_side(forms: list[LinearForm]) -> LinearForm:
     """One form of several without common terms, the published rows of all first."""
     matrix = sp.csr_array(sp.block_diag([form.matrix for form in forms]))
