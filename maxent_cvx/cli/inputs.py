@@ -23,6 +23,7 @@ from .._utils.validation import check_label, read_file_text
 from ..attacks.reconstruction import Statistic
 from ..releases.base import View
 from ..releases.generalized import GroupedRelease, is_suppressed, label_of, parse, text_of
+from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.readers import with_cells
 from ..releases.release import Release
@@ -50,12 +51,13 @@ from .options import (
     ReleaseOptions,
     TableOptions,
     composed,
+    given,
     table_arguments,
     typed,
     with_dataset_defaults,
 )
 from .roles import chosen_roles, is_nested
-from .streams import DASH, left_out, read_text, say, warn
+from .streams import DASH, flag, left_out, read_text, say, warn
 
 #: Tables that come with the package.
 BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult, "hospital": datasets.load_hospital}
@@ -63,8 +65,8 @@ BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult,
 MOST_PEOPLE = 10**8
 #: The beginning of a file of rules, as written by RuleSet.to_csv.
 RULES_BEGIN = "# {"
-#: Options that specify the buckets.
-BUCKET_SOURCES = ("bucket", "l", "generalized")
+#: Options that specify the buckets, in three ways.
+BUCKET_SOURCES = (("bucket",), ("l",), ("generalized", "hierarchy", "population"))
 #: Number of distinct numbers of a quasi-identifier above which ranges are proposed.
 MANY_NUMBERS = 20
 #: Pattern of generalized cells; 100-0001 is a postcode.
@@ -467,8 +469,8 @@ class CommandInput:
     truth; `published` are rules published besides the view; `l` is that of buckets made by the command.
     """
 
-    view: View
-    records: pd.DataFrame
+    view: View | PartitionedRelease
+    records: pd.DataFrame | None
     original: pd.DataFrame | None
     qi: list[str]
     sa: list[str]
@@ -476,8 +478,12 @@ class CommandInput:
     l: int | None = None
 
 
-def read_input(options: ExposureOptions) -> CommandInput:
+def read_input(options: ExposureOptions, *, in_partitions: bool = False) -> CommandInput:
     """Read the input of a command: rules, a series of releases, or one release; and the original records."""
+    if in_partitions:  # Parquet files
+        roles: Any = {"qi": list(options.qi or ()), "sa": list(options.sa or ())}
+        release = Release.from_parquet(list(options.tables), **roles, bucket=options.bucket, count=options.count)
+        return CommandInput(release, None, None, **roles)
     read = _read_rules if _is_rules(options) else _read_series if options.more else _read_release
     source = read(options)
     if options.original is None:
@@ -519,15 +525,14 @@ def _read_release(options: ExposureOptions) -> CommandInput:
 
 def check_buckets(options: ReleaseOptions | TableOptions) -> None:
     """Refuse several sources of buckets."""
+    is_given = given(options)
     sources = [
-        name for name in BUCKET_SOURCES if (value := getattr(options, name, None)) is not None and value is not False
+        flag(of_kind[0]) for names in BUCKET_SOURCES if (of_kind := [name for name in names if name in is_given])
     ]
-    if options.is_generalized and "generalized" not in sources:
-        sources.append("hierarchy" if getattr(options, "hierarchy", ()) else "population")
     if len(sources) > 1:
         raise TableError(
-            f"{' and '.join(f'--{name}' for name in sources)} contradict each other: --bucket names the buckets of the "
-            "table, --l makes them, and generalized cells are groups themselves; give one"
+            f"{' and '.join(sources)} contradict each other: --bucket names the buckets of the table, --l makes them, and "
+            "generalized cells are groups themselves; give one"
         )
 
 

@@ -21,7 +21,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from .streams import Output
+from .streams import Output, flag
 
 T = TypeVar("T", bound="Options")
 
@@ -536,6 +536,11 @@ INSTEAD = {
 }  # fmt: skip
 
 
+def given(options: Options) -> set[str]:
+    """Return the names of the options whose values are not the defaults."""
+    return {field.name for field in fields(options) if getattr(options, field.name) != field.default}
+
+
 def with_dataset_defaults(options: T) -> T:
     """Fill options that are not given with the defaults of a built-in table."""
     if not isinstance(options, TableOptions) or options.more:
@@ -545,11 +550,11 @@ def with_dataset_defaults(options: T) -> T:
         from ..datasets.load import ADULT_QI  # imports pandas
 
         known = known | {"qi": ADULT_QI}
-    given = {field.name for field in fields(options) if getattr(options, field.name) != field.default}
+    is_given = given(options)
     defaults = {
         name: value
         for name, value in known.items()
-        if hasattr(options, name) and not given & {name, *INSTEAD.get(name, ())}
+        if hasattr(options, name) and not is_given & {name, *INSTEAD.get(name, ())}
     }
     return replace(options, **defaults)
 
@@ -613,7 +618,7 @@ def parse(arguments: Sequence[str]) -> Options:
     cls: type[Options] = given.pop("options")
     if unknown:
         near = get_close_matches(unknown[0].strip("-").replace("-", "_"), [option.name for option in fields(cls)], n=1)
-        hint = f"; did you mean --{near[0].replace('_', '-')}?" if near else ""
+        hint = f"; did you mean {flag(near[0])}?" if near else ""
         raise UsageError(f"unrecognized argument {unknown[0]!r}{hint} (see {given['program']} --help)")
     if isinstance(given.get("table"), tuple):  # several tables
         given["table"], *more = given["table"]
@@ -756,4 +761,4 @@ def _add_options(command: Parser, cls: type[Options]) -> None:
         # argparse's result contains given options only; the defaults are those of the class.
         if settings.get("nargs") == "*":
             settings["default"] = argparse.SUPPRESS  # otherwise, errors call further tables required
-        groups[group].add_argument(name if is_argument else f"--{name.replace('_', '-')}", **settings)
+        groups[group].add_argument(name if is_argument else flag(name), **settings)

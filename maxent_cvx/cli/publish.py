@@ -33,9 +33,9 @@ from .inputs import (
     statements_of,
     values_as_printed,
 )
-from .options import PublishOptions, format_arguments, format_list, table_arguments, with_dataset_defaults
+from .options import PublishOptions, format_arguments, format_list, given, table_arguments, with_dataset_defaults
 from .output import check_output, not_a_formula, without_formulas, write
-from .streams import DASH, output_files, say
+from .streams import DASH, flag, output_files, say
 
 #: Options that a method requires.
 NEEDED = {
@@ -58,10 +58,8 @@ def run(options: PublishOptions) -> None:
     """Write the release, and print the command that reads it back."""
     method = options.method
     others = [name for names in USED.values() for name in names if name not in USED[method]]
-    if unused := [
-        name for name in others if getattr(options, name) != PublishOptions.__dataclass_fields__[name].default
-    ]:
-        raise TableError(f"--{unused[0].replace('_', '-')} is not an option of --method {method} (see publish --help)")
+    if unused := [name for name in others if name in given(options)]:
+        raise TableError(f"{flag(unused[0])} is not an option of --method {method} (see publish --help)")
     if options.out == DASH and method != "mondrian":
         raise TableError(f"--method {method} writes two tables; give a prefix of their names with --out")
     files = [path for _, path in output_files(options)] or [DASH]
@@ -69,7 +67,7 @@ def run(options: PublishOptions) -> None:
         check_output(path, {".csv"})
     options = with_dataset_defaults(options)
     records = read_records(options)
-    if missing := [f"--{name.replace('_', '-')}" for name in NEEDED[method] if getattr(options, name) is None]:
+    if missing := [flag(name) for name in NEEDED[method] if getattr(options, name) is None]:
         why = "to make buckets (Anatomy)" if method == "anatomy" else f"for --method {method}"
         raise TableError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} needed {why}")
     if options.count is not None:

@@ -20,7 +20,6 @@ from ..measures.exposure import WITHOUT_HER, Exposure, certified_error
 from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from ..model.posterior import Posterior
-from ..releases.base import View
 from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -41,9 +40,17 @@ from .inputs import (
     statements_of,
     values_as_printed,
 )
-from .options import ExposureOptions, QuantifyOptions, ReportOptions, table_arguments, typed, with_dataset_defaults
+from .options import (
+    ExposureOptions,
+    QuantifyOptions,
+    ReportOptions,
+    given,
+    table_arguments,
+    typed,
+    with_dataset_defaults,
+)
 from .output import PICTURES, check_output, draw, without_formulas, write, write_result, write_scores
-from .streams import EXPOSED, UNDECIDED, say, table_text
+from .streams import EXPOSED, UNDECIDED, flag, say, table_text
 
 #: The meaning of the columns of the worst disclosure.
 LEGEND = (
@@ -91,24 +98,29 @@ def quantify(options: QuantifyOptions) -> int:
     """Print what the adversary infers and who is exposed, or the scores of --top; write and plot it as requested."""
     find(options.solver)  # refuse unknown names before any work
     check_buckets(options)
-    if options.top and (unused := [f"--{name.replace('_', '-')}" for name in NOT_SCORED if getattr(options, name)]):
+    if options.top and (unused := [flag(name) for name in NOT_SCORED if name in given(options)]):
         raise TableError(f"--top scores adversaries who know associations only; leave out {' and '.join(unused)}")
     statements = statements_of(options)
-    if _is_in_partitions(options):
-        return _quantify_partitions(options, statements)
-    check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
+    is_in_partitions = _is_in_partitions(options)
+    if is_in_partitions:
+        _check_partitions(options)
+    else:
+        check_output(options.out, {".csv"} if options.top else {".csv", ".parquet"})
     check_output(options.plot, PICTURES)
     check_output(options.report, PAGES)
-    question = Question.read(options, statements)
-    source = question.source
-    say(f"{source.view!r}"[1:-1])
-    if options.top:
-        return _score(source, options)
+    with _client(options) as client:
+        question = Question.read(options, statements, in_partitions=is_in_partitions)
+        say(f"{question.source.view!r}"[1:-1])
+        return _score(question.source, options) if options.top else _answer(question, options, client)
 
+
+def _answer(question: Question, options: QuantifyOptions, client: Any) -> int:
+    """Print what is inferred and who is exposed; write and plot it as requested."""
+    source = question.source
     model = question.model(source.view)
     for label in model.knowledge:
         say(f"known: {label}")
-    post = question.solve(model)
+    post = question.solve(model, client)
     _print_posterior(post)
     _print_missing_baseline(options, post.view)
     verdict = judge(post, options, source.original)
@@ -122,7 +134,11 @@ def quantify(options: QuantifyOptions) -> int:
     advice = list(question.advice(verdict))
     say(*advice)
 
-    if options.out and Path(options.out).suffix == ".parquet":
+    if isinstance(post, PartitionedPosterior):
+        if options.out:
+            post.to_parquet(options.out)
+            say(f"wrote {options.out}")
+    elif options.out and Path(options.out).suffix == ".parquet":
         post.save(options.out)
         say(f"wrote {options.out}")
     elif options.out:
@@ -130,11 +146,11 @@ def quantify(options: QuantifyOptions) -> int:
         description = "" if question.people is None else f": P({', '.join(source.view.sensitive)} | person)"
         write(options.out, without_formulas(table, options).to_csv, description)
     if options.plot:
-        draw(options.plot, plots.posterior(post))
+        draw(options.plot, plots.posterior(post))  # type: ignore[arg-type]  # in partitions there is no --plot
     if options.report:
         write_report({"": post}, {"": source.original}, options, options.report)
     if options.json:
-        people = post.people().to_dict("index") if len(model.space.people) else {}
+        people = post.people().to_dict("index") if len(post.known_people) else {}
         write_result(
             options, post, model.knowledge, verdict, advice=advice, risks=risks, divergence_bits=divergence,
             people=[{"person": who, "P": p} for who, p in people.items()],
@@ -186,19 +202,22 @@ class Question:
     statements: list[Statement | RatioStatement]
 
     @classmethod
-    def read(cls, options: ExposureOptions, statements: list[Statement | RatioStatement]) -> Question:
+    def read(cls, options: ExposureOptions, statements: list[Statement | RatioStatement], **how: bool) -> Question:
         """Read the release, and the named people."""
-        source = read_input(options)
+        source = read_input(options, **how)
         people = None if options.people is None else read_people(options.people, options, source.view)
         return cls(options, source, people, statements)
 
-    def model(self, view: View) -> MaxEnt:
+    def model(self, view: Any) -> MaxEnt | PartitionedMaxEnt:
         """Return the model of a release of these people, with all knowledge."""
-        return MaxEnt(view, people=self.people).add(*self.source.published, *self.statements)
+        cls: Any = PartitionedMaxEnt if isinstance(view, PartitionedRelease) else MaxEnt
+        return cls(view, people=self.people).add(*self.source.published, *self.statements)
 
-    def solve(self, model: MaxEnt) -> Posterior:
+    def solve(self, model: MaxEnt | PartitionedMaxEnt, client: Any = None) -> AnyPosterior:
         """Solve a model; a contradiction names the files and lines of its statements."""
         try:
+            if isinstance(model, PartitionedMaxEnt):
+                return model.solve(client=client)
             return model.solve(solver=self.options.solver)
         except Infeasible as error:
             raise located(error, model.knowledge) from error
@@ -381,10 +400,10 @@ def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None
     return size
 
 
-def _other_risks(post: Posterior, original: pd.DataFrame | None, options: QuantifyOptions) -> list[Any]:
+def _other_risks(post: AnyPosterior, original: pd.DataFrame | None, options: QuantifyOptions) -> list[Any]:
     """Compute re-identification risk and utility, except for a series of releases; print the main measures."""
     size = _population_size(post, options)
-    if isinstance(post.space.view, ReleaseSeries):
+    if isinstance(post.view, PartitionedRelease | ReleaseSeries):
         return []
     table = measures.risk_utility(post, original, threshold=options.threshold, baseline=None, population=size)
     risks = table.drop("inference risk", level="kind").reset_index()
@@ -498,6 +517,7 @@ def _score(source: CommandInput, options: QuantifyOptions) -> int:
     records = source.records if source.original is None else source.original
     kinds = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "K/2 + K/2": lambda k: (k - k // 2, k // 2)}
     bounds = {(name, k): bound(k) for name, bound in kinds.items() for k in options.top}
+    assert records is not None  # there is no --top in partitions
     table = experiments.quantify(
         source.view, records, list(bounds.values()), min_support=options.min_support, solver=options.solver
     )
@@ -545,46 +565,19 @@ def _n_rows(path: Path) -> int:
     return 0
 
 
-def _quantify_partitions(options: QuantifyOptions, statements: list[Statement | RatioStatement]) -> int:
-    """Quantify a release in partitions; --out is a folder with P(q, s, b) of every partition."""
+def _check_partitions(options: QuantifyOptions) -> None:
+    """Refuse options that releases in partitions do not support, before any work."""
     for name, instead in IN_MEMORY.items():
-        if (value := getattr(options, name, None)) is not None and value is not False and value != ():
+        if name in given(options):
             raise TableError(
-                f"--{name.replace('_', '-')} is not supported for Parquet files, which are read in partitions: {instead}"
+                f"{flag(name)} is not supported for Parquet files, which are read in partitions: {instead}"
             )
     if options.solver != "auto":
         raise TableError(f"--solver {options.solver} is not supported for releases in partitions; omit --solver")
-    if missing := [f"--{name}" for name in ("qi", "sa", "bucket") if getattr(options, name) is None]:
+    if missing := [flag(name) for name in ("qi", "sa", "bucket") if getattr(options, name) is None]:
         raise TableError(f"{', '.join(missing)} must be given for Parquet files")
-    assert options.qi is not None
-    assert options.sa is not None
     if options.out is not None and Path(options.out).exists():
         raise TableError(f"cannot write {options.out!r}: it already exists; give the name of a new folder")
-    check_output(options.report, PAGES)
-    with _client(options) as client:
-        release = Release.from_parquet(
-            list(options.tables), qi=list(options.qi), sa=list(options.sa), bucket=options.bucket, count=options.count
-        )
-        people = None if options.people is None else read_people(options.people, options, release)
-        say(f"{release!r}"[1:-1])
-        model = PartitionedMaxEnt(release, people).add(*statements)
-        for label in model.knowledge:
-            say(f"known: {label}")
-        post = model.solve(client=client)
-        _print_posterior(post)
-        verdict = judge(post, options, None)
-        _print_exposure(verdict)
-        _print_limit(verdict)
-        advice = list(_withholding(verdict, options))
-        say(*advice)
-        if options.out:
-            post.to_parquet(options.out)
-            say(f"wrote {options.out}")
-        if options.report:
-            write_report({"": post}, {}, options, options.report)
-        if options.json:
-            write_result(options, post, model.knowledge, verdict, advice=advice)
-    return verdict.status
 
 
 @contextmanager

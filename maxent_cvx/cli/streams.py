@@ -132,7 +132,7 @@ def read_bytes(path: str) -> bytes:
 def check_files(options: Options) -> None:
     """Refuse, before any work, two uses of standard input, two outputs to one file, and an output that is an input."""
     files = [
-        ("TABLE" if name in ("table", "more") else f"--{name.replace('_', '-')}", path)
+        ("TABLE" if name in ("table", "more") else flag(name), path)
         for name in READ
         for path in _paths(getattr(options, name, None))
     ]
@@ -151,6 +151,11 @@ def check_files(options: Options) -> None:
             if same in written:
                 raise TableError(f"{written[same]} and {option} would both write {path!r}; choose different files")
             written[same] = option
+
+
+def flag(name: str) -> str:
+    """Return an option as it is typed."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _paths(value: object) -> list[str]:

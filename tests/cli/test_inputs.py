@@ -507,6 +507,16 @@ def test_partitions_are_judged_as_the_table_in_memory(run, document, partitions)
     assert [row["group"] for row in parts["exposure"]["who"]] == [row["group"] for row in whole["exposure"]["who"]]
 
 
+def test_people_known_by_name_are_in_the_document_of_partitions(document, partitions):
+    """Their probabilities are those of the table in memory."""
+    write_text("known.csv", "name,Gender,Degree\nIris,female,college\n")
+    command = [*BUCKET, "--people", "known.csv", "--know", "P(HIV | Iris) = 0.3"]
+    parts, whole = (document("quantify", *table, *command)["people"] for table in (partitions, ["hospital.csv"]))
+    assert [row["person"] for row in parts] == ["Iris"]
+    assert parts[0]["P"] == pytest.approx(whole[0]["P"], abs=1e-6)
+    assert parts[0]["P"]["HIV"] == pytest.approx(0.3)
+
+
 def test_one_parquet_file_is_read_into_memory(document, hospital, folder):
     """The document is that of a CSV file; files with more rows than memory is meant for are read in partitions."""
     paths = [write_table(hospital, f"people.{ending}") for ending in ("csv", "parquet")]
