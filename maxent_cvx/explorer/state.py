@@ -48,8 +48,14 @@ class State:
     negative: int = 0
     threshold: float = 0.8
 
-    def moved(self, label: str, **changes: Any) -> State:
+    def of(self, label: str | None) -> Setting | State:
+        """Return the setting of a label; without one, the state itself."""
+        return self if label is None else self.settings[label]
+
+    def moved(self, label: str | None, **changes: Any) -> State:
         """Return the state with one setting changed: ``state.moved("P(Flu) = 0.3", value=0.4)``."""
+        if label is None:
+            return replace(self, **changes)
         return replace(self, settings={**self.settings, label: replace(self.settings[label], **changes)})
 
     @property
@@ -149,22 +155,17 @@ def adjustable(label: str, source: Source) -> Adjustable | None:
 
 def intervals(model: MaxEnt, groups: np.ndarray, seconds: float) -> np.ndarray:
     """Compute bounds ``low <= P(s | q) <= high`` over all distributions that satisfy the rows, for some groups q."""
-    space = model.space
-    n_values, n_terms = len(space.view.sensitive_values), len(space)
+    space, n_values = model.space, len(model.view.sensitive_values)
     of_term, people = space.groups
-    row_of = np.full(len(people), -1)
-    row_of[groups] = np.arange(len(groups))
-    terms = np.flatnonzero(row_of[of_term] >= 0)
-    cell = row_of[of_term[terms]] * n_values + space.codes["s"][terms]
-    cells, place = np.unique(cell, return_inverse=True)
-    records = people[groups][cells // n_values]
+    terms = np.flatnonzero(np.isin(of_term, groups))
+    cells, place = np.unique(space.cells[terms], return_inverse=True)
     n = len(cells)
-    matrix = sp.csr_array((1 / records[place], (place, terms)), shape=(n, n_terms))
+    matrix = sp.csr_array((1 / people[of_term[terms]], (place, terms)), shape=(n, len(space)))
     ends = np.stack([np.zeros(n), np.ones(n)])
     query = LinearQuery(matrix, np.zeros(n), ends, np.ones(n, dtype=bool), pd.RangeIndex(n))
-    sides = np.zeros((2, len(groups) * n_values))
+    sides = np.zeros((2, len(people) * n_values))
     sides[:, cells] = bounds_of(query, model, False, seconds, False, None).value
-    return sides.reshape(2, len(groups), n_values)
+    return sides.reshape(2, -1, n_values)[:, groups]
 
 
 #: Iterations after which the knowledge is tested for contradictions: Newton's method takes 6 to 12 on consistent

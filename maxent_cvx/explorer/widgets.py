@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +42,7 @@ class Controls:
     def __init__(self, assumptions: Assumptions, moved: Callable[[State], None]) -> None:
         self.assumptions, self.state, self._moved = assumptions, assumptions.start, moved
         self._ticks: dict[str, Any] = {}
-        self._sliders: dict[tuple[str, str], Slider] = {}
-        self._general: dict[str, Slider] = {}
+        self._sliders: dict[tuple[str | None, str], Slider] = {}
         blocks = [self._statement(statement) for statement in assumptions.adjustable.values()]
         blocks += [self._tick(label) for label in assumptions.others]
         blocks = [heading("Background knowledge"), *blocks] if blocks else []
@@ -53,17 +51,17 @@ class Controls:
         for field, sign, most in zip(("positive", "negative"), "+\N{MINUS SIGN}", assumptions.most, strict=True):
             if most:
                 name = f"K{sign} {field}: number of known associations, strongest first"
-                blocks.append(self._of_all(field, f"K{sign} {field}", name, Scale(0, most, 1, 0)))
+                blocks.append(self._slider(None, field, f"K{sign} {field}", name, Scale(0, most, 1, 0)))
         blocks.append(heading("A person is exposed if a value is inferred with"))
         name = "P at least: the threshold of exposure"
-        blocks.append(self._of_all("threshold", "P at least", name, HUNDREDTHS))
+        blocks.append(self._slider(None, "threshold", "P at least", name, HUNDREDTHS))
         again = ipywidgets.Button(description="Reset", tooltip="Reset all controls")
         again.add_class("maxent-reset")  # for the sliders: the browser holds back their moves, but not a click
         again.on_click(lambda _: self.show(assumptions.start))
         narrow = ipywidgets.Layout(flex="0 1 400px", min_width="300px", margin="0 24px 0 0")
         self.box = ipywidgets.VBox([*blocks, again], layout=narrow)
         self._set(self.state)
-        for widget in (*self._sliders.values(), *self._general.values()):
+        for widget in self._sliders.values():
             widget.start = widget.value
 
     def show(self, state: State) -> None:
@@ -99,30 +97,21 @@ class Controls:
         self._ticks[label] = tick
         return tick
 
-    def _slider(self, label: str, field: str, caption: str, name: str, scale: Scale) -> Slider:
-        """Make a slider for a number of one statement."""
-        widget = slider(caption, name, scale)
-        widget.observe(lambda change: self._number(label, field, change["new"], scale), "value")
-        self._sliders[label, field] = widget
-        return widget
-
-    def _of_all(self, field: str, caption: str, name: str, scale: Scale) -> Slider:
-        """Make a slider for a number of the state itself."""
-        widget = slider(caption, name, scale)
+    def _slider(self, label: str | None, field: str, caption: str, name: str, scale: Scale) -> Slider:
+        """Make a slider for a number of one statement, or without a label for a number of the state itself."""
+        widget = Slider(
+            caption=caption, name=isolated(name), min=scale.low, max=scale.high, step=scale.step, digits=scale.digits
+        )
 
         def follow(change: Any) -> None:
-            now: Any = round(change["new"], scale.digits)
-            changes: dict[str, Any] = {field: now if scale.digits else int(now)}
-            self._go(replace(self.state, **changes))
+            if change["new"] == getattr(self.state.of(label), field):
+                return  # set to this number, which may be between two steps
+            number = round(change["new"], scale.digits)
+            self._go(self.state.moved(label, **{field: int(number) if label is None and not scale.digits else number}))
 
         widget.observe(follow, "value")
-        self._general[field] = widget
+        self._sliders[label, field] = widget
         return widget
-
-    def _number(self, label: str, field: str, now: float, scale: Scale) -> None:
-        """Handle a moved slider of a statement; a slider set to a number between its steps has not been moved."""
-        if now != getattr(self.state.settings[label], field):
-            self._go(self.state.moved(label, **{field: round(now, scale.digits)}))
 
     def _set(self, state: State) -> None:
         """Set every widget to the state, and label each check box with its current statement."""
@@ -132,24 +121,14 @@ class Controls:
             text = label if statement is None else str(statement.at(setting))
             named = f"{label}: {text}" if statement and statement.has_own_label else text
             tick.value, tick.description = setting.known, isolated(named)
-            for field in ("value", "vagueness"):
-                if (label, field) in self._sliders:
-                    widget = self._sliders[label, field]
-                    widget.value, widget.disabled = getattr(setting, field), not setting.known
-        for field, widget in self._general.items():
-            widget.value = getattr(state, field)
+        for (label_or_none, field), widget in self._sliders.items():
+            widget.value = getattr(state.of(label_or_none), field)
+            widget.disabled = label_or_none is not None and not state.settings[label_or_none].known
 
 
 def heading(text: str) -> Any:
     """Make a heading of controls."""
     return ipywidgets.HTML(f'<strong class="maxent-heading">{text}</strong>')
-
-
-def slider(caption: str, name: str, scale: Scale) -> Slider:
-    """Make a slider over a scale."""
-    return Slider(
-        caption=caption, name=isolated(name), min=scale.low, max=scale.high, step=scale.step, digits=scale.digits
-    )
 
 
 class CopiedCode(anywidget.AnyWidget):

@@ -42,9 +42,8 @@ def page():
 
 def controls(page):
     """The sliders by name, and the ticks by text."""
-    kinds = page.controls._sliders.values(), page.controls._general.values()
     ticks = {tick.description: tick for tick in page.controls._ticks.values()}
-    return {slider.name: slider for sliders in kinds for slider in sliders}, ticks
+    return {slider.name: slider for slider in page.controls._sliders.values()}, ticks
 
 
 def test_without_widgets_it_is_a_picture(monkeypatch):
@@ -96,6 +95,14 @@ def test_metadata_for_colab(page, monkeypatch):
     monkeypatch.setitem(sys.modules, "google.colab.output", output)
     metadata = page[0]._repr_mimebundle_()[1]
     assert metadata[VIEW]["colab"]["custom_widget_manager"]["url"] == "https://manager"
+
+
+def test_a_threshold_between_two_steps_is_kept(page):
+    """The page shows the given threshold, and not the nearest step of its slider."""
+    model = page[0].model
+    explorer = mx.explore(model, threshold=0.855)
+    assert explorer.widget is not None
+    assert explorer._exploration.state.threshold == 0.855
 
 
 def test_sliders_move_the_model(page):
