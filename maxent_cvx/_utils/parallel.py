@@ -69,11 +69,15 @@ class LocalExecutor(Executor):
 
     def made(self, makers: Iterable[Callable[[], Any]]) -> list[Any]:
         """Return the results of functions, or of Delayed objects, computed in threads or by the current Dask client."""
-        return self._each(_made_here, [(make,) for make in makers])
+        return self.map(_made_here, list(makers))
 
     def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
-        """Return the results, one per partition."""
-        return self._each(function, [(*arguments, *common) for arguments in zip(*handles, strict=True)])
+        """Return the results, one per partition, computed in a pool of threads; raise the first error."""
+        arguments = [(*each, *common) for each in zip(*handles, strict=True)]
+        if self.threads == 1 or len(arguments) < 2:
+            return [function(*each) for each in arguments]
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(lambda each: function(*each), arguments))
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Return the results unchanged."""
@@ -82,13 +86,6 @@ class LocalExecutor(Executor):
     def combined(self, combine: Callable[[list[Any]], Any], groups: list[list[Any]]) -> list[Any]:
         """Return the result for each group."""
         return [combine(self.gather(group)) for group in groups]
-
-    def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
-        """Apply a function to each tuple of arguments in a pool of threads; raise the first error."""
-        if self.threads == 1 or len(arguments) < 2:
-            return [function(*each) for each in arguments]
-        with ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(lambda each: function(*each), arguments))
 
 
 class ClusterExecutor(Executor):
@@ -300,9 +297,9 @@ class OutOfCoreExecutor(LocalExecutor):
         """Return the results of handles."""
         return [_loaded(handle) for handle in handles]
 
-    def _each(self, function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
-        """Apply a function to results that may be stored in files, and store its results if they are large."""
-        return super()._each(partial(self._kept, function), arguments)
+    def map(self, function: Callable[..., Any], *handles: Sequence[Any], common: tuple[Any, ...] = ()) -> list[Any]:
+        """Return the results, of which large ones are stored in files, of arguments that may be stored, too."""
+        return super().map(partial(self._kept, function), *handles, common=common)
 
     def _kept(self, function: Callable[..., Any], *arguments: Any) -> Any:
         result, buffers = function(*map(_loaded, arguments)), list[pickle.PickleBuffer]()
