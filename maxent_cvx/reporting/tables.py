@@ -6,7 +6,7 @@ import base64
 import io
 import math
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, Context
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePath
@@ -20,8 +20,8 @@ from pandas.api.types import is_numeric_dtype
 from .._utils.errors import LONGEST_LABEL, short_repr
 from .._utils.formatting import as_label, isolated, rounded
 from .._utils.tables import sort_distinct
-from .._utils.validation import is_several
 from ..attacks.result import AttackResult
+from ..measures.events import sensitive_events
 from ..measures.exposure import same_value
 from ..plots._style import shortened
 from ..plots.posterior import most_exposed
@@ -637,23 +637,9 @@ def _interval(low: float, high: float) -> str:
 
 def _counted_values(data: ReportData) -> np.ndarray:
     """Mark the values that must not be inferred; absence from the release is not a value."""
-    values, sensitive = data.view.sensitive_values, data.settings.sensitive
-    inside = data.view.inside
-    if sensitive is None:
-        return inside
-    if isinstance(sensitive, Mapping):
-        marks = [
-            values.get_level_values(name).isin(_listed(chosen)) if chosen is not None else True
-            for name, chosen in sensitive.items()
-        ]
-        return inside & np.all(np.broadcast_arrays(*marks), axis=0)
-    listed = _listed(sensitive)
-    return inside & np.array([value in listed for value in values.to_flat_index()])
-
-
-def _listed(values: Any) -> list[object]:
-    """Return one value or several as a list; a tuple is one combination."""
-    return [values] if isinstance(values, str | tuple) or not is_several(values) else list(values)
+    counted = data.view.inside.copy()
+    counted[counted] = sensitive_events(data.view.sensitive_values[counted], data.settings.sensitive).involved
+    return counted
 
 
 def price_table(data: ReportData, table: pd.DataFrame) -> Table:

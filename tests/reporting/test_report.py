@@ -300,6 +300,16 @@ def test_sensitive_values(post):
     assert warning in read(report.html).text
 
 
+def test_an_interval_of_sensitive_numbers_is_that_of_its_values():
+    """The intervals of the estimates are about these values, too."""
+    table = pd.DataFrame({"sex": list("mfmfmf"), "pay": [1, 2, 3, 1, 2, 3], "ward": [0, 0, 0, 1, 1, 1]})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="sex", sa="pay", bucket="ward")).solve()
+    chosen = [pd.Interval(1, 2, closed="both"), [1, 2]]
+    pages = [mx.report(post, sensitive=values, within=0).html for values in chosen]
+    interval, listed = (page.partition('<section id="intervals">')[2].partition("</section>")[0] for page in pages)
+    assert interval == listed != ""
+
+
 def test_an_answer_that_is_not_certified(release):
     """The report says that there is no certificate."""
     post = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.31").solve(time_limit=0, allow_inaccurate=True)
