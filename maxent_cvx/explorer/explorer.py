@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import LONGEST_LABEL
+from .._utils.errors import LONGEST_LABEL, MaxEntError
 from .._utils.formatting import as_label, escaped, isolated
 from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
 from ..measures.events import sensitive_events
@@ -22,7 +22,7 @@ from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..plots.posterior import posterior
 from ..terms.people import count_pairs
-from .state import Answer, Assumptions, NoAnswer, State, answered, assumptions_of, contradiction, typed, verdict
+from .state import Answer, Assumptions, State, answered, assumptions_of, contradiction, typed, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -126,9 +126,9 @@ class Exploration:
     seconds: float
     sensitive: object = None
     state: State = field(init=False)
-    answer: Answer | NoAnswer = field(init=False)
+    answer: Answer | MaxEntError = field(init=False)
     pictured: Answer | None = field(init=False, default=None)
-    _start: Answer | NoAnswer = field(init=False)
+    _start: Answer | MaxEntError = field(init=False)
 
     def __post_init__(self) -> None:
         self.state = self.assumptions.start
@@ -144,11 +144,11 @@ class Exploration:
         elif not is_known:
             self._hold(self._answered(state))
 
-    def _answered(self, state: State) -> Answer | NoAnswer:
+    def _answered(self, state: State) -> Answer | MaxEntError:
         """Solve the model of a state."""
         return answered(self.assumptions.model_at(state), self.original, self.max_rows, self.seconds, self.sensitive)
 
-    def _hold(self, answer: Answer | NoAnswer) -> None:
+    def _hold(self, answer: Answer | MaxEntError) -> None:
         """Show an answer; without one, the previous picture stays."""
         self.answer = answer
         self.pictured = answer if isinstance(answer, Answer) else self.pictured
@@ -156,7 +156,7 @@ class Exploration:
     @property
     def sentences(self) -> tuple[str, list[str]]:
         """A heading and sentences: for a contradiction the conflicting statements."""
-        if isinstance(self.answer, NoAnswer):
+        if isinstance(self.answer, MaxEntError):
             return contradiction(self.answer)
         return "", verdict(self.answer, self._start, self.state.threshold, self.assumptions.start.threshold)
 
@@ -177,7 +177,7 @@ class Exploration:
 LETTERS = 12
 
 
-def picture(answer: Answer | NoAnswer, sentences: list[str], max_rows: int) -> Figure:
+def picture(answer: Answer | MaxEntError, sentences: list[str], max_rows: int) -> Figure:
     """Plot the posterior, with the sentences below it; without an answer, the sentences alone."""
     from matplotlib.figure import Figure
 

@@ -230,24 +230,14 @@ class Answer:
         return {}
 
 
-@dataclass(frozen=True, eq=False)
-class NoAnswer:
-    """The reason why there is no posterior."""
-
-    conflict: pd.DataFrame | None
-    message: str
-
-
 def answered(
     model: MaxEnt, original: pd.DataFrame | None, max_rows: int, seconds: float, sensitive: object = None
-) -> Answer | NoAnswer:
-    """Solve a model, and compute the intervals of the shown groups."""
+) -> Answer | MaxEntError:
+    """Solve a model, and compute the intervals of the shown groups; an error is the reason why there is no answer."""
     try:
         post = solved(model, seconds)
-    except Infeasible as error:
-        return NoAnswer(error.conflict, str(error))
     except MaxEntError as error:
-        return NoAnswer(None, str(error))
+        return error.with_traceback(None)  # which would keep the model alive
     groups = most_exposed(post, max_rows, sensitive)
     divergence = None if original is None else overall_divergence(post, original)
     try:
@@ -404,7 +394,7 @@ def _associations(assumptions: Assumptions, state: State) -> str:
     return f"model.add(mx.StrongestAssociations(original, {state.positive}, {state.negative}{minimum}))"
 
 
-def verdict(answer: Answer, start: Answer | NoAnswer, threshold: float, first_threshold: float) -> list[str]:
+def verdict(answer: Answer, start: Answer | MaxEntError, threshold: float, first_threshold: float) -> list[str]:
     """Describe the divergence, if the truth is given, and the exposure, in comparison with the start."""
     sentences = []
     is_moved = isinstance(start, Answer) and (start is not answer or threshold != first_threshold)
@@ -431,12 +421,13 @@ def _bits(divergence: float | None) -> str:
     return f"{divergence:.3f} bits"
 
 
-def contradiction(error: NoAnswer) -> tuple[str, list[str]]:
+def contradiction(error: MaxEntError) -> tuple[str, list[str]]:
     """Describe why there is no answer: a sentence, and each conflicting statement."""
-    if error.conflict is None or error.conflict.empty:
-        return f"There is no answer: {error.message}", []
-    permits = "the release permits" if len(error.conflict) == 1 else "the others permit"
-    one_by_one = [_clash(str(label), row, permits) for label, row in error.conflict.iterrows()]
+    conflict = error.conflict if isinstance(error, Infeasible) else None
+    if conflict is None or conflict.empty:
+        return f"There is no answer: {error}", []
+    permits = "the release permits" if len(conflict) == 1 else "the others permit"
+    one_by_one = [_clash(str(label), row, permits) for label, row in conflict.iterrows()]
     if len(one_by_one) == 1:
         return "Contradiction: the release rules out this statement.", one_by_one
     return f"Contradiction: these {len(one_by_one)} statements cannot all be true.", one_by_one

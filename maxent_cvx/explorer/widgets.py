@@ -10,8 +10,9 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from .._utils.errors import MaxEntError
 from .._utils.formatting import escaped, isolated
-from .state import Adjustable, Assumptions, NoAnswer, Scale, State
+from .state import Adjustable, Assumptions, Scale, State
 
 if TYPE_CHECKING:
     from .explorer import Exploration
@@ -194,7 +195,7 @@ class Page:
         """Show the answer for the current state."""
         head, items = self.exploration.sentences
         with self.words.hold_sync():
-            self.words.alarm = isinstance(self.exploration.answer, NoAnswer)
+            self.words.alarm = isinstance(self.exploration.answer, MaxEntError)
             self.words.html = as_html(head, items)
         self.picture.value = self.exploration.picture
         self.code.code = self.exploration.code
