@@ -21,6 +21,8 @@ from .._utils.formatting import constant
 from .._utils.tables import check_named, count_column, looks_like_count
 from .._utils.validation import check_label, read_file_text
 from ..attacks.reconstruction import Statistic
+from ..model.maxent import MaxEnt
+from ..model.partitioned import PartitionedMaxEnt
 from ..releases.base import View
 from ..releases.generalized import GroupedRelease, is_suppressed, label_of, parse, text_of
 from ..releases.partitioned import PartitionedRelease
@@ -381,16 +383,6 @@ def people_of(table: pd.DataFrame, count: str) -> pd.DataFrame:
     return table.loc[table.index.repeat(n)].drop(columns=count).reset_index(drop=True)
 
 
-def read_people(path: str, options: TableOptions, view: Any) -> pd.DataFrame:
-    """Read a table of people, with their names in the first column."""
-    table = read_further(path, options, known_values(view))
-    if (first := table.columns[0]) in view.qi:
-        raise TableError(
-            f"the first column of {path!r} must contain the names of people, but is {first!r}; put names first"
-        )
-    return table.set_index(first)
-
-
 def free_name(name: str, taken: Iterable[str]) -> str:
     """Return a column name that is not taken, by appending underscores."""
     while name in taken:
@@ -463,10 +455,11 @@ def as_text(cell: object) -> object:
 
 @dataclass(frozen=True, eq=False)
 class CommandInput:
-    """The input of a command.
+    """The release that a command reads, and what the adversary knows.
 
     `records` is the table; `original` is the same table if it contains the value of each person, for comparisons with the
-    truth; `published` are rules published besides the view; `l` is that of buckets made by the command.
+    truth; `published` are rules published besides the view; `l` is that of buckets made by the command; `people` are known
+    by name.
     """
 
     view: View | PartitionedRelease
@@ -476,34 +469,65 @@ class CommandInput:
     sa: list[str]
     published: Sequence[PublishedRules] = ()
     l: int | None = None
+    people: pd.DataFrame | None = None
+    statements: Sequence[Statement | RatioStatement] = ()
+
+    def model(self, view: Any) -> MaxEnt | PartitionedMaxEnt:
+        """Return the model of a release of these people, with all knowledge."""
+        cls: Any = PartitionedMaxEnt if isinstance(view, PartitionedRelease) else MaxEnt
+        return cls(view, people=self.people).add(*self.published, *self.statements)
 
 
-def read_input(options: ExposureOptions, *, in_partitions: bool = False) -> CommandInput:
-    """Read the input of a command: rules, a series of releases, or one release; and the original records."""
-    if in_partitions:  # Parquet files
-        roles: Any = {"qi": list(options.qi or ()), "sa": list(options.sa or ())}
-        release = Release.from_parquet(list(options.tables), **roles, bucket=options.bucket, count=options.count)
-        return CommandInput(release, None, None, **roles)
-    read = _read_rules if _is_rules(options) else _read_series if options.more else _read_release
+def read_input(
+    options: ExposureOptions, statements: Sequence[Statement | RatioStatement], *, in_partitions: bool = False
+) -> CommandInput:
+    """Read rules, a series of releases, or one release; the original records; and the people known by name."""
+    if in_partitions:
+        read = _read_partitions
+    else:
+        read = _read_rules if _is_rules(options) else _read_series if options.more else _read_release
     source = read(options)
-    if options.original is None:
-        return source
-    original = read_further(options.original, options, known_values(source.view))
+    if options.original is not None:
+        source = replace(source, original=_read_original(options.original, options, source))
+    people = None if options.people is None else _read_people(options.people, options, source.view)
+    return replace(source, people=people, statements=statements)
+
+
+def _read_original(path: str, options: ExposureOptions, source: CommandInput) -> pd.DataFrame:
+    """Read the original records."""
+    original = read_further(path, options, known_values(source.view))
     for name in (*source.qi, *source.sa):
-        check_label(name, f"column of {_name(options.original)} (given as --original)", original.columns)
+        check_label(name, f"column of {_name(path)} (given as --original)", original.columns)
     original = _without_counts(original, {*source.qi, *source.sa}, options)
-    original = _with_iso_dates(_without_gaps(original, options.original, source.qi, source.sa, options), source.sa)
+    original = _with_iso_dates(_without_gaps(original, path, source.qi, source.sa, options), source.sa)
     if (
         isinstance(source.view, Release)
         and source.view.generalized
         and not _are_cells(with_cells(source.view, original)[source.qi], source.view)
     ):
         raise TableError(
-            f"the quasi-identifiers of {_name(options.original)} (given as --original) are exact, but those of the "
+            f"the quasi-identifiers of {_name(path)} (given as --original) are exact, but those of the "
             "release are generalized, and not everybody is in exactly one of its groups; give --population "
-            f"{shlex.quote(options.original)} too, to determine everybody's group"
+            f"{shlex.quote(path)} too, to determine everybody's group"
         )
-    return replace(source, original=original)
+    return original
+
+
+def _read_people(path: str, options: TableOptions, view: Any) -> pd.DataFrame:
+    """Read a table of people, with their names in the first column."""
+    table = read_further(path, options, known_values(view))
+    if (first := table.columns[0]) in view.qi:
+        raise TableError(
+            f"the first column of {path!r} must contain the names of people, but is {first!r}; put names first"
+        )
+    return table.set_index(first)
+
+
+def _read_partitions(options: ExposureOptions) -> CommandInput:
+    """Read a release in partitions, from Parquet files."""
+    roles: Any = {"qi": list(options.qi or ()), "sa": list(options.sa or ())}
+    release = Release.from_parquet(list(options.tables), **roles, bucket=options.bucket, count=options.count)
+    return CommandInput(release, None, None, **roles)
 
 
 def _are_cells(people: pd.DataFrame, release: Release) -> bool:

@@ -65,7 +65,7 @@ def write_result(
     if verdict.above is not None:
         limit = {"above": verdict.limit, **_exposure(verdict.above, attribute)}
     document = {
-        "release": _release(view),
+        "release": describe_release(view),
         "knowledge": [{"statement": label, "where": where.get(label)} for label in knowledge],
         "entropy_nats": post.entropy,
         "certificate": {**post.certificate.to_dict(), "holds": post.certificate.holds},
@@ -78,11 +78,6 @@ def write_result(
         "risks": risks,
     }
     _write(options.tables, verdict.status, document)
-
-
-def write_scores(options: Any, view: Any, table: pd.DataFrame) -> None:
-    """Write the scores of --top to standard output."""
-    _write(options.tables, 0, {"release": _release(view), "scores": table.to_dict("records")})
 
 
 def write_tables(options: Any, **results: object) -> None:
@@ -121,7 +116,7 @@ def _as_tuple(label: object) -> tuple[object, ...]:
     return label if isinstance(label, tuple) else (label,)
 
 
-def _release(view: Any) -> dict[str, object]:
+def describe_release(view: Any) -> dict[str, object]:
     """Describe the release, without any record."""
     values = [printed(value) if isinstance(value, tuple) else value for value in view.sensitive_values]
     counts = [None] * len(values) if view.n_s is None else np.asarray(view.n_s).tolist()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ from ..releases.series import ReleaseSeries
 from ..reporting.language import languages
 from ..reporting.report import report as make_report
 from ..solvers.backends import find
-from ..sources.statements import RatioStatement, Statement
 from .inputs import (
     CommandInput,
     check_buckets,
@@ -36,7 +36,6 @@ from .inputs import (
     printed,
     read_further,
     read_input,
-    read_people,
     statements_of,
     values_as_printed,
 )
@@ -49,7 +48,7 @@ from .options import (
     typed,
     with_dataset_defaults,
 )
-from .output import PICTURES, check_output, draw, without_formulas, write, write_result, write_scores
+from .output import PICTURES, check_output, describe_release, draw, without_formulas, write, write_answer, write_result
 from .streams import EXPOSED, UNDECIDED, flag, say, table_text
 
 #: The meaning of the columns of the worst disclosure.
@@ -109,18 +108,17 @@ def quantify(options: QuantifyOptions) -> int:
     check_output(options.plot, PICTURES)
     check_output(options.report, PAGES)
     with _client(options) as client:
-        question = Question.read(options, statements, in_partitions=is_in_partitions)
-        say(f"{question.source.view!r}"[1:-1])
-        return _score(question.source, options) if options.top else _answer(question, options, client)
+        source = read_input(options, statements, in_partitions=is_in_partitions)
+        say(f"{source.view!r}"[1:-1])
+        return _score(source, options) if options.top else _answer(source, options, client)
 
 
-def _answer(question: Question, options: QuantifyOptions, client: Any) -> int:
+def _answer(source: CommandInput, options: QuantifyOptions, client: Any) -> int:
     """Print what is inferred and who is exposed; write and plot it as requested."""
-    source = question.source
-    model = question.model(source.view)
+    model = source.model(source.view)
     for label in model.knowledge:
         say(f"known: {label}")
-    post = question.solve(model, client)
+    post = solve(model, options, client)
     _print_posterior(post)
     _print_missing_baseline(options, post.view)
     verdict = judge(post, options, source.original)
@@ -131,7 +129,7 @@ def _answer(question: Question, options: QuantifyOptions, client: Any) -> int:
         print(f"Divergence from the truth: {divergence:.6f} bits")
     risks = _other_risks(post, source.original, options)
     _print_limit(verdict)
-    advice = list(question.advice(verdict))
+    advice = list(_advice(source, verdict, options))
     say(*advice)
 
     if isinstance(post, PartitionedPosterior):
@@ -142,8 +140,8 @@ def _answer(question: Question, options: QuantifyOptions, client: Any) -> int:
         post.save(options.out)
         say(f"wrote {options.out}")
     elif options.out:
-        table = post.conditional() if question.people is None else post.people()
-        description = "" if question.people is None else f": P({', '.join(source.view.sensitive)} | person)"
+        table = post.conditional() if source.people is None else post.people()
+        description = "" if source.people is None else f": P({', '.join(source.view.sensitive)} | person)"
         write(options.out, without_formulas(table, options).to_csv, description)
     if options.plot:
         draw(options.plot, plots.posterior(post))  # type: ignore[arg-type]  # in partitions there is no --plot
@@ -168,17 +166,16 @@ def report(options: ReportOptions) -> int:
         raise TableError(f"for a report of Parquet files use: maxent-cvx quantify {options.table} --report FILE")
     statements = statements_of(options)
     if not options.more or options.id is not None:  # one release, or a series
-        questions = {"": Question.read(options, statements)}
+        sources = {"": read_input(options, statements)}
     else:
         if len({*options.tables}) < len(options.tables):
             raise TableError("a TABLE is given twice; the tables of a report must be different")
         of_tables = {name: with_dataset_defaults(replace(options, table=name, more=())) for name in options.tables}
-        questions = {name: Question.read(options_of_table, statements) for name, options_of_table in of_tables.items()}
+        sources = {name: read_input(options_of_table, statements) for name, options_of_table in of_tables.items()}
     posts, originals, statuses = {}, {}, list[int]()
-    for name, question in questions.items():
-        source = question.source
+    for name, source in sources.items():
         say(f"{name}: {source.view!r}".replace("<", "").rstrip(">") if name else f"{source.view!r}"[1:-1])
-        posts[name], originals[name] = question.solve(question.model(source.view)), source.original
+        posts[name], originals[name] = solve(source.model(source.view), options), source.original
         _print_missing_baseline(options, source.view)
         verdict = judge(posts[name], options, source.original)
         _print_exposure(verdict)
@@ -192,43 +189,14 @@ def report(options: ReportOptions) -> int:
     return EXPOSED if EXPOSED in statuses else max(statuses)
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
-    """The inferences of an adversary with a release, statements, and people known by name."""
-
-    options: ExposureOptions
-    source: CommandInput
-    people: pd.DataFrame | None
-    statements: list[Statement | RatioStatement]
-
-    @classmethod
-    def read(cls, options: ExposureOptions, statements: list[Statement | RatioStatement], **how: bool) -> Question:
-        """Read the release, and the named people."""
-        source = read_input(options, **how)
-        people = None if options.people is None else read_people(options.people, options, source.view)
-        return cls(options, source, people, statements)
-
-    def model(self, view: Any) -> MaxEnt | PartitionedMaxEnt:
-        """Return the model of a release of these people, with all knowledge."""
-        cls: Any = PartitionedMaxEnt if isinstance(view, PartitionedRelease) else MaxEnt
-        return cls(view, people=self.people).add(*self.source.published, *self.statements)
-
-    def solve(self, model: MaxEnt | PartitionedMaxEnt, client: Any = None) -> AnyPosterior:
-        """Solve a model; a contradiction names the files and lines of its statements."""
-        try:
-            if isinstance(model, PartitionedMaxEnt):
-                return model.solve(client=client)
-            return model.solve(solver=self.options.solver)
-        except Infeasible as error:
-            raise located(error, model.knowledge) from error
-
-    def advice(self, verdict: Verdict) -> Iterator[str]:
-        """Yield suggestions if people are exposed above the limit."""
-        if verdict.fails and self.source.original is not None and isinstance(self.source.view, Release):
-            yield _larger_buckets(self, self.source.original, verdict)
-        elif verdict.fails and self.options.is_generalized:
-            yield "Publish larger groups (publish --method mondrian with a larger --k), or groups with several values (--l)."
-        yield from _withholding(verdict, self.options)
+def solve(model: MaxEnt | PartitionedMaxEnt, options: ExposureOptions, client: Any = None) -> AnyPosterior:
+    """Solve a model; a contradiction names the files and lines of its statements."""
+    try:
+        if isinstance(model, PartitionedMaxEnt):
+            return model.solve(client=client)
+        return model.solve(solver=options.solver)
+    except Infeasible as error:
+        raise located(error, model.knowledge) from error
 
 
 # ----------------------------------------------------------------------------------------------------------- the verdict
@@ -421,9 +389,25 @@ def _other_risks(post: AnyPosterior, original: pd.DataFrame | None, options: Qua
 # ---------------------------------------------------------------------------------------------------------------- advice
 
 
-def _larger_buckets(question: Question, records: pd.DataFrame, verdict: Verdict) -> str:
+def _advice(source: CommandInput, verdict: Verdict, options: ExposureOptions) -> Iterator[str]:
+    """Yield suggestions if people are exposed above the limit."""
+    if not verdict.fails or (above := verdict.above) is None:
+        return
+    if source.original is not None and isinstance(source.view, Release):
+        yield _larger_buckets(source, source.original, verdict, options)
+    elif options.is_generalized:
+        yield "Publish larger groups (publish --method mondrian with a larger --k), or groups with several values (--l)."
+    if not options.sensitive:
+        yield "If not every value is sensitive, name those that are (--sensitive)."
+    yield (
+        f"Or withhold the records of the {pluralize(above.people, 'person', 'people')} in "
+        f"{pluralize(len(above.who), 'group')} above, and quantify the remaining table, which is another release."
+    )
+
+
+def _larger_buckets(source: CommandInput, records: pd.DataFrame, verdict: Verdict, options: ExposureOptions) -> str:
     """Try increasing bucket sizes for the same people, and report the first at which nobody is exposed."""
-    options, source, limit = question.options, question.source, verdict.limit
+    limit = verdict.limit
     assert limit is not None  # somebody is exposed above it
     # Without knowledge, no probability is above 1 / l.
     least = math.ceil(1 / (limit + ROUNDING))
@@ -435,7 +419,7 @@ def _larger_buckets(question: Question, records: pd.DataFrame, verdict: Verdict)
             original = None
             if options.baseline == WITHOUT_HER:  # the original records have the buckets of the release
                 original = records.assign(**{release.bucket: anonymize.anatomy_buckets(records, l=l, **method)})
-            above = judge(question.model(release).solve(solver=options.solver), options, original).above
+            above = judge(solve(source.model(release), options), options, original).above
         except MaxEntError as error:
             if tried is None:
                 return f"Anatomy cannot make buckets with --l {l}: {error}."
@@ -453,18 +437,6 @@ def _larger_buckets(question: Question, records: pd.DataFrame, verdict: Verdict)
     if tried is None:
         return f"Anatomy's buckets of {len(records)} records do not pass at any size."
     return f"Anatomy's buckets up to --l {tried} do not pass{end}. Generalized groups may (publish --method mondrian)."
-
-
-def _withholding(verdict: Verdict, options: ExposureOptions) -> Iterator[str]:
-    """Yield suggestions that keep the release, if people are exposed above the limit."""
-    if not verdict.fails or (above := verdict.above) is None:
-        return
-    if not options.sensitive:
-        yield "If not every value is sensitive, name those that are (--sensitive)."
-    yield (
-        f"Or withhold the records of the {pluralize(above.people, 'person', 'people')} in "
-        f"{pluralize(len(above.who), 'group')} above, and quantify the remaining table, which is another release."
-    )
 
 
 # ---------------------------------------------------------------------------------------------------------------- reports
@@ -531,12 +503,8 @@ def _score(source: CommandInput, options: QuantifyOptions) -> int:
         f"\nAt K = {scores.index[-1]} the curve {scores.iloc[-1].idxmin()} is lowest (the adversary is closest to the truth)."
     )
     print("The score never rises with K: " + ", ".join(f"{name} {'yes' if ok else 'no'}" for name, ok in falls.items()))
-    if options.out:
-        write(options.out, lambda path: table.to_csv(path, index=False))
-    if options.plot:
-        draw(options.plot, plots.quantification({name: table[table["curve"] == name] for name in kinds}))
-    if options.json:
-        write_scores(options, source.view, table)
+    plot = partial(plots.quantification, {name: table[table["curve"] == name] for name in kinds})
+    write_answer(options, table, plot, index=False, release=describe_release(source.view), scores=table)
     return 0
 
 
