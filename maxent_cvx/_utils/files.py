@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import shutil
@@ -103,7 +102,7 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
     # ending, whose name contains that of the file. It is removed if anything goes wrong, even if the process is killed.
     given_path = path_of(path)
     try:
-        target = _resolved(given_path)
+        target = Path(os.path.realpath(given_path))  # so that the target of a symbolic link is replaced, not the link
         mode = _mode(target, given_path)
         draft = target.with_name(f".{target.stem[:LONGEST]}.{secrets.token_hex(8)}{target.suffix}")
         try:
@@ -124,14 +123,6 @@ def write_beside(path: object, write: Callable[[Path], object]) -> None:
             f"cannot write {str(given_path)!r}: {_reason(error)}; an existing file is unchanged. Give another path, or "
             "free some space, and write again"
         ) from error
-
-
-def _resolved(path: Path) -> Path:
-    """Resolve symbolic links, so that the target is replaced and not the link."""
-    try:
-        return path.resolve()
-    except RuntimeError as error:  # a loop of links, before Python 3.13
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
 
 
 def _mode(target: Path, given_path: Path) -> int | None:
@@ -156,16 +147,12 @@ def _to_disk(path: Path) -> None:
 
 def _folder_to_disk(folder: Path) -> None:
     """Flush the folder entry to the disk where folders can be opened; the file is complete in any case."""
-    try:
+    with suppress(OSError):  # Windows does not open folders, and some network drives do not flush them
         number = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows
-        return
-    try:
-        os.fsync(number)
-    except OSError:  # some network drives
-        pass
-    finally:
-        os.close(number)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def _replace(draft: Path, target: Path) -> None:

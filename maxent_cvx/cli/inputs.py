@@ -18,7 +18,7 @@ import pandas as pd
 from .. import anonymize, datasets
 from .._utils.errors import Infeasible, MaxEntError, StatementError, TableError, join_names, pluralize, unknown_name
 from .._utils.formatting import constant
-from .._utils.tables import check_named, count_column, looks_like_count
+from .._utils.tables import check_named, count_column, distinct, looks_like_count
 from .._utils.validation import check_label, read_file_text
 from ..attacks.reconstruction import Statistic
 from ..model.maxent import MaxEnt
@@ -767,8 +767,7 @@ def _sensitive_values(
         columns = [typed_values(column) for column in zip(*parts, strict=True)]
         return columns[0] if len(sa) == 1 else [*zip(*columns, strict=True)], None
     if {*sa} <= {*people.columns}:
-        distinct = people[sa].dropna().drop_duplicates().sort_values(sa)
-        values = [row[0] if len(sa) == 1 else row for row in distinct.itertuples(index=False, name=None)]
+        values = list(distinct(people[sa].dropna())[1])
         say(f"values of {', '.join(sa)}, from {options.qi_table}: {join_names(values)}")
         return values, None
     named = rules.table[sa].drop_duplicates().itertuples(index=False, name=None)
