@@ -68,11 +68,6 @@ def speaking(code: str) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
-def current_language() -> Language:
-    """Return the current language."""
-    return _CURRENT.get()
-
-
 def localized(number: str) -> str:
     """Convert a number formatted by Python to the current language."""
     language = _CURRENT.get()

@@ -55,7 +55,7 @@ from ..releases.series import ReleaseSeries
 from ..terms.people import OTHERS
 from . import tables
 from .data import Attack, Attempt, ReportData, Settings, least_merging, merge_pairs, solve_again
-from .language import current_language, languages, speaking, text
+from .language import languages, speaking, text
 from .tables import percent
 
 #: Attacks that can be requested by name.
@@ -375,7 +375,7 @@ SECTIONS: tuple[tuple[str, str, str, Callable[[ReportData], dict[str, Any]]], ..
 )  # fmt: skip
 
 
-def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) -> str:
+def render_report(cases: Sequence[ReportData], day: str, language: str, progress: bool | None) -> str:
     """Render the report of some posteriors as HTML, which loads no resources and runs only its own script."""
     first, environment = cases[0], _environment()
     described = [section for section in SECTIONS if section[0] != "attacks" or first.settings.attacks]
@@ -392,7 +392,7 @@ def render_report(cases: Sequence[ReportData], day: str, progress: bool | None) 
             subtitle=text(
                 "Inferences about people's {attribute} from the release, and ways to reduce them", attribute=first.sa
             ),
-            language=current_language().code,
+            language=language,
             sections=sections, summary=summary, curve=tables.threshold_curve(cases) if summary else None,
             provenance=tables.provenance_table(cases, day), style=style, script=script, style_hash=_hash(style),
             script_hash=_hash(script),
@@ -610,7 +610,7 @@ def report(
     exposures = {data.name: data.exposure for data in cases}  # first, to refuse invalid arguments before long work
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     with speaking(language):
-        result = Report(render_report(cases, day, progress), exposures)
+        result = Report(render_report(cases, day, language, progress), exposures)
     if file is not None:
         result.save(file)
     return result
