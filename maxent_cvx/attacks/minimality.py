@@ -59,7 +59,8 @@ from ..priors import QIDistribution
 from ..releases.generalized import SUPPRESSED, GroupedRelease, Hierarchies, coverage, parse, read_hierarchies
 from ..releases.release import Release
 from ..solvers.sparse import components
-from ..worlds.groups import Groups, linked
+from ..worlds.groups import STEPS
+from ..worlds.linkage import PossibleBuckets
 from ..worlds.worst_case import Frequencies, Safety
 from .result import AttackResult
 
@@ -152,11 +153,10 @@ class People:
         """P(s | q) without the algorithm: the shares of buckets, or the maximum-entropy answer if groups overlap."""
         if not isinstance(self.view, Release):
             return MaxEnt(self.view).solve().conditional().to_numpy()
-        if self.prior is not None:
-            return prior_weights(self.view, self.prior)
-        size = np.asarray(self.view.n_sb.sum(axis=0))
-        expected = self.view.n_qb @ sp.diags_array(1 / size) @ self.view.n_sb.T
-        return np.asarray(expected.toarray()) / self.view.n_q[:, None]
+        key = () if self.prior is None else self.prior.attribute_set(None)
+        tuples = np.arange(len(self.view.n_q))
+        buckets = PossibleBuckets.of(self.view, self.prior, key, tuples, STEPS)
+        return buckets.expected(tuples, buckets.tuples) / self.view.n_q[:, None]
 
 
 def _records(release: Release) -> pd.DataFrame:
@@ -179,24 +179,6 @@ def _blocks(view: Release | GroupedRelease) -> tuple[np.ndarray, np.ndarray]:
     s, b = view.n_sb.nonzero()
     order = np.argsort(np.repeat(of_bucket[b], view.n_sb.data), kind="stable")
     return of_tuple, np.repeat(s, view.n_sb.data)[order]
-
-
-def prior_weights(release: Release, prior: QIDistribution) -> np.ndarray:
-    """Compute the exact P(s | q, release), shape (tuples, values), for P(table) ~ the product of its P(s | q)."""
-    key = prior.attribute_set(None)
-    groups = Groups.of(release, prior, key)
-    share = linked(groups)
-    bucket, u, v = groups.pairs
-    n_signatures, n_s = len(prior.tables[key]), len(release.sensitive_values)
-    where = bucket * n_signatures + groups.tuples.indices[u], groups.values.indices[v]
-    of_signature = sp.csr_array((share, where), shape=(len(release.buckets) * n_signatures, n_s))
-    # A QI tuple's probabilities are those of its signature, averaged over the buckets of its people.
-    q, b = release.n_qb.nonzero()
-    row = b * n_signatures + prior.rows(release.quasi_identifiers, key)[q]
-    weight = sp.csr_array(
-        (release.n_qb.data / release.n_q[q], (q, row)), shape=(len(release.n_q), of_signature.shape[0])
-    )
-    return np.asarray((weight @ of_signature).toarray())
 
 
 #: Share of proposals that reshuffle a block's values, which is necessary to reach tables that have little in common.

@@ -94,6 +94,28 @@ class ResidualGroup:
     name: object  # the name of the bucket
     limit: float  # the maximum number of steps
 
+    def slot(
+        self,
+        people: np.ndarray,
+        kind: np.ndarray,
+        signature: np.ndarray,
+        capacity: np.ndarray,
+        classes: np.ndarray,
+        n_values: int,
+    ) -> Slot:
+        """Return the slot of the bucket for named people, given the signature and the records of each kind of people."""
+        of_kind = np.eye(len(self.tuples), dtype=np.int64)[signature]  # kinds x signatures
+        return Slot(
+            people=people,
+            kind=kind,
+            capacity=capacity,
+            classes=classes,
+            left=self.places,
+            log_prior=self.log_prior[signature],
+            others=np.zeros(n_values),
+            log_rest=lambda u, c: self.log_weights(u @ of_kind, c),
+        )
+
     def log_weights(self, u: np.ndarray, c: np.ndarray) -> np.ndarray:
         """Return the logarithm of the sum over the others' worlds of the product of their priors, up to a constant."""
         log_weight = np.empty(len(u))
@@ -432,12 +454,15 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
         residual_group = ResidualGroup(
             np.log(single.prior), single.tuples.data, single.values.data, "the group", check_number(limit, "limit")
         )
-    place, u = _place(known.people, signature, column, residual_group, group.shape[1])
+    of_kind, kind = np.unique(signature[known.people], return_inverse=True)
+    capacity = residual_group.tuples[of_kind]
+    slot = residual_group.slot(known.people, kind.reshape(-1), of_kind, capacity, column, group.shape[1])
+    u = np.bincount(signature[known.people], minlength=len(residual_group.tuples))
     residuals = Residuals()
 
     def having(sentences: list[Sentence]) -> Conditioned:
         true = residuals.every(residuals.of(sentence, known.positions) for sentence in sentences)
-        return conditioned([place], residuals, true, residual_group.limit)
+        return conditioned([slot], residuals, true, residual_group.limit)
 
     worlds = having(known.sentences)
     if np.isinf(worlds.log_total):
@@ -447,25 +472,5 @@ def known_posterior(group: pd.DataFrame, values: Sequence[Hashable], knowledge: 
     log_weight = residual_group.log_weights(np.broadcast_to(u, (int(possible.sum()), len(u))), c[possible])
     table = np.zeros(group.shape)
     table[:, column] = residual_group.shares(u, c[possible], share[possible], log_weight)[signature]
-    table[known.people] = place.of_values(worlds.shares[0])
+    table[known.people] = slot.of_values(worlds.shares[0])
     return pd.DataFrame(table, index=group.index, columns=group.columns)
-
-
-def _place(
-    named: np.ndarray, signature: np.ndarray, column: np.ndarray, residual_group: ResidualGroup, n_values: int
-) -> tuple[Slot, np.ndarray]:
-    """Return the group as a slot for the people in sentences, and the number of them with each signature."""
-    of_kind, kind = np.unique(signature[named], return_inverse=True)
-    capacity = np.bincount(kind.reshape(-1), minlength=len(of_kind))
-    signatures = np.eye(len(residual_group.tuples), dtype=np.int64)[of_kind]
-    place = Slot(
-        people=named,
-        kind=kind.reshape(-1),
-        capacity=capacity,
-        classes=column,
-        left=residual_group.places,
-        log_prior=residual_group.log_prior[of_kind],
-        others=np.zeros(n_values),
-        log_rest=lambda u, c: residual_group.log_weights(u @ signatures, c),
-    )
-    return place, capacity @ signatures

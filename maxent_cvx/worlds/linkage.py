@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -24,55 +24,63 @@ from .sentences import PersonKnowledge, Residuals, Sentence, listed
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
-    """The buckets of a release, with or without a prior."""
+class PossibleBuckets:
+    """The buckets of a release that can contain some people, with or without a prior."""
 
-    release: Release
     tuples: sp.csr_array  # (tuples, buckets): number of records with each QI tuple in each bucket
     groups: Groups  # the buckets, with the prior
     signature: np.ndarray | None  # for each QI tuple, the row of the prior; None if all worlds are equally likely
     limit: float  # the maximum number of steps
 
     @classmethod
-    def of(cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], limit: float) -> Self:
-        """Read a release, with the prior of an attribute set or without a prior."""
+    def of(
+        cls, release: Release, prior: QIDistribution | None, key: tuple[str, ...], q: np.ndarray, limit: float
+    ) -> Self:
+        """Select the buckets of some QI tuples, with the prior of an attribute set or without a prior."""
         groups = Groups.of(release, prior, key)
         if prior is not None:
             groups.check_worlds()
         signature = None if prior is None else prior.rows(release.quasi_identifiers, key)
-        return cls(release, sp.csr_array(release.n_qb), groups, signature, limit)
+        tuples = sp.csr_array(release.n_qb)
+        buckets = np.unique(tuples[np.unique(q)].indices)
+        chosen = replace(
+            groups,
+            tuples=groups.tuples[:, buckets],
+            values=groups.values[:, buckets],
+            names=groups.names[buckets],
+        )
+        return cls(sp.csr_array(tuples[:, buckets]), chosen, signature, limit)
 
     @property
     def values(self) -> sp.csc_array:
         """Number of records with each value in each bucket."""
         return self.groups.values
 
-    def buckets_of(self, q: int) -> np.ndarray:
+    def of_tuple(self, q: int) -> np.ndarray:
         """Return the buckets in which a QI tuple has records."""
         return self.tuples.indices[slice(*self.tuples.indptr[q : q + 2])]
 
-    def touched(self, q: np.ndarray) -> np.ndarray:
-        """Return the buckets in which at least one of some QI tuples has records."""
-        return np.unique(self.tuples[np.unique(q)].indices)
-
-    def believed(self, q: np.ndarray) -> Believed:
-        """Compute P(t : x) of some QI tuples in their buckets, without sentences."""
-        if self.signature is None:
-            return Believed(self, np.empty(0, dtype=np.int64), None)
-        buckets = self.touched(q)
-        groups = replace(
-            self.groups,
-            tuples=self.groups.tuples[:, buckets],
-            values=self.groups.values[:, buckets],
-            names=self.groups.names[buckets],
-        )
-        share = linked(groups, self.limit)
+    @cached_property
+    def _share(self) -> sp.csr_array:
+        """P(t : x) without sentences, shape (buckets x signatures, values)."""
+        groups = self.groups
         group, u, v = groups.pairs
         row = group * len(groups.prior) + groups.tuples.indices[u]
-        shape = (len(buckets) * len(groups.prior), self.values.shape[0])
-        return Believed(self, buckets, sp.csr_array((share, (row, groups.values.indices[v])), shape=shape))
+        shape = (len(groups) * len(groups.prior), self.values.shape[0])
+        return sp.csr_array((linked(groups, self.limit), (row, groups.values.indices[v])), shape=shape)
 
-    def place(self, bucket: int, people: np.ndarray, q: np.ndarray, mentioned: Sequence[int]) -> Slot:
+    def expected(self, q: np.ndarray, tuples: sp.csr_array) -> np.ndarray:
+        """Return expected numbers of records with each value for some QI tuples; `tuples` counts records by bucket."""
+        if self.signature is None:
+            return np.asarray((tuples / self.groups.sizes @ self.values.T).toarray())
+        entries = sp.coo_array(tuples)
+        at, bucket = entries.coords
+        row = bucket * len(self.groups.prior) + self.signature[q[at]]
+        return np.asarray(
+            (sp.csr_array((entries.data, (at, row)), (len(q), self._share.shape[0])) @ self._share).toarray()
+        )
+
+    def slot(self, bucket: int, people: np.ndarray, q: np.ndarray, mentioned: Sequence[int]) -> Slot:
         """Make the slot of a bucket for several people, given their QI tuples and the values in sentences."""
         of_kind, kind = np.unique(q, return_inverse=True)
         capacity = np.asarray(self.tuples[of_kind, [bucket] * len(of_kind)]).ravel().astype(np.int64)
@@ -80,8 +88,14 @@ class Published:
         classes, n_values = self.values.indices[at].astype(np.int64), self.values.data[at].astype(np.int64)
         others = np.zeros(self.values.shape[0])
         if self.signature is not None:
-            log_prior, log_rest = self._with_prior(bucket, self.signature[of_kind], classes, n_values)
-            return Slot(people, kind.reshape(-1), capacity, classes, n_values, log_prior, others, log_rest)
+            groups = self.groups
+            at = slice(*groups.tuples.indptr[bucket : bucket + 2])
+            signatures, n = groups.tuples.indices[at], groups.tuples.data[at].astype(np.int64)
+            with np.errstate(divide="ignore"):
+                log_prior = np.log(groups.prior[np.ix_(signatures, classes)])
+            residual_group = ResidualGroup(log_prior, n, n_values, groups.names[bucket], self.limit)
+            signature_of_kind = np.searchsorted(signatures, self.signature[of_kind])
+            return residual_group.slot(people, kind.reshape(-1), signature_of_kind, capacity, classes, len(others))
         # Values that no sentence mentions are interchangeable: they form one class, later split by their shares.
         named = np.isin(classes, mentioned)
         if n_others := int(n_values[~named].sum()):
@@ -91,45 +105,9 @@ class Published:
         log_prior = np.zeros((len(of_kind), len(classes)))
         return Slot(people, kind.reshape(-1), capacity, classes, n_values, log_prior, others, closed_form(n_values))
 
-    def _with_prior(
-        self, bucket: int, signature: np.ndarray, classes: np.ndarray, n_values: np.ndarray
-    ) -> tuple[np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
-        """Return log priors of people with some signatures in a bucket, and the weight of its other records."""
-        groups = self.groups
-        at = slice(*groups.tuples.indptr[bucket : bucket + 2])
-        signatures, n = groups.tuples.indices[at], groups.tuples.data[at].astype(np.int64)
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(groups.prior[np.ix_(signatures, classes)])
-        signature_of_kind = (signatures == signature[:, None]).astype(np.int64)  # kinds x signatures
-        residual_group = ResidualGroup(log_prior, n, n_values, self.release.buckets[bucket], self.limit)
-        return log_prior[signature_of_kind.argmax(axis=1)], lambda u, c: residual_group.log_weights(
-            u @ signature_of_kind, c
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Believed:
-    """P(t : x) of some QI tuples in their buckets, without sentences."""
-
-    published: Published
-    some: np.ndarray  # the buckets in `share`, sorted
-    share: sp.csr_array | None  # (buckets x signatures, values); None if P(t : x) is the share of x in the bucket
-
-    def expected(self, q: np.ndarray, tuples: sp.csr_array) -> np.ndarray:
-        """Return expected numbers of records with each value for some QI tuples; `tuples` counts records by bucket."""
-        published = self.published
-        if self.share is None or published.signature is None:
-            return np.asarray((tuples / published.groups.sizes @ published.values.T).toarray())
-        entries = sp.coo_array(tuples)
-        at, bucket = entries.coords
-        row = np.searchsorted(self.some, bucket) * len(published.groups.prior) + published.signature[q[at]]
-        return np.asarray(
-            (sp.csr_array((entries.data, (at, row)), shape=(len(q), self.share.shape[0])) @ self.share).toarray()
-        )
-
-    def alone(self, person: int, q: int, buckets: np.ndarray, mentioned: Sequence[int]) -> Slot:
+    def slot_alone(self, person: int, q: int, buckets: np.ndarray, mentioned: Sequence[int]) -> Slot:
         """Make the slot of all buckets that can contain one person, but no other person linked by sentences."""
-        tuples = self.published.tuples[[q]].multiply(np.isin(np.arange(self.published.tuples.shape[1]), buckets))
+        tuples = self.tuples[[q]].multiply(np.isin(np.arange(self.tuples.shape[1]), buckets))
         weight = self.expected(np.array([q]), sp.csr_array(tuples))[0]
         named = np.array([value for value in mentioned if weight[value] > 0], dtype=np.int64)
         others = weight.copy()
@@ -153,11 +131,11 @@ def known_people(
     limit: float,
 ) -> pd.DataFrame:
     """Return P(s | person) given the sentences, see :func:`maxent_cvx.worlds.linkage`."""
-    published = Published.of(release, prior, key, check_number(limit, "limit"))
-    known = PersonKnowledge.of(knowledge, people.names, release.sensitive_values, "described person")
     of_tuple, which = np.unique(people.q, return_inverse=True)
-    linked = _Linked(published, published.believed(of_tuple), people.q, known, Residuals())
-    expected = linked.believed.expected(of_tuple, published.tuples[of_tuple])
+    possible = PossibleBuckets.of(release, prior, key, of_tuple, limit)
+    known = PersonKnowledge.of(knowledge, people.names, release.sensitive_values, "described person")
+    linked = _Linked(possible, people.q, known, Residuals())
+    expected = possible.expected(of_tuple, possible.tuples[of_tuple])
     share = (expected / expected.sum(axis=1, keepdims=True))[which.reshape(-1)]
     every = linked.parts()
     for part in every:
@@ -180,8 +158,7 @@ class _Part:
 class _Linked:
     """Named people of a release, and the sentences about them."""
 
-    published: Published
-    believed: Believed
+    buckets: PossibleBuckets
     q: np.ndarray  # the QI tuple of each person
     known: PersonKnowledge
     residuals: Residuals
@@ -196,7 +173,7 @@ class _Linked:
         sentence, person = np.array(about).T
         n, named = len(self.known.sentences), np.unique(person)
         by_sentence = sp.csr_array((np.ones(len(about)), (person, sentence)), shape=(len(self.q), n))
-        links = sp.csr_array(sp.hstack([by_sentence[named], self.published.tuples[self.q[named]]]))
+        links = sp.csr_array(sp.hstack([by_sentence[named], self.buckets.tuples[self.q[named]]]))
         of_person, of_link = components(links)
         return [
             _Part(
@@ -210,8 +187,8 @@ class _Linked:
         """Return the log weight of the worlds in which sentences are true, and P(s | person) in them."""
         true = self.residuals.every(self.residuals.of(sentence, self.known.positions) for sentence in sentences)
         places = list(self._places(part))
-        worlds: Conditioned = conditioned(places, self.residuals, true, self.published.limit)
-        share = np.zeros((len(part.people), self.published.values.shape[0]))
+        worlds: Conditioned = conditioned(places, self.residuals, true, self.buckets.limit)
+        share = np.zeros((len(part.people), self.buckets.values.shape[0]))
         for place, of_class in zip(places, worlds.shares, strict=False):  # no shares if there are no such worlds
             np.add.at(share, np.searchsorted(part.people, place.people), place.of_values(of_class))
         return worlds.log_total, share
@@ -223,10 +200,10 @@ class _Linked:
     def with_bystanders(self, linked_parts: list[_Part], share: np.ndarray) -> None:
         """Update P(s | person) of people without sentences who can be in a bucket with people of a part."""
         mentioned = np.isin(np.arange(len(self.q)), [person for part in linked_parts for person in part.people])
-        touched = [self.published.touched(self.q[part.people]) for part in linked_parts]
+        touched = [np.unique(self.buckets.tuples[self.q[part.people]].indices) for part in linked_parts]
         # A person without sentences is affected if a linked person can be in one of the person's buckets.
         for q in np.unique(self.q[~mentioned]).tolist():  # people with the same QI tuple have the same answer
-            buckets = self.published.buckets_of(q)
+            buckets = self.buckets.of_tuple(q)
             beside = [
                 part for part, of_part in zip(linked_parts, touched, strict=True) if np.isin(buckets, of_part).any()
             ]
@@ -243,15 +220,15 @@ class _Linked:
         q = self.q[part.people]
         mentioned = sorted({value for person, value in self.known.positions.values() if person in part.people})
         # A bucket that can contain only one linked person only adds to the distribution of this person.
-        where = sp.csc_array(self.published.tuples[q])
+        where = sp.csc_array(self.buckets.tuples[q])
         number_here = np.diff(where.indptr)
         for bucket in np.flatnonzero(number_here > 1).tolist():
             members = np.sort(where.indices[slice(*where.indptr[bucket : bucket + 2])])
-            yield self.published.place(bucket, part.people[members], q[members], mentioned)
+            yield self.buckets.slot(bucket, part.people[members], q[members], mentioned)
         for person, tuple_of_person in zip(part.people.tolist(), q.tolist(), strict=True):
-            buckets = self.published.buckets_of(tuple_of_person)
+            buckets = self.buckets.of_tuple(tuple_of_person)
             if len(alone := buckets[number_here[buckets] == 1]):
-                yield self.believed.alone(person, tuple_of_person, alone, mentioned)
+                yield self.buckets.slot_alone(person, tuple_of_person, alone, mentioned)
 
 
 def linkage(
