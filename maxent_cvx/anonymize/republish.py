@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -17,79 +16,53 @@ from .anatomy import anatomy_buckets, draw, join, shuffled
 # Buckets continued from an earlier release: people stay, newcomers take free places or are put into new buckets.
 
 
-@dataclass(frozen=True, eq=False)
-class History:
-    """The people to publish, and the previous release."""
-
-    bucket: np.ndarray  # one per person: the old bucket; -1 for newcomers
-    value: np.ndarray  # one per person: the sensitive value, by its position in `values`
-    values: pd.Index
-    places: tuple[np.ndarray, np.ndarray]  # bucket and value of each free place
-    n_buckets: int  # number of old buckets; new buckets are numbered after them
+#: The bucket and the value of each free place.
+Places = tuple[np.ndarray, np.ndarray]
 
 
-#: The bucket of each person, and the bucket and the value of each counterfeit.
-Assignment = tuple[np.ndarray, np.ndarray, np.ndarray]
+def _fill_places(bucket: np.ndarray, value: np.ndarray, places: Places, rng: np.random.Generator) -> Places:
+    """Put newcomers (bucket -1) into random free places of their value; return the places that remain empty."""
+    new, (buckets, values) = np.flatnonzero(bucket < 0), places
+    ranks = []
+    for of_value in (value[new], values):
+        order, rank = shuffled(of_value, rng)
+        ranks.append(rank[np.argsort(order)])
+    # The n-th newcomer with a value takes the n-th place of that value.
+    size = max(len(new), len(values), 1)
+    keys = value[new] * size + ranks[0], values * size + ranks[1]
+    _, newcomer, place = np.intersect1d(*keys, return_indices=True)
+    bucket[new[newcomer]] = buckets[place]
+    return np.delete(buckets, place), np.delete(values, place)
 
 
-def history_guided(history: History, l: int, rng: np.random.Generator) -> Assignment:
-    """Fill free places with newcomers who have their values; put the others into new buckets of l values, or join them."""
-    bucket, value = history.bucket.copy(), history.value
-    _fill_places(history, bucket, rng)
-    newcomers = _new_buckets(history, bucket, l, rng)
+def _new_buckets(bucket: np.ndarray, value: np.ndarray, l: int, first: int, rng: np.random.Generator) -> np.ndarray:
+    """Put newcomers into new buckets of l different values, numbered from `first`; return the remaining newcomers."""
+    newcomers = np.flatnonzero(bucket < 0)
+    newcomers = newcomers[shuffled(value[newcomers], rng)[0]]
+    fresh = draw(value[newcomers], l, rng)
+    bucket[newcomers[fresh >= 0]] = first + fresh[fresh >= 0]
+    return newcomers[fresh < 0]
+
+
+def _join_buckets(
+    bucket: np.ndarray, value: np.ndarray, newcomers: np.ndarray, values: pd.Index, rng: np.random.Generator
+) -> None:
+    """Put the remaining newcomers into buckets without their value."""
     is_placed = bucket >= 0
     bucket[newcomers] = joined = join(value[newcomers], bucket[is_placed], value[is_placed], rng)
     if (stranded := newcomers[joined < 0]).size:
         sensitive = value[stranded[0]]
         many = pluralize(int(np.sum(value[stranded] == sensitive)), "newcomer")
         raise TableError(
-            f"{many} with {join_names([history.values[sensitive]])} cannot be placed: too few buckets lack that value; choose "
+            f"{many} with {join_names([values[sensitive]])} cannot be placed: too few buckets lack that value; choose "
             "a smaller l, or the method 'm_invariant', which adds counterfeits"
         )
-    return bucket, np.empty(0, dtype=int), np.empty(0, dtype=int)
-
-
-def m_invariant(history: History, l: int, rng: np.random.Generator) -> Assignment:
-    """Assign as :func:`history_guided`, with counterfeits in unfilled places and in buckets of remaining newcomers."""
-    bucket, value = history.bucket.copy(), history.value
-    empty = _fill_places(history, bucket, rng)
-    newcomers = _new_buckets(history, bucket, l, rng)
-    first = max(history.n_buckets, int(bucket.max()) + 1)
-    bucket[newcomers], (more_buckets, more_values) = _alone(value[newcomers], l, len(history.values), first, rng)
-    added_bucket = np.append(history.places[0][empty], more_buckets)
-    added_value = np.append(history.places[1][empty], more_values)
-    is_used = np.isin(added_bucket, bucket)  # other buckets are empty
-    return bucket, added_bucket[is_used], added_value[is_used]
-
-
-def _fill_places(history: History, bucket: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Put newcomers into random free places of their value; return the places that remain empty."""
-    new, (buckets, values) = np.flatnonzero(bucket < 0), history.places
-    ranks = []
-    for value in (history.value[new], values):
-        order, rank = shuffled(value, rng)
-        ranks.append(rank[np.argsort(order)])
-    # The n-th newcomer with a value takes the n-th place of that value.
-    size = max(len(new), len(values), 1)
-    keys = history.value[new] * size + ranks[0], values * size + ranks[1]
-    _, newcomer, place = np.intersect1d(*keys, return_indices=True)
-    bucket[new[newcomer]] = buckets[place]
-    return np.delete(np.arange(len(buckets)), place)
-
-
-def _new_buckets(history: History, bucket: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
-    """Put newcomers into new buckets of l different values; return the remaining newcomers."""
-    newcomers = np.flatnonzero(bucket < 0)
-    newcomers = newcomers[shuffled(history.value[newcomers], rng)[0]]
-    fresh = draw(history.value[newcomers], l, rng)
-    bucket[newcomers[fresh >= 0]] = history.n_buckets + fresh[fresh >= 0]
-    return newcomers[fresh < 0]
 
 
 def _alone(
     unplaced: np.ndarray, l: int, n_values: int, first: int, rng: np.random.Generator
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Put the remaining newcomers into further buckets, with counterfeits of other values."""
+) -> tuple[np.ndarray, Places]:
+    """Put the remaining newcomers into further buckets, numbered from `first`, with counterfeits of other values."""
     if len(unplaced) and n_values < l:
         raise TableError(f"l must be at most {n_values}, the number of sensitive values, got {l}")
     order, number = shuffled(unplaced, rng)
@@ -184,21 +157,28 @@ def republish(
     rng = np.random.default_rng(check_seed(seed, TableError))
     bucket = np.full(len(table), -1)
     bucket[before >= 0] = release.persons.bucket[before[before >= 0]]
-    history = History(bucket, value, values, places, len(release.buckets))
-    assigned, added, added_value = (m_invariant if method == "m_invariant" else history_guided)(history, l, rng)
-    labels = _bucket_labels(release.buckets, int(assigned.max()) + 1)
-    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: labels[assigned]})
+    empty = _fill_places(bucket, value, places, rng)
+    newcomers = _new_buckets(bucket, value, l, len(release.buckets), rng)
+    added = added_value = np.empty(0, dtype=int)  # the bucket and the value of each counterfeit
+    if method == "history_guided":
+        _join_buckets(bucket, value, newcomers, values, rng)
+    else:  # counterfeits in unfilled places, and in buckets of remaining newcomers
+        first = max(len(release.buckets), int(bucket.max()) + 1)
+        bucket[newcomers], more = _alone(value[newcomers], l, len(values), first, rng)
+        added, added_value = (np.append(old, new) for old, new in zip(empty, more, strict=True))
+        is_used = np.isin(added, bucket)  # other buckets are empty
+        added, added_value = added[is_used], added_value[is_used]
+    labels = _bucket_labels(release.buckets, int(bucket.max()) + 1)
+    people = table[[*dict.fromkeys([name, *release.qi])]].assign(**{release.bucket: labels[bucket]})
     published = values[np.append(value, added_value)].to_frame(index=False).set_axis(list(release.sensitive), axis=1)
-    published[release.bucket] = labels[np.append(assigned, added)]
+    published[release.bucket] = labels[np.append(bucket, added)]
     return Release.from_tables(
         people, published, qi=() if bare else release.qi, sa=release.sensitive, bucket=release.bucket, id=name,
         counterfeits=True,
     )  # fmt: skip
 
 
-def _places(
-    release: Release, old: np.ndarray, value: np.ndarray, before: np.ndarray, ids: pd.Series
-) -> tuple[np.ndarray, np.ndarray]:
+def _places(release: Release, old: np.ndarray, value: np.ndarray, before: np.ndarray, ids: pd.Series) -> Places:
     """Return bucket and value of each place in the earlier release whose person is not in the table."""
     n_values = int(max(old.max(), value.max())) + 1
     s, b = release.n_sb.nonzero()

@@ -399,10 +399,7 @@ def _members(grouping: Grouping, batch: np.ndarray, n: int) -> np.ndarray:
     """Return the records of n groups: some with the most similar signatures, the others at random."""
     inside = np.flatnonzero(grouping.group >= 0)
     names, group = np.unique(grouping.group[inside], return_inverse=True)
-    near = np.sort(grouping.signature[batch])
-    at = grouping.signature[inside]
-    after = np.searchsorted(near, at)
-    gap = np.minimum(np.abs(at - near[np.minimum(after, len(near) - 1)]), np.abs(at - near[np.maximum(after - 1, 0)]))
+    gap = np.abs(grouping.signature[inside][:, None] - grouping.signature[batch]).min(axis=1)  # few in the batch
     least = np.full(len(names), np.iinfo(np.int64).max)
     np.minimum.at(least, group, gap)
     order = np.lexsort((grouping.rng.random(len(names)), least))
