@@ -43,13 +43,13 @@ _Trail = tuple[int, np.ndarray, np.ndarray, Any]
 
 @dataclass(frozen=True, eq=False)
 class Median:
-    """least <= a + b <= most for the two middle numbers a, b of a group of people; a = b if their number is odd."""
+    """least <= a + b <= most for the two middle numbers a, b of at least one person; a = b if their number is odd."""
 
     types: np.ndarray  # the types of records in the group
     numbers: np.ndarray  # the number of each type
     least: int
     most: int
-    count: tuple[int, int]  # the least and the largest number of people, at least one
+    most_people: int
 
     def holds(self, people: np.ndarray) -> np.ndarray:
         """Mark the tables with this median, given the people of each type, shape (tables, types)."""
@@ -264,43 +264,24 @@ class IntegerProgram:
 
 def add_median(program: IntegerProgram, median: Median) -> None:
     """Add least <= a + b <= most, where a and b are the middle numbers, a = b for an odd number of people."""
-    types, numbers, (fewest, n) = median.types, median.numbers, median.count
-    ones = np.ones(len(types))
-    if fewest == n and n % 2:
-        half = (n - 1) // 2
-        program.add((types, ones * (2 * numbers < median.least)), high=half)
-        program.add((types, ones * (2 * numbers > median.most)), high=half)
-        return
+    types, n = median.types, median.most_people
     # For every level, the people with at most this number, and whether the lower and upper middle one are among them.
-    levels, level = np.unique(numbers, return_inverse=True)
+    levels, level = np.unique(median.numbers, return_inverse=True)
     size = len(levels)
     each, before = sp.eye_array(size), sp.eye_array(size, k=-1)
     at_most = program.variables(size, n)
     lower, upper = program.variables(size), program.variables(size)
-    of_level = sp.coo_array((ones, (level, np.arange(len(types)))), (size, len(types)))
+    of_level = sp.coo_array((np.ones(len(types)), (level, np.arange(len(types)))), (size, len(types)))
     program.add((at_most, each - before), (types, -of_level), low=0, high=0)
     for switch in (lower, upper):
         program.add((switch, each - before), low=0)
     program.add((upper, each), (lower, -each), high=0)
-    _add_switches(program, at_most, lower, upper, median.count)
+    # Switches are on from half of the people, and from one more if there is none in the middle; 2 F - N is from -n to n.
+    excess = ((at_most, 2 * each), (at_most[-1:], -np.ones((size, 1))))
+    for switch, more in ((lower, 0), (upper, 1)):
+        program.add(*excess, (switch, -(n + more) * each), low=-n)
+        program.add(*excess, (switch, -(n + 1 - more) * each), high=more - 1)
     _add_clauses(program, lower, upper, levels, median.least, median.most)
-
-
-def _add_switches(
-    program: IntegerProgram, at_most: np.ndarray, lower: np.ndarray, upper: np.ndarray, count: tuple[int, int]
-) -> None:
-    """Add the definition of the switches: the counts of people that turn them on and off."""
-    size, n = len(at_most), count[1]
-    identity = sp.eye_array(size)
-    if count[0] == n:  # even: on from n / 2 people, and from one more
-        for switch, from_ in ((lower, n // 2), (upper, n // 2 + 1)):
-            program.add((at_most, identity), (switch, -from_ * identity), low=0)
-            program.add((at_most, identity), (switch, -(n - from_ + 1) * identity), high=from_ - 1)
-        return
-    excess = ((at_most, 2 * identity), (at_most[-1:], -np.ones((size, 1))))
-    for switch, more in ((lower, 0), (upper, 1)):  # 2 F - n is from -n to n
-        program.add(*excess, (switch, -(n + more) * identity), low=-n)
-        program.add(*excess, (switch, -(n + 1 - more) * identity), high=more - 1)
 
 
 def _add_clauses(
@@ -342,8 +323,6 @@ def program_of(rows: TableRows) -> IntegerProgram:
 # All solutions up to a limit, and the records that are in every solution.
 
 
-#: Returns the next point of a program, checked, or None if there is none.
-Solve = Callable[[IntegerProgram, np.ndarray | None], np.ndarray | None]
 #: Seconds of enumeration before integer programs are tried, and the number of solutions with which the enumeration
 #: continues afterwards, because programs take longer the more solutions they exclude.
 ENUMERATION_SECONDS, MANY = 3.0, 20
@@ -359,10 +338,8 @@ class Solutions:
     decided: bool  # whether `certain` was decided
 
 
-def search(
-    rows: TableRows, limit: int, seconds: float, check: Callable[[np.ndarray], None], solve: Solve
-) -> Solutions | None:
-    """Find solutions; return None if there are none."""
+def search(rows: TableRows, limit: int, seconds: float, check: Callable[[np.ndarray], None]) -> Solutions | None:
+    """Find solutions, each of which is checked; return None if there are none."""
     # The tables are enumerated. If that takes long, or there are more than the limit, integer programs decide which
     # records are certain: each further solution must lack one of the records that all previous solutions share, and the
     # last program, which is infeasible, proves that the remaining records are in every solution.
@@ -381,53 +358,51 @@ def search(
                 return False
         return tables is not None
 
+    def solve(program: IntegerProgram, towards: np.ndarray | None = None) -> np.ndarray | None:
+        """Return the next solution of a program, which excludes the previous ones; None if there is none."""
+        if (point := program.solve(begun + seconds, towards)) is None:
+            return None
+        check(people := point[: len(rows.upper)])
+        if people.tobytes() in solutions:
+            raise Inaccurate("HiGHS found the same records again, although they were excluded; use classes of values")
+        solutions[people.tobytes()] = people
+        return people
+
+    def add_all() -> bool:
+        """Find further solutions, up to the limit; return whether there are no others."""
+        for solution in solutions.values():
+            _add_other(program, solution)
+        while len(solutions) <= limit:
+            if (other := solve(program)) is None:
+                return True
+            _add_other(program, other)
+        return False
+
     if seconds > 0 and enumerate_until(min(ENUMERATION_SECONDS, seconds)):
         people = np.array(list(solutions.values()))
         return Solutions(people, "", people.min(axis=0), True) if solutions else None
     program, core = program_of(rows), np.zeros(len(rows.upper), dtype=np.int64)
     decided = complete = False
     try:
-        if not solutions:
-            if (first := solve(program, None)) is None:
-                return None
-            _add(solutions, first)
+        if not solutions and solve(program) is None:
+            return None
         core = np.min(list(solutions.values()), axis=0)
         while core.any():
             narrower = program.copy()
             having = _add_other(narrower, core, within=True)
             if (other := solve(narrower, having)) is None:
                 break
-            _add(solutions, other)
             core = np.minimum(core, other)
         decided = True
         if len(solutions) <= limit:
             many = tables is not None and len(solutions) >= MANY
-            complete = enumerate_until(seconds) if many else _add_all(program, solutions, limit, solve)
+            complete = enumerate_until(seconds) if many else add_all()
     except NotDecided:
         if not solutions:
             raise
     listed = np.array(list(solutions.values())[:limit])
     stopped = f"limit={limit}" if len(solutions) > limit else f"time_limit={seconds:g}"
     return Solutions(listed, "" if complete else stopped, core * decided, decided)
-
-
-def _add_all(program: IntegerProgram, solutions: dict[bytes, np.ndarray], limit: int, solve: Solve) -> bool:
-    """Find further solutions, up to the limit; return whether there are no others."""
-    for solution in solutions.values():
-        _add_other(program, solution)
-    while len(solutions) <= limit:
-        if (other := solve(program, None)) is None:
-            return True
-        _add(solutions, other)
-        _add_other(program, other)
-    return False
-
-
-def _add(solutions: dict[bytes, np.ndarray], other: np.ndarray) -> None:
-    """Add a solution of a program that excludes the previous ones."""
-    if other.tobytes() in solutions:
-        raise Inaccurate("HiGHS found the same records again, although they were excluded; use classes of values")
-    solutions[other.tobytes()] = other
 
 
 def _add_other(program: IntegerProgram, people: np.ndarray, within: bool = False) -> np.ndarray:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -46,7 +45,7 @@ from .._utils.validation import (
 )
 from ..plots.posterior import likeliest_values
 from ..sources.tables import OPEN, PublishedTable, symbol_intervals
-from .integer_tables import FREE, IntegerProgram, Median, Solutions, TableRows, search
+from .integer_tables import FREE, Median, Solutions, TableRows, search
 from .result import AttackResult, Judgement, score_attack
 
 if TYPE_CHECKING:
@@ -383,20 +382,52 @@ MOST_PEOPLE = 10_000
 Rows = tuple[np.ndarray, np.ndarray | list[int], np.ndarray | list[int]]
 
 
-def rows_of(statistics: Sequence[Statistic], types: RecordTypes) -> TableRows:
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The types of records that a statistic refers to."""
+
+    statistic: Statistic
+    mask: np.ndarray  # one per type
+    numbers: np.ndarray  # the number of each type, as a multiple of the unit; empty without a mean or a median
+    unit: Fraction
+
+    @classmethod
+    def of(cls, statistic: Statistic, types: RecordTypes) -> Self:
+        """Find the types of records, and their numbers if there is a mean or a median."""
+        mask = types.mask(statistic)
+        no_numbers = np.empty(0, dtype=np.int64), Fraction(1)
+        return cls(statistic, mask, *(types.numbers(statistic.of) if statistic._has_numbers else no_numbers))
+
+    def holds(self, people: np.ndarray) -> bool:
+        """Return whether the number of people of each type agrees, with integers and fractions, from the table alone."""
+        n = int(people[self.mask].sum())
+        least, most = self.statistic.count or (0, None)
+        if n < least or (most is not None and n > most):
+            return False
+        if not self.statistic._has_numbers or not n:
+            return not self.statistic._has_numbers
+        computed_pair = _mean_and_median(np.repeat(self.numbers[self.mask], people[self.mask]).tolist())
+        published_pair = self.statistic.mean, self.statistic.median
+        return all(
+            published is None or published[0] <= computed * self.unit <= published[1]
+            for published, computed in zip(published_pair, computed_pair, strict=True)
+        )
+
+
+def rows_of(groups: Sequence[Group], n_types: int) -> TableRows:
     """Build low <= A n <= high, where n is the number of people of each type, and the medians."""
-    masks = np.array([types.mask(statistic) for statistic in statistics])
-    of_numbers = np.array([statistic._has_numbers for statistic in statistics])
-    low, high = _counts(statistics, masks)
+    masks = np.array([group.mask for group in groups])
+    of_numbers = np.array([group.statistic._has_numbers for group in groups])
+    low, high = _counts([group.statistic for group in groups], masks)
     low = np.where(of_numbers, np.maximum(low, 1), low)  # a group with a mean or a median is not empty
     people = _most_people(masks, high)
     high = np.minimum(high, people)
-    rows: list[Rows] = [(masks.astype(np.int64), low, high), (np.ones((1, len(types)), dtype=np.int64), [0], [people])]
+    rows: list[Rows] = [(masks.astype(np.int64), low, high), (np.ones((1, n_types), dtype=np.int64), [0], [people])]
     medians: list[Median] = []
     for number in np.flatnonzero(of_numbers).tolist():
         count = int(low[number]), int(high[number])
         if masks[number].any() and count[0] <= count[1]:  # otherwise the row of the count is contradictory
-            rows += _of_numbers(statistics[number], types, masks[number], count, medians)
+            rows += _of_numbers(groups[number], count, medians)
     matrix, lows, highs = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     return TableRows(
         matrix,
@@ -406,34 +437,6 @@ def rows_of(statistics: Sequence[Statistic], types: RecordTypes) -> TableRows:
         np.arange(len(matrix)) <= len(masks),
         medians,
     )
-
-
-class Checks:
-    """Exact checks of solutions against all statistics, with integers and fractions, from the tables alone."""
-
-    def __init__(self, statistics: Sequence[Statistic], types: RecordTypes) -> None:
-        self._each = [
-            (statistic, types.mask(statistic), types.numbers(statistic.of) if statistic._has_numbers else None)
-            for statistic in statistics
-        ]
-
-    def wrong(self, people: np.ndarray) -> Statistic | None:
-        """Return the first statistic that the people violate; None if there is none."""
-        for statistic, mask, numbers in self._each:
-            n = int(people[mask].sum())
-            least, most = statistic.count or (0, None)
-            if n < least or (most is not None and n > most):
-                return statistic
-            if numbers is None:
-                continue
-            if not n:
-                return statistic
-            multiples, unit = numbers
-            computed_pair = _mean_and_median(np.repeat(multiples[mask], people[mask]).tolist())
-            for published, computed in zip((statistic.mean, statistic.median), computed_pair, strict=True):
-                if published is not None and not published[0] <= computed * unit <= published[1]:
-                    return statistic
-        return None
 
 
 def _most_people(masks: np.ndarray, high: np.ndarray) -> int:
@@ -471,14 +474,12 @@ def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndar
     return best_low[same], best_high[same]
 
 
-def _of_numbers(
-    statistic: Statistic, types: RecordTypes, mask: np.ndarray, count: tuple[int, int], medians: list[Median]
-) -> list[Rows]:
-    """Return the rows of a mean and a median; also list the median, for which rows are not sufficient."""
-    numbers, unit = types.numbers(statistic.of)
+def _of_numbers(group: Group, count: tuple[int, int], medians: list[Median]) -> list[Rows]:
+    """Return the rows of a mean and a median; also list the median if rows are not sufficient."""
+    statistic, mask, numbers, unit = group.statistic, group.mask, group.numbers, group.unit
     rows: list[Rows] = []
     if statistic.mean is not None:
-        rows += _mean(statistic, unit, numbers, mask, count)
+        rows += _mean(group, statistic.mean, count)
     if statistic.median is not None:
         low, high = statistic.median
         least, most = math.ceil(2 * low / unit), math.floor(2 * high / unit)
@@ -487,26 +488,26 @@ def _of_numbers(
         # At most half of the people are below the median, and at most half above.
         outside = np.stack([2 * numbers < least, 2 * numbers > most])
         rows.append((np.where(mask, 2 * outside - 1, 0), [-FREE] * 2, [0] * 2))
-        medians.append(Median(np.flatnonzero(mask), numbers[mask], least, most, count))
+        if count[0] < count[1] or count[0] % 2 == 0:  # otherwise the median is a number of one person
+            medians.append(Median(np.flatnonzero(mask), numbers[mask], least, most, count[1]))
     return rows
 
 
-def _mean(
-    statistic: Statistic, unit: Fraction, numbers: np.ndarray, mask: np.ndarray, count: tuple[int, int]
-) -> list[Rows]:
+def _mean(group: Group, mean: Interval, count: tuple[int, int]) -> list[Rows]:
     """Return a row for the sum of the numbers if the count is exact, else two rows for deviations from the limits."""
-    low, high = (end / unit for end in statistic.mean)  # type: ignore[union-attr]
+    mask, numbers = group.mask, group.numbers
+    low, high = (end / group.unit for end in mean)
     if count[0] == count[1]:
         least, most = math.ceil(count[0] * low), math.floor(count[0] * high)
         if least > most:
-            raise _impossible(statistic, "mean")
+            raise _impossible(group.statistic, "mean")
         return [(np.where(mask, numbers, 0)[None, :], [least], [most])]
     # Replace the limits by the nearest means of so many integers, which are fractions with small denominators: products
     # with fractions of many decimals do not fit into 64 bits.
     low = min(Fraction(math.ceil(n * low), n) for n in range(count[0], count[1] + 1))
     high = max(Fraction(math.floor(n * high), n) for n in range(count[0], count[1] + 1))
     if low > high:
-        raise _impossible(statistic, "mean")
+        raise _impossible(group.statistic, "mean")
     return [
         (np.where(mask, side.denominator * numbers - side.numerator, 0)[None, :], [least], [most])
         for side, least, most in ((low, 0, FREE), (high, -FREE, 0))
@@ -806,23 +807,17 @@ def reconstruct(
     seconds = check_seconds(time_limit, "time_limit")
     check_optional_bool(progress, "progress")
     statistics, types = statistics_of(tables), RecordTypes.read(domain)
-    rows, checks, until = rows_of(statistics, types), Checks(statistics, types), time.perf_counter() + seconds
+    groups = [Group.of(statistic, types) for statistic in statistics]
+    rows = rows_of(groups, len(types))
 
     def check(people: np.ndarray) -> None:
-        if (wrong := checks.wrong(people)) is not None:
-            raise Inaccurate(f"the records found violate {wrong!r}; use classes of values, or fewer people")
+        if wrong := [group.statistic for group in groups if not group.holds(people)]:
+            raise Inaccurate(f"the records found violate {wrong[0]!r}; use classes of values, or fewer people")
         bar.update()
-
-    def solve(narrower: IntegerProgram, towards: np.ndarray | None) -> np.ndarray | None:
-        point = narrower.solve(until, towards)
-        if point is None:
-            return None
-        check(people := point[: len(types)])
-        return people
 
     try:
         with progress_bar(None, "reconstruct", progress, unit=" steps") as bar:
-            solutions = search(rows, limit, seconds, check, solve)
+            solutions = search(rows, limit, seconds, check)
     except NotDecided as error:
         raise NotDecided(
             f"in {seconds:.3g} seconds neither records nor a proof that there are none were found; increase the time "
