@@ -47,7 +47,7 @@ class Sentence(ReprMixin):
     """
 
     #: The number of levels of nested sentences.
-    _depth: int = 1
+    _depth: int
     #: The precedence of the connective.
     _binds: int = ALONE
 
@@ -55,6 +55,11 @@ class Sentence(ReprMixin):
     def parts(self) -> tuple[Sentence, ...]:
         """The sentences that it contains; empty for an atom."""
         return ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_depth", 1 + max((part._depth for part in self.parts), default=0))
+        if self._depth > DEEPEST:
+            raise StatementError(f"a sentence has more than {DEEPEST} levels; split it into several sentences")
 
     def implies(self, other: Sentence) -> Sentence:
         """Return the implication: if this sentence is true, so is the other.
@@ -115,9 +120,6 @@ class Counted(Sentence):
     high: int
     counted: tuple[Sentence, ...]
 
-    def __post_init__(self) -> None:
-        _check_depth(self)
-
     @property
     def parts(self) -> tuple[Sentence, ...]:
         """The counted sentences."""
@@ -150,9 +152,6 @@ class Implication(Sentence):
     conclusion: Sentence
 
     _binds = IMPLIES
-
-    def __post_init__(self) -> None:
-        _check_depth(self)
 
     @property
     def parts(self) -> tuple[Sentence, ...]:
@@ -194,14 +193,6 @@ def atoms(sentence: Sentence) -> Iterator[Has]:
         yield sentence
     for part in sentence.parts:
         yield from atoms(part)
-
-
-def _check_depth(sentence: Sentence) -> None:
-    """Set the number of levels of a new sentence, and check it."""
-    depth = 1 + max(part._depth for part in sentence.parts)
-    if depth > DEEPEST:
-        raise StatementError(f"a sentence has more than {DEEPEST} levels; split it into several sentences")
-    object.__setattr__(sentence, "_depth", depth)
 
 
 def _sentence(other: object) -> Sentence:
