@@ -15,7 +15,7 @@ from scipy.special import gammaln, logsumexp, ndtr, ndtri
 
 from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr, unknown_name
 from .._utils.formatting import Message, people_message
-from .._utils.tables import as_numbers, ranges, real_numbers
+from .._utils.tables import as_numbers, group_codes, ranges, real_numbers
 from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive
 from ..solvers.sparse import components
 from ..sources.queries import noise_penalty
@@ -279,18 +279,14 @@ class _Published:
         shape = (len(self.names), len(sentences))
         links = sp.csr_array(sp.hstack([self.member, sp.csr_array((np.ones(len(n)), (person, n)), shape=shape)]))
         of_person, of_link = components(links)
-        linked = np.flatnonzero(np.diff(links.indptr))
-        order = linked[np.argsort(of_person[linked], kind="stable")]
-        groups = np.split(order, np.flatnonzero(np.diff(of_person[order])) + 1) if len(order) else []
-        by_part: dict[int, list[int]] = {}
-        for column, part in enumerate(of_link.tolist()):
-            by_part.setdefault(part, []).append(column)
+        linked = pd.Series(np.flatnonzero(np.diff(links.indptr)))
+        columns_of = pd.Series(range(len(of_link))).groupby(of_link).indices
         n_answers = self.member.shape[1]
         linked_people = []
-        for members in groups:
-            columns = by_part[int(of_person[members[0]])]
-            mine = [column for column in columns if column < n_answers]
-            known = [sentences[column - n_answers] for column in columns if column >= n_answers]
+        for part, people in linked.groupby(of_person[linked]):
+            members, columns = people.to_numpy(), np.asarray(columns_of[part])
+            mine = columns[columns < n_answers].tolist()
+            known = [sentences[column - n_answers] for column in columns[columns >= n_answers]]
             inside = self.member[members][:, mine].toarray()
             linked_people.append(_Component(self, members, mine, inside, known))
         return linked_people
@@ -448,7 +444,7 @@ class _Component:
     @cached_property
     def plan(self) -> _Plan:
         """Order of the computation, with the answers."""
-        return _Plan.of(self, with_answers=True)
+        return _Plan.of(self)
 
     def check(self) -> None:
         """Raise Infeasible if the sentences are contradictory, or GroupTooLarge if the computation takes too long."""
@@ -473,17 +469,17 @@ class _Component:
 
     def _without(self, sentences: list[Sentence]) -> tuple[float, np.ndarray]:
         """Return ln P(sentences), and ln P(s | person) given the sentences alone."""
-        plan = _Plan.of(replace(self, sentences=sentences), with_answers=False)
+        plan = _Plan.of(replace(self, answers=[], inside=self.inside[:, :0], sentences=sentences))
         plan.allow(self.published.limit)
         return plan.run()
 
-    def kinds(self, with_answers: bool) -> tuple[list[_Kind], list[np.ndarray]]:
+    def kinds(self) -> tuple[list[_Kind], list[np.ndarray]]:
         """Return the kinds of equivalent people, and the log density of every count at 0, 1, ..."""
         published = self.published
         # Answers about the same people and values have one count; answers about all other values, its complement.
         possible = np.isfinite(published.log_prior[self.people])
         same: dict[tuple[bytes, bytes], list[tuple[int, bool]]] = {}
-        for column, a in enumerate(self.answers if with_answers else ()):
+        for column, a in enumerate(self.answers):
             among = possible[self.inside[:, column]].any(axis=0)
             mask = published.counted[a] & among
             is_complement = bool(mask[among.argmax()])
@@ -562,11 +558,10 @@ class _Plan:
     transitions: float
 
     @classmethod
-    def of(cls, component: _Component, *, with_answers: bool) -> _Plan:
+    def of(cls, component: _Component) -> _Plan:
         """Choose an order of steps in which few counts are open at a time."""
-        kinds, costs = component.kinds(with_answers)
-        if not with_answers:
-            kinds = [kind for kind in kinds if kind.position >= 0]
+        kinds, costs = component.kinds()
+        kinds = [kind for kind in kinds if component.answers or kind.position >= 0]  # the others keep their prior
         known, residuals = component.published.known, Residuals()
         root = residuals.every(residuals.of(sentence, known.positions) for sentence in component.sentences)
         steps = [
@@ -653,7 +648,6 @@ class _Plan:
                 after = residual[source]
             if len(true := np.flatnonzero(after != FALSE)) < len(after):
                 source, chosen, after, log_factor = source[true], chosen[true], after[true], log_factor[true]
-            code = np.unique(after, return_inverse=True)[1].reshape(-1)
             still: dict[int, np.ndarray] = {}
             for column in sorted({*begun, *np.flatnonzero(self.touched[i]).tolist()}):
                 now = begun[column][source] if column in begun else np.zeros(len(source), dtype=np.int64)
@@ -663,9 +657,10 @@ class _Plan:
                     now = now + (kind.step[chosen, column] if t < 0 else chosen * kind.step[t, column])
                 if self.last[column] > i:
                     still[column] = now
-                    code = np.unique(code * (int(now.max(initial=0)) + 1) + now, return_inverse=True)[1].reshape(-1)
                 elif column < n_counts:
                     log_factor = log_factor + self.costs[column][now]
+            parts = [after, *still.values()]
+            code = group_codes(parts, [int(part.max(initial=0)) + 1 for part in parts])
             first = np.unique(code, return_index=True)[1]
             begun = {column: now[first] for column, now in still.items()}
             residual = after[first]

@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import GroupTooLarge, Infeasible, join_names
+from .._utils.tables import group_codes
 from .._utils.validation import check_number
 from .groups import STATES, Groups, Lattice, forward_weights, shares
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
@@ -243,10 +244,8 @@ class _States:
 
     def merged(self) -> tuple[_States, np.ndarray]:
         """Return the distinct states, and the position of each state among them."""
-        code = np.zeros(len(self.residual), dtype=np.int64)
-        for column in (self.residual, self.waiting, self.local):
-            kinds, which = np.unique(column, return_inverse=True)
-            code = np.unique(code * len(kinds) + which.reshape(-1), return_inverse=True)[1].reshape(-1)
+        columns = [np.unique(column, return_inverse=True) for column in (self.residual, self.waiting, self.local)]
+        code = group_codes([which for _, which in columns], [len(kinds) for kinds, _ in columns])
         first = np.unique(code, return_index=True)[1]
         return _States(self.residual[first], self.waiting[first], self.local[first]), code
 
