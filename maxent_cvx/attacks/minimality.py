@@ -194,6 +194,8 @@ class Assignments:
     algorithm: Algorithm
     seeds: list[int] | None  # possible seeds of the publisher, equally likely
     count_call: Callable[[], object]
+    size: np.ndarray  # number of people of each QI tuple
+    baseline: np.ndarray  # P(value | QI tuple) without the algorithm
 
     @property
     def n_tables(self) -> int:
@@ -248,19 +250,12 @@ class Assignments:
 
     def counts(self, state: np.ndarray) -> np.ndarray:
         """Count the people of each QI tuple with each value, shape (tuples, values)."""
-        n_values = len(self.people.view.sensitive_values)
-        cell = self.people.tuple_of * n_values + state
-        return np.bincount(cell, minlength=len(self.size) * n_values).reshape(-1, n_values)
+        return _counted(self.people.tuple_of, state, self.baseline.shape)
 
-    @property
-    def size(self) -> np.ndarray:
-        """Number of people of each QI tuple."""
-        return np.asarray(self.people.view.n_q)
 
-    @property
-    def baseline(self) -> np.ndarray:
-        """P(value | QI tuple) without the algorithm."""
-        return self.people.baseline
+def _counted(row: np.ndarray, column: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Count the records of each row and column."""
+    return np.bincount(row * shape[1] + column, minlength=math.prod(shape)).reshape(shape)
 
 
 def _orders(values: np.ndarray) -> np.ndarray:
@@ -285,8 +280,8 @@ class Cells:
     release: Release
     size: np.ndarray  # (groups,): records
     values: list[pd.Index]  # one per attribute: its exact values, in order
-    weight: list[np.ndarray]  # one per attribute: the prior probability of each value, up to a factor
     covered: list[np.ndarray]  # one per attribute, (groups, values): mask of the values in the cell of each group
+    prior: list[np.ndarray]  # one per attribute, (groups, values): P(exact value | cell) without the attack
 
     @classmethod
     def of(cls, release: Release, domain: Mapping[str, object] | None, nodes: Hierarchies) -> Self:
@@ -297,16 +292,17 @@ class Cells:
         for name in domain:
             check_label(name, "quasi-identifier (given in domain)", release.qi)
         of_bucket = _tuple_of_bucket(release)
-        values, weight, covered = [], [], []
+        values, covered, prior = [], [], []
         for name in release.qi:
             labels = release.quasi_identifiers.get_level_values(name)
             exact, probability = _domain(name, labels, domain.get(name), nodes.get(name, {}))
             distinct, code = np.unique(labels.to_numpy(dtype=object).astype(str), return_inverse=True)
-            mask = coverage(list(distinct), exact, name, nodes.get(name, {}))
+            mask = coverage(list(distinct), exact, name, nodes.get(name, {}))[code][of_bucket]
+            weight = np.where(mask, probability, 0.0)
             values.append(exact.rename(name))
-            weight.append(probability)
-            covered.append(mask[code][of_bucket])
-        return cls(release, np.asarray(release.n_qb.sum(axis=0)), values, weight, covered)
+            covered.append(mask)
+            prior.append(weight / weight.sum(axis=1, keepdims=True))
+        return cls(release, np.asarray(release.n_qb.sum(axis=0)), values, covered, prior)
 
     @cached_property
     def classes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -314,12 +310,6 @@ class Cells:
         s, group = self.release.n_sb.nonzero()
         order = np.lexsort((s, group))
         return group[order], s[order], self.release.n_sb.data[order]
-
-    @cached_property
-    def prior(self) -> list[np.ndarray]:
-        """P(exact value | cell) without the attack, one table per attribute, shape (groups, values)."""
-        weights = [np.where(covered, weight, 0.0) for covered, weight in zip(self.covered, self.weight, strict=True)]
-        return [weight / weight.sum(axis=1, keepdims=True) for weight in weights]
 
 
 def _domain(
@@ -388,16 +378,13 @@ class ExactValues:
     cells: Cells
     algorithm: Algorithm
     a: int  # the attribute that is inferred
+    size: np.ndarray  # number of records of each class
+    baseline: np.ndarray  # P(value | class) without the algorithm
 
     @cached_property
     def _class(self) -> np.ndarray:
         """Class of each record."""
-        return np.repeat(np.arange(len(self.cells.classes[0])), self.cells.classes[2])
-
-    @cached_property
-    def _group(self) -> np.ndarray:
-        """Group of each record."""
-        return self.cells.classes[0][self._class]
+        return np.repeat(np.arange(len(self.size)), self.size)
 
     @property
     def n_tables(self) -> int:
@@ -433,7 +420,7 @@ class ExactValues:
 
     def first(self, rng: np.random.Generator) -> np.ndarray:
         """Draw a table from the prior."""
-        return np.array([self._draw(g, rng) for g in self._group])
+        return np.array([self._draw(g, rng) for g in self.cells.classes[0][self._class]])
 
     def propose(self, state: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Redraw a random record, and another one with probability 1/2, and so on.
@@ -443,7 +430,7 @@ class ExactValues:
         other = state.copy()
         for _ in range(rng.geometric(0.5)):
             i = rng.integers(len(state))
-            other[i] = self._draw(self._group[i], rng)
+            other[i] = self._draw(self.cells.classes[0][self._class[i]], rng)
         return other
 
     def _draw(self, g: int, rng: np.random.Generator) -> list[int]:
@@ -451,19 +438,7 @@ class ExactValues:
 
     def counts(self, state: np.ndarray) -> np.ndarray:
         """Count the records of each class with each value of the inferred attribute, shape (classes, values)."""
-        n_values = len(self.cells.values[self.a])
-        cell = self._class * n_values + state[:, self.a]
-        return np.bincount(cell, minlength=len(self.size) * n_values).reshape(-1, n_values)
-
-    @property
-    def size(self) -> np.ndarray:
-        """Number of records of each class."""
-        return self.cells.classes[2]
-
-    @property
-    def baseline(self) -> np.ndarray:
-        """P(value | class) without the algorithm."""
-        return np.asarray(self.cells.prior[self.a][self.cells.classes[0]])
+        return _counted(self._class, state[:, self.a], self.baseline.shape)
 
 
 # The posterior over tables: the algorithm is called on all tables, or on a sample.
@@ -566,6 +541,13 @@ def _search(space: Assignments | ExactValues, search: int, rng: np.random.Genera
 # P(R | T') = P(R | T) for every P(T): assignments are as likely as without the algorithm.
 
 
+def check_mondrian(people: People, release: Release, arguments: Mapping[str, Any]) -> None:
+    """Check that Mondrian makes the release; it uses QI alone, so any assignment shows this."""
+    without_id = partial(mondrian, **{name: value for name, value in arguments.items() if name != "id"})
+    if difference(release, without_id, people.assigned(people.value), {}):
+        raise _not_made()
+
+
 def check_one_signature(people: People, prior: QIDistribution) -> None:
     """Check that every bucket has one signature of the prior of similar linkage; otherwise there is no symmetry."""
     view = people.view
@@ -582,7 +564,7 @@ def check_one_signature(people: People, prior: QIDistribution) -> None:
         )
 
 
-def check_anatomy(release: Release, arguments: Mapping[str, Any]) -> None:
+def check_anatomy(people: People, release: Release, arguments: Mapping[str, Any]) -> None:
     """Check that Anatomy makes buckets of these sizes and values, for its arguments."""
     n, n_buckets = release.n_records, len(release.buckets)
     l, safety = check_int(arguments.get("l"), "l of the algorithm", 1), Safety.read(arguments.get("safe"))
@@ -596,8 +578,9 @@ def check_anatomy(release: Release, arguments: Mapping[str, Any]) -> None:
         raise _not_made()
 
 
-def check_similar_linkage(release: Release, arguments: Mapping[str, Any]) -> None:
-    """Check that, without exempt values, every bucket has at least r values, all different."""
+def check_similar_linkage(people: People, release: Release, arguments: Mapping[str, Any]) -> None:
+    """Check that buckets have one signature and, without exempt values, at least r values, all different."""
+    check_one_signature(people, check_instance(arguments.get("prior"), QIDistribution, "prior of the algorithm"))
     r = check_float(arguments.get("r"), "r of the algorithm", 1.0, np.inf)
     if not check_int(arguments.get("exempt", 0), "exempt of the algorithm", 0) and (
         _repeats(release, np.ones(release.n_sb.shape[0], dtype=bool)) or release.n_sb.sum(axis=0).min() < r
@@ -655,11 +638,12 @@ class MinimalityResult(AttackResult):
     title: ClassVar[str | None] = "minimality"
 
 
-#: Arguments for which the symmetry of an algorithm is used. With any other argument the algorithm is called.
-SYMMETRIC: dict[Algorithm, set[str]] = {
-    anatomy: {"qi", "sa", "l", "exempt", "safe"},
-    mondrian: {"qi", "sa", "k", "id"},
-    similar_linkage: {"qi", "sa", "prior", "r", "condition", "exempt", "suppress"},
+#: Arguments for which the symmetry of an algorithm is used, and the check that it may have made the release. With any
+#: other argument the algorithm is called.
+SYMMETRIC: dict[Algorithm, tuple[set[str], Callable[[People, Release, Mapping[str, Any]], None]]] = {
+    anatomy: ({"qi", "sa", "l", "exempt", "safe"}, check_anatomy),
+    mondrian: ({"qi", "sa", "k", "id"}, check_mondrian),
+    similar_linkage: ({"qi", "sa", "prior", "r", "condition", "exempt", "suppress"}, check_similar_linkage),
 }
 #: Least number of sampled tables: with fewer, the batches are too short.
 FEWEST = 2_000
@@ -788,11 +772,11 @@ def minimality(
     error, part = None, np.zeros(len(people.view.buckets), dtype=int)
     if arguments is None:
         with progress_bar(None, "minimality", progress, unit=" tables") as bar:
-            space = Assignments(people, release, algorithm, known, bar.update)
+            space = Assignments(people, release, algorithm, known, bar.update, people.view.n_q, people.baseline)
             p, error, n_left = posterior_of_tables(space, limit, n, min(PATIENCE * len(people), n), seed)
             logs: Any = math.log(space.n_tables), math.nan if n_left is None else math.log(n_left)
     else:
-        _check_symmetric(people, release, algorithm.func, arguments)  # type: ignore[attr-defined]
+        SYMMETRIC[algorithm.func][1](people, release, arguments)  # type: ignore[attr-defined]
         p, part, logs = people.baseline, np.arange(len(release.buckets)), [_log_orders(release)] * 2
     index, columns = plain_index(people.view.quasi_identifiers), people.view.sensitive_values
     worlds = {"part": part, "log10_all": logs[0] / np.log(10), "log10_left": logs[1] / np.log(10)}
@@ -803,20 +787,6 @@ def minimality(
         error=0.0 if error is None else pd.DataFrame(error, index, columns),
         worlds=pd.DataFrame(worlds, people.view.buckets),
     )
-
-
-def _check_symmetric(people: People, release: Release, func: Algorithm, arguments: Mapping[str, Any]) -> None:
-    """Check that an algorithm of :data:`SYMMETRIC` may have made the release."""
-    if func is mondrian:
-        # Mondrian uses QI alone, so any assignment shows whether it makes the release.
-        without_id = partial(mondrian, **{name: value for name, value in arguments.items() if name != "id"})
-        if difference(release, without_id, people.assigned(people.value), {}):
-            raise _not_made()
-    elif func is anatomy:
-        check_anatomy(release, arguments)
-    else:
-        check_one_signature(people, check_instance(arguments.get("prior"), QIDistribution, "prior of the algorithm"))
-        check_similar_linkage(release, arguments)
 
 
 def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int] | None) -> dict[str, Any] | None:
@@ -834,7 +804,7 @@ def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int
     # Arguments that impose no condition: safe=None, and l=1, which every group satisfies.
     void = {"safe": (None,), "l": (None, 1)} if algorithm.func is mondrian else {"safe": (None,)}
     arguments = {name: value for name, value in algorithm.keywords.items() if value not in void.get(name, ())}
-    if algorithm.args or seeds is not None or not arguments.keys() <= SYMMETRIC[algorithm.func]:
+    if algorithm.args or seeds is not None or not arguments.keys() <= SYMMETRIC[algorithm.func][0]:
         return None
     return arguments
 
@@ -1114,18 +1084,18 @@ def downcoding(
     cells = Cells.of(release, domain, nodes)
     a = 0 if of is None else release.qi.index(of)
     group, s, count = cells.classes
-    error = None
+    baseline, error = cells.prior[a][group], None
     if isinstance(algorithm, Minimal):
         p = minimal_posterior(cells, a, algorithm.k, nodes)[group]
     else:
-        space = ExactValues(cells, algorithm, a)
+        space = ExactValues(cells, algorithm, a, count, baseline)
         p, error, _ = posterior_of_tables(space, limit, n, PATIENCE * release.n_records, seed)
     values = release.sensitive_values.take(s).to_frame(index=False)
     rows = pd.concat([release.buckets.take(group).to_frame(index=False), values], axis=1)
     index, columns = pd.MultiIndex.from_frame(rows), cells.values[a]
     return DowncodingResult(
         table=pd.DataFrame(p, index, columns),
-        baseline=pd.DataFrame(cells.prior[a][group], index, columns),
+        baseline=pd.DataFrame(baseline, index, columns),
         records=pd.Series(count, index, name="records"),
         error=0.0 if error is None else pd.DataFrame(error, index, columns),
         cells={
