@@ -214,13 +214,13 @@ class Withholding:
         source = PublishedRules(rules, self.scores, self.decimals, non_rules=complete)
         return self.model.copy().add(source, label=LABEL).solve(warm_start=before)
 
-    def run(self, step: int, restore: bool, progress: bool | None) -> tuple[RuleSet, pd.DataFrame, Posterior, float]:
+    def run(self, step: int, restore: bool, progress: bool | None) -> Sanitized:
         """Withhold rules, `step` at a time, and try to restore them."""
         is_published = np.ones(len(self.rules), dtype=bool)
         if self.rules.complete:
             post = self.solve(is_published, None, complete=True)
             if self.limit.holds(value := self.limit.measured(post)):
-                return self._published(self.rules), self._withheld([], {}), post, value
+                return self._sanitized(self.rules, [], {}, post, value)
         post = self.solve(is_published, None)
         value, order, after = self.limit.measured(post), list[int](), dict[int, float]()
         with progress_bar(None, "withheld", progress) as bar:
@@ -247,20 +247,19 @@ class Withholding:
                 else:
                     is_published[rule] = False
                 bar.set_postfix_str(f"{int((~is_published).sum())} to be withheld")
-        withheld = self._withheld([rule for rule in order if not is_published[rule]], after)
-        return self._published(self.rules.at(is_published).incomplete()), withheld, post, value
+        withheld = [rule for rule in order if not is_published[rule]]
+        return self._sanitized(self.rules.at(is_published).incomplete(), withheld, after, post, value)
 
-    def _published(self, rules: RuleSet) -> RuleSet:
-        """Return rules with the published scores only."""
+    def _sanitized(
+        self, rules: RuleSet, withheld: list[int], after: dict[int, float], post: Posterior, value: float
+    ) -> Sanitized:
+        """Make the result, with the published scores only, from the rules to publish and the measure after the others."""
         scores = [self.scores] if isinstance(self.scores, str) else self.scores or []
         secret = set(SCORES) - set(scores)
-        return rules.without_scores(*secret) if secret else rules  # without names, both would be dropped
-
-    def _withheld(self, withheld: list[int], after: dict[int, float]) -> pd.DataFrame:
-        """Return the table of withheld rules."""
+        rules = rules.without_scores(*secret) if secret else rules  # without names, both would be dropped
         table = self.rules.table.iloc[withheld]
         table.insert(0, "measure", [after[rule] for rule in withheld])
-        return table
+        return Sanitized(rules, table, post, value, self.limit.bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,6 +410,4 @@ def sanitize(
     check_int(step, "step", 1)
     model = MaxEnt(view) if isinstance(view, View) else view
     check_instance(model, MaxEnt, "view", "give a View, such as a QITable, or a model of one")
-    search = Withholding(model, rules, scores, decimals, Limit(limit, original))
-    kept, withheld, post, value = search.run(step, restore, progress)
-    return Sanitized(kept, withheld, post, value, limit)
+    return Withholding(model, rules, scores, decimals, Limit(limit, original)).run(step, restore, progress)

@@ -421,19 +421,13 @@ class Judge:
             rule = ExposureRule(threshold, 0.0, values, events, None, intervals)
             if baseline is not None:
                 overall = rule.units.of(np.bincount(s, minlength=len(values))[None] / len(s))
-                before = Baseline(overall, np.zeros_like(overall), "overall")
-                rule = ExposureRule(threshold, 0.0, values, events, before, intervals)
+                rule = replace(rule, baseline=Baseline(overall, np.zeros_like(overall), "overall"))
         return cls(data, threshold, baseline, knowledge, s, values, rule)
 
     def counts(self, group: np.ndarray) -> np.ndarray:
         """Count the records with each value in each group."""
         n = len(self.values)
         return np.bincount(group * n + self.s, minlength=(int(group.max()) + 1) * n).reshape(-1, n)
-
-    def sizes(self, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Count the records in each group, and those with its most frequent value."""
-        counts = self.counts(group)
-        return counts.sum(axis=1), counts.max(axis=1)
 
     def largest(self, counts: np.ndarray) -> np.ndarray:
         """Return the largest probability of an event that counts, for every group."""
@@ -528,7 +522,8 @@ class Best:
             )
             published = partial(_generalized, cells, data)
             ncp = float(np.mean([a.ncp_of(cells[a.name]) for a in self.attributes]))
-            loss = self._loss(ncp, *self.judge.sizes(group), published)
+            counts = self.judge.counts(group)
+            loss = self._loss(ncp, counts.sum(axis=1), counts.max(axis=1), published)
             largest, is_safe = self.judge.of_groups(group)
             text = ", ".join(f"{name}={value}" for name, value in setting.items())
             self._add("mondrian", text, loss, ncp, largest, is_safe, published)
@@ -600,7 +595,7 @@ class Best:
         sizes: np.ndarray,
         most_frequent: np.ndarray,
         published: Callable[[], Release] | None = None,
-        kept: np.ndarray | None = None,
+        kept: np.ndarray | slice = slice(None),
     ) -> float:
         """Return the loss of groups, given their sizes and the counts of their most frequent values."""
         n = len(self.data)
@@ -612,9 +607,8 @@ class Best:
         if self.loss_name == "classification":
             return float(n - most_frequent.sum()) / n
         assert published is not None
-        table = self.data.frame if kept is None else self.data.frame[kept]
         hierarchies = {a.name: a.hierarchy for a in self.attributes}
-        error = query_error(published(), table, hierarchies=hierarchies)["error"].mean()
+        error = query_error(published(), self.data.frame[kept], hierarchies=hierarchies)["error"].mean()
         return float(error * (n - lost) / n + lost / n)
 
     def _add(
