@@ -355,17 +355,16 @@ def weighed(
     # tuples are assigned to the m(x) places of each value, or values to the n(s) tuples of each signature.
     limit = check_number(limit, "limit")
     n_v = groups.width[1]
-    cost = np.column_stack([_steps(groups.values), _steps(groups.tuples)])
-    too_large = cost.min(axis=1) > limit
     if strict:
-        check_steps(groups, cost.min(axis=1), limit)
+        check_steps(groups, limit)
+    is_small = groups.steps <= limit
     p, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
     # Assigning values to tuples counts every world prod n(s)! / prod m(x)! times as often as tuples to values.
-    to_values = cost[:, 0] <= cost[:, 1]
+    to_values = _steps(groups.values) <= _steps(groups.tuples)
     orders = _log_orders(groups.tuples) - _log_orders(groups.values)
     for assigned, kinds, selected, transposed in (
-        (groups.tuples, groups.values, to_values & ~too_large, False),
-        (groups.values, groups.tuples, ~to_values & ~too_large, True),
+        (groups.tuples, groups.values, to_values & is_small, False),
+        (groups.values, groups.tuples, ~to_values & is_small, True),
     ):
         for group, item, kind, places in _of_same_places(assigned, kinds, np.flatnonzero(selected)):
             i, k = assigned.indices[item][:, :, None], kinds.indices[kind][:, None, :]
@@ -391,8 +390,9 @@ def impossible(names: pd.Index) -> Infeasible:
     )
 
 
-def check_steps(groups: Groups, cost: np.ndarray, limit: float) -> None:
+def check_steps(groups: Groups, limit: float) -> None:
     """Check that no group takes too many steps."""
+    cost = groups.steps
     if (large := cost > limit).any():
         worst = int(cost.argmax())
         too_large = pluralize(len(groups), "group is", "groups are")

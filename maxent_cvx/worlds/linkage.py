@@ -377,28 +377,21 @@ def r_robustness(release: Release, prior: QIDistribution, *, limit: float = STEP
     1.278
     """
     check_release(release, prior)
-    largest, at = [], []
+    signatures = pd.DataFrame(
+        [(", ".join(key), signature) for key in prior.attribute_sets for signature in prior.tables[key].index],
+        columns=["attributes", "signature"],
+    )
+    pairs, start = [], 0
     for key in prior.attribute_sets:
         groups = Groups.of(release, prior, key)
         _, u, v = groups.pairs
-        p = linked(groups, limit)
-        order = np.lexsort((-p, v))  # for every value of every bucket, the tuples with the largest P come first
-        first = order[np.unique(v[order], return_index=True)[1]]
-        largest.append(p[first])
-        at.append(groups.tuples.indices[u[first]])
-    which = np.argmax(largest, axis=0)
-    pairs = np.arange(len(which))
-    most = np.asarray(largest)[which, pairs]
-    signature = np.empty(len(pairs), dtype=object)
-    for i, key in enumerate(prior.attribute_sets):
-        rows = np.flatnonzero(which == i)
-        signature[rows] = prior.tables[key].index.take(at[i][rows]).to_numpy()
-    return pd.DataFrame(
-        {
-            "largest": most,
-            "r": 1 / most,
-            "attributes": [", ".join(prior.attribute_sets[i]) for i in which],
-            "signature": signature,
-        },
-        index=attach(groups.names, groups.group_of_value, release.sensitive_values, groups.values.indices),
-    )
+        pairs.append((linked(groups, limit), v, start + groups.tuples.indices[u]))
+        start += len(prior.tables[key])
+    p, value, signature = map(np.concatenate, zip(*pairs, strict=True))
+    order = np.lexsort((-p, value))  # for every value of every bucket, the tuples with the largest P come first
+    first = order[np.unique(value[order], return_index=True)[1]]
+    labels = attach(groups.names, groups.group_of_value, release.sensitive_values, groups.values.indices)
+    worst = signatures.iloc[signature[first]].set_axis(labels)
+    worst.insert(0, "largest", p[first])
+    worst.insert(1, "r", 1 / p[first])
+    return worst
