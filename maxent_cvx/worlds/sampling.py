@@ -201,7 +201,7 @@ def sample(
     named = order[: len(known.people)]
     lookahead = Lookahead.of(known, named, column, scaled[:, named])
     dealt, log_weight = _draw(scaled[:, order], places, lookahead, n, np.random.default_rng(seed))
-    weight, effective = counted(log_weight, "worlds.posterior(..., limit=...)")
+    weight, effective = counted(log_weight)
     alike = signature.copy()
     alike[known.people] = len(single.prior) + np.arange(len(known.people))  # people in sentences are not averaged
     alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
@@ -264,7 +264,7 @@ def _draw(
     return dealt, log_weight
 
 
-def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
+def counted(log_weight: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the normalised weights of sampled worlds and the effective number of worlds, which must suffice."""
     n = len(log_weight)
     weight = np.exp(log_weight - log_weight.max()) if np.isfinite(log_weight.max()) else np.zeros(n)
@@ -272,7 +272,7 @@ def counted(log_weight: np.ndarray, exact: str) -> tuple[np.ndarray, float]:
     if effective < FEWEST:
         raise Inaccurate(
             f"{n} sampled worlds are equivalent to {effective:.0f} independent ones, but reliable standard errors need "
-            f"{FEWEST}; increase n=, or use the exact {exact}"
+            f"{FEWEST}; increase n=, or use the exact worlds.posterior(..., limit=...)"
         )
     return weight / weight.sum(), effective
 

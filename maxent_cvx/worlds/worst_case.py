@@ -58,6 +58,7 @@ class Chains:
         self, size: np.ndarray, prefix: np.ndarray, target: tuple[int, np.ndarray] | None = None, exact: bool = False
     ) -> None:
         self.size, self.prefix, self.target, self.exact = size, prefix, target, exact
+        self.rank = 0 if target is None else target[0]  # the number of values before the target's by frequency
         self.most = prefix.shape[1] - 1
         self._found: dict[State, np.ndarray | None] = {}
         self._one = np.full(len(size), Fraction(1), dtype=object) if exact else np.ones(len(size))
@@ -68,24 +69,24 @@ class Chains:
         columns = [self._reached((0, m, m, has)) for m in range(int(has), self.most + 1)]
         return np.asarray(np.minimum.accumulate(np.column_stack(columns), axis=1))
 
-    def links(self, bucket: int, m: int) -> list[tuple[bool, int]]:
-        """Return a chain of at most m atoms with the least probability: for each person, whether the target, and c."""
+    def links(self, m: int) -> list[tuple[bool, int]]:
+        """Return a chain in a single bucket of at most m atoms with the least probability: whether the target, and c."""
         # People after a probability of 0 are left out, except the target. This requires Fractions, which can be
         # compared for equality.
         needs = self.target is not None
-        least = self.least()[bucket]
+        (least,) = self.least()
         m = int(np.flatnonzero(least == least[m - needs])[0]) + needs  # no more atoms than needed
         chain: list[tuple[bool, int]] = []
         i, cap, possible = 0, m, True
         while m:
-            p = self._reached((i, cap, m, needs))[bucket]
-            joins = next((joins for joins, value in self._ways((i, cap, m, needs)) if value[bucket] == p), None)
+            p = self._reached((i, cap, m, needs))
+            joins = next((joins for joins, value in self._ways((i, cap, m, needs)) if value == p), None)
             if joins is None:
                 cap -= 1
                 continue
             if joins or possible:
                 chain.append((joins, cap))
-            possible = possible and bool(self._avoids(i, cap, joins)[bucket] > 0)
+            possible = possible and bool(self._avoids(i, cap, joins) > 0)
             i, m, needs, cap = i + 1, m - cap, needs and not joins, min(self._next(cap, joins), m - cap)
         return chain
 
@@ -121,11 +122,6 @@ class Chains:
             if least_after is not None:
                 ways.append((joins, self._avoids(i, cap, joins) * least_after))
         return ways
-
-    @property
-    def rank(self) -> int:
-        """The number of values before the target's value in the order of frequency."""
-        return 0 if self.target is None else self.target[0]
 
     def _next(self, c: int, joined: bool) -> int:
         """Return the largest c of the person after one with c, who is the target if `joined`."""
@@ -423,7 +419,7 @@ def _people(frequencies: Frequencies, bucket: int, m: int, joins: bool) -> list[
     target = here.target[0]
     rank = int(min(here.rank[target], m)) if joins else 0
     chains = Chains(here.size, here.prefix(m), (rank, here.count[[target]]) if joins else None, exact=True)
-    links = sorted(chains.links(0, m), key=lambda link: not link[0])  # the target is person 1
+    links = sorted(chains.links(m), key=lambda link: not link[0])  # the target is person 1
     people = []
     for person, (is_target, c) in enumerate(links, start=1):
         n_values = c - 1 if is_target and c <= rank else c  # without the target's own value
