@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import TableError, as_python
+from .._utils.errors import TableError
 from .._utils.formatting import Message, ReprMixin, TablePreview
 from .._utils.tables import check_columns, plain_index, sort_distinct
 from ..plots.posterior import likeliest_values
-from ..releases.release import Release
-from ..worlds.sentences import Sentence, has
-from ..worlds.worst_case import Atom
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -258,38 +255,3 @@ class AttackResult(ReprMixin):
 
     def _tables(self) -> Iterable[TablePreview]:
         return [TablePreview(self.table, "rows")]
-
-
-@dataclass(frozen=True)
-class ImplicationFormatter:
-    """Formats sentences about the people of a release, who are exchangeable within a bucket and numbered from 1."""
-
-    release: Release
-
-    def person(self, atom: Atom) -> str:
-        """Return the name of a person."""
-        return f"person {atom.person} of bucket {self.release.buckets[atom.bucket]}"
-
-    def has(self, atom: Atom) -> Sentence:
-        """Return the sentence that a person has a value."""
-        return has(self.person(atom), self.value(atom))
-
-    def implies(self, premise: Atom, conclusion: Atom) -> Sentence:
-        """Return the sentence that one atom implies another."""
-        return self.has(premise).implies(self.has(conclusion))
-
-    def value(self, atom: Atom) -> Hashable:
-        """Return the label of a value as built-in Python types, which print as they are typed."""
-        label: Hashable = self.release.sensitive_values[atom.value]
-        return tuple(map(as_python, label)) if isinstance(label, tuple) else label
-
-    def described(self, target: Atom) -> dict[str, object]:
-        """Return the person, the bucket, the QI tuple and the value of an inference."""
-        # The QI tuple is given if all people of the bucket have the same one, otherwise it is None.
-        tuples = np.flatnonzero(self.release.n_qb[:, [target.bucket]].toarray()[:, 0])
-        return {
-            "person": self.person(target),
-            "bucket": self.release.buckets[target.bucket],
-            "quasi_identifiers": self.release.quasi_identifiers[tuples[0]] if len(tuples) == 1 else None,
-            "value": self.value(target),
-        }

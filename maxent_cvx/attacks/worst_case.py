@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import StatementError
+from .._utils.errors import StatementError, as_python
 from .._utils.tables import undominated
 from .._utils.validation import check_float, check_int, check_list, is_several
 from ..releases.release import Release
-from ..worlds.worst_case import Frequencies, as_double, sensitive_values, worst_breach, worst_formulas
-from .result import ImplicationFormatter
+from ..worlds.sentences import Has, Sentence
+from ..worlds.worst_case import (
+    Atom,
+    Breach,
+    Formula,
+    Frequencies,
+    as_double,
+    sensitive_values,
+    worst_breach,
+    worst_formulas,
+)
 
 
 def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive: object = None) -> pd.DataFrame:
@@ -91,16 +101,36 @@ def worst_case(release: Release, k: int | Iterable[int] = range(4), *, sensitive
     """
     marked = sensitive_values(release, sensitive)
     numbers = numbers_of(k, "k")
-    words = ImplicationFormatter(release)
     rows, premises = [], []
     for number, formula in zip(numbers, worst_formulas(Frequencies.of(release.n_sb, marked), numbers), strict=True):
-        sentences = tuple(str(words.implies(premise, formula.target)) for premise in formula.premises)
-        rows.append({"k": number, "disclosure": as_double(formula.disclosure), **words.described(formula.target)})
-        rows[-1]["sentences"] = sentences
-        premises.append([(words.person(premise), words.value(premise)) for premise in formula.premises])
+        target, atoms = _has(release, formula.target), [_has(release, premise) for premise in formula.premises]
+        rows.append({"k": number} | _row(release, formula, [atom.implies(target) for atom in atoms]))
+        premises.append([(atom.person, atom.value) for atom in atoms])
     table = pd.DataFrame(rows)
     table.attrs["premises"] = premises  # for reports, which write the sentences in words
     return table
+
+
+def _has(release: Release, atom: Atom) -> Has:
+    """Return the sentence of an atom; people are exchangeable within a bucket and numbered from 1."""
+    label: Hashable = release.sensitive_values[atom.value]
+    value = tuple(map(as_python, label)) if isinstance(label, tuple) else label  # prints as it is typed
+    return Has(f"person {atom.person} of bucket {release.buckets[atom.bucket]}", value)
+
+
+def _row(release: Release, worst: Formula | Breach, sentences: list[Sentence]) -> dict[str, Any]:
+    """Return the disclosure, its target, and the sentences that attain it."""
+    target = _has(release, worst.target)
+    # The QI tuple is given if all people of the bucket have the same one, otherwise it is None.
+    tuples = np.flatnonzero(release.n_qb[:, [worst.target.bucket]].toarray()[:, 0])
+    return {
+        "disclosure": as_double(worst.disclosure),
+        "person": target.person,
+        "bucket": release.buckets[worst.target.bucket],
+        "quasi_identifiers": release.quasi_identifiers[tuples[0]] if len(tuples) == 1 else None,
+        "value": target.value,
+        "sentences": tuple(map(str, sentences)),
+    }
 
 
 def numbers_of(value: object, name: str) -> list[int]:
@@ -190,16 +220,15 @@ def skyline(
     marked = sensitive_values(release, sensitive)
     numbers = [numbers_of(value, name) for value, name in ((target, "target"), (others, "others"), (same, "same"))]
     safe = None if threshold is None else check_float(threshold, "threshold", 0.0, 1.0)
-    frequencies, words = Frequencies.of(release.n_sb, marked), ImplicationFormatter(release)
+    frequencies = Frequencies.of(release.n_sb, marked)
     rows, is_safe = [], []
     for l, k, m in product(*numbers):
         breach = worst_breach(frequencies, l, k, m)
-        p = 1 / (1 + breach.odds)
-        sentences = [~words.has(atom) for atom in breach.without] + [words.has(atom) for atom in breach.others]
-        sentences += [words.implies(atom, breach.target) for atom in breach.family]
-        rows.append({"target": l, "others": k, "same": m, "disclosure": as_double(p), **words.described(breach.target)})
-        rows[-1]["sentences"] = tuple(map(str, sentences))
-        is_safe.append(safe is not None and as_double(p) < safe)  # 9/10 is not below 0.9
+        negated, known, family = ([_has(release, atom) for atom in atoms] for atoms in breach.knowledge)
+        conclusion = _has(release, breach.target)
+        sentences = [*(~atom for atom in negated), *known, *(atom.implies(conclusion) for atom in family)]
+        rows.append({"target": l, "others": k, "same": m} | _row(release, breach, sentences))
+        is_safe.append(safe is not None and rows[-1]["disclosure"] < safe)  # 9/10 is not below 0.9
     table = pd.DataFrame(rows)
     if safe is None:
         return table

@@ -326,14 +326,9 @@ class Atom:
 class Formula:
     """A target, and the known implications "premise -> target"."""
 
-    odds: Fraction  # P(not the target | the implications) / P(the target | the implications)
+    disclosure: Fraction  # P(the target | the implications)
     target: Atom
     premises: tuple[Atom, ...]
-
-    @property
-    def disclosure(self) -> Fraction:
-        """P(the target | the implications)."""
-        return 1 / (1 + self.odds)
 
 
 def as_double(p: Fraction) -> float:
@@ -381,7 +376,7 @@ def _formula(frequencies: Frequencies, chosen: np.ndarray, each: list[Least], to
             target = people.pop(0)
         premises += people
     assert target is not None
-    return Formula(_odds(together[-1], k + 1), target, tuple(premises))
+    return Formula(1 / (1 + _odds(together[-1], k + 1)), target, tuple(premises))
 
 
 def _shares(each: list[Least], together: list[Least], k: int) -> Iterator[tuple[int, bool, int]]:
@@ -479,11 +474,10 @@ class Safety:
 class Breach:
     """The knowledge that maximises the probability of a target."""
 
-    odds: Fraction  # P(not the target | the knowledge) / P(the target | the knowledge)
+    disclosure: Fraction  # P(the target | the knowledge)
     target: Atom
-    without: tuple[Atom, ...]  # known negated values of the target
-    others: tuple[Atom, ...]  # known values of others
-    family: tuple[Atom, ...]  # atoms that each imply the target
+    #: Known negated values of the target, known values of others, and atoms that each imply the target.
+    knowledge: tuple[tuple[Atom, ...], tuple[Atom, ...], tuple[Atom, ...]]
 
 
 def worst_breach(frequencies: Frequencies, l: int, k: int, m: int) -> Breach:
@@ -551,7 +545,7 @@ def _worded(
     people[where] += len(others)
     members = min(m, int(frequencies.size[home]) - people[home])
     family = tuple(Atom(home, people[home] + i, s) for i in range(1, members + 1))
-    return Breach(odds, target, without, others, family)
+    return Breach(1 / (1 + odds), target, (without, others, family))
 
 
 def _others(frequencies: Frequencies, bucket: int, s: int) -> tuple[np.ndarray, np.ndarray]:
