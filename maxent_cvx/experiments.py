@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import math
-import pickle
-import subprocess
 import sys
 import time
 import warnings
@@ -34,7 +33,7 @@ from ._utils.errors import (
 from ._utils.formatting import TablePreview, as_html
 from ._utils.parallel import Workers
 from ._utils.progress import progress_bar
-from ._utils.tables import ranges
+from ._utils.tables import as_list, ranges
 from ._utils.validation import (
     check_bool,
     check_dataframe,
@@ -46,7 +45,6 @@ from ._utils.validation import (
     check_optional_bool,
     check_seconds,
     check_str,
-    is_several,
 )
 from .measures.accuracy import overall_divergence, term_divergence
 from .model.explain import solved_rows
@@ -202,18 +200,21 @@ def _backends(solvers: object, options: Mapping[str, Mapping[str, Any]]) -> dict
     if not given:
         raise StatementError("solvers must not be empty; omit it to compare all installed solvers")
     custom: dict[str, Backend] = {}
+    labels: list[str] = []
     for solver in given:
         if isinstance(solver, str):
+            labels.append(solver)
             continue
         backend = as_backend(solver)
         other = custom.get(backend.name) or (SOLVERS.get(backend.name) if backend.name in given else None)
         if other is not None and getattr(other, "own", other) is not getattr(backend, "own", backend):
             raise SolverError(f"two different solvers have the name {backend.name!r}; rename one of them")
         custom[backend.name] = backend
-    labels = [solver if isinstance(solver, str) else as_backend(solver).name for solver in given]
+        labels.append(backend.name)
     backends = {label: _backend(label, custom) for label in labels}
     for label, solver in backends.items():
-        _check_options(solver, options.get(label, {}))
+        if not isinstance(solver, Exception):
+            _check_options(solver, options.get(label, {}))
     return backends
 
 
@@ -228,18 +229,14 @@ def _backend(label: str, custom: Mapping[str, Backend]) -> Backend | Exception:
         return error
 
 
-def _check_options(backend: Backend | Exception, options: Mapping[str, Any]) -> None:
+def _check_options(backend: Backend, options: Mapping[str, Any]) -> None:
     """Raise an error for an unknown option of a solver; the solver itself checks its value."""
-    if isinstance(backend, Exception):
-        return
     try:
         backend.check({name: value for name, value in options.items() if name not in OF_EVERY_SOLVER})
-    except SolverError:
-        return  # the error is reported when the solver is called
-    except MaxEntError:
-        raise
-    except Exception:  # as above, a user-defined backend may raise any error
-        return
+    except Exception as error:
+        # A SolverError is reported when the solver is called, as is any error of a user-defined backend.
+        if isinstance(error, MaxEntError) and not isinstance(error, SolverError):
+            raise
 
 
 def _answer(model: MaxEnt, backend: Backend | Exception, given: dict[str, Any], limit: float) -> _Result:
@@ -270,48 +267,42 @@ class _Killed(Exception):
 
 def _in_a_process(model: MaxEnt, backend: Backend, given: Mapping[str, Any], limit: float) -> Posterior:
     """Solve a model in a separate process, and kill it after the time limit."""
-    from joblib.externals.loky.backend.reduction import dumps
+    from joblib.externals.loky.backend.context import get_context
 
-    model = model.at_rest()
-    task = bytes(dumps((model, backend, dict(given))))  # objects of the main module by value
-    code = f"import sys; sys.path[:] = {sys.path!r}; from maxent_cvx.experiments import serve; serve()"
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        try:
-            assert process.stdout is not None
-            process.stdout.read(len(READY))  # the package is imported, and the time begins
-            answer, _ = process.communicate(task, timeout=limit)
-        except subprocess.TimeoutExpired:
-            raise _Killed from None
-        finally:
-            process.kill()
-    if not answer:
-        raise SolverError(f"the process of {backend.name} ended without an answer, possibly for lack of memory")
-    result = pickle.loads(answer)
+    model, context = model.at_rest(), get_context("loky")  # which sends objects of the main module by value
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send_answer, args=(sender, model, backend, given))
+    process.start()
+    sender.close()  # of this process, so that the pipe ends if the other one dies
+    try:
+        receiver.recv()  # the package is imported, and the time begins
+        if not receiver.poll(limit):
+            raise _Killed
+        result = receiver.recv()
+    except EOFError:
+        message = f"the process of {backend.name} ended without an answer, possibly for lack of memory"
+        raise SolverError(message) from None
+    finally:
+        process.terminate()
+        process.join()
     if isinstance(result, Exception):
         raise result
     return replace(result, space=model.space, model=model)
 
 
-#: The signal of a process that is ready for its task.
-READY = b"ready"
-
-
-def serve() -> None:
-    """Solve the model from the standard input, and write the posterior or the error to the standard output."""
-    sys.stdout.buffer.write(READY)
-    sys.stdout.flush()
-    out, sys.stdout = sys.stdout, sys.stderr  # the output of solvers is not part of the answer
-    model, backend, given = pickle.loads(sys.stdin.buffer.read())
+def _send_answer(sender: Any, model: MaxEnt, backend: Backend, given: Mapping[str, Any]) -> None:
+    """Solve the model, and send the posterior or the error to the parent process."""
+    sender.send("ready")
     try:
-        result: Any = model.solve(backend, allow_inaccurate=True, **given)
+        with contextlib.redirect_stdout(sys.stderr):  # the output of solvers is not part of the answer
+            result: Any = model.solve(backend, allow_inaccurate=True, **given)
         result = replace(result, space=None, model=None)
     except Exception as error:  # raised again by the parent process
         result = error
     try:
-        answer = pickle.dumps(result)
+        sender.send(result)
     except Exception:  # an error that cannot be pickled
-        answer = pickle.dumps(SolverError(_message(result)))
-    out.buffer.write(answer)
+        sender.send(SolverError(_message(result)))
 
 
 def _message(error: Exception) -> str:
@@ -326,20 +317,19 @@ def _table(answers: Mapping[str, _Result]) -> pd.DataFrame:
     bounds = {label: post.certificate.bound for label, post in solved.items() if np.isfinite(post.certificate.bound)}
     reference = min(bounds, key=lambda label: bounds[label], default=None)
     rows = [_row(answer, solved[reference] if reference else None) for answer in answers.values()]
-    table = pd.DataFrame(rows, index=pd.Index(list(answers), name="solver")).astype({"iterations": "Int64"})
+    columns = ["word", "certified", *NUMBERS, "reason"]
+    table = pd.DataFrame(rows, index=pd.Index(list(answers), name="solver"), columns=columns)
     table.attrs["reference"] = reference
-    return table
+    return table.astype({**dict.fromkeys(NUMBERS, float), "iterations": "Int64"})
 
 
 def _row(answer: _Result, reference: Posterior | None) -> dict[str, object]:
-    """Return the columns of one answer, or of a solver without an answer."""
-    post = answer.post
-    if post is None:
-        nothing = {**dict.fromkeys(NUMBERS, np.nan), "iterations": pd.NA, "seconds": answer.seconds}
-        return {"word": answer.word, "certified": False, **nothing, "reason": answer.reason}
+    """Return the columns of one answer, or of a solver without an answer, which has no numbers but its time."""
+    row = {"word": answer.word, "certified": False, "seconds": answer.seconds, "reason": answer.reason}
+    if (post := answer.post) is None:
+        return row
     proof = post.certificate
-    return {
-        "word": answer.word,
+    return row | {
         "certified": proof.holds,
         "bound": proof.bound,
         "error": _error(post, reference) if reference else np.nan,
@@ -351,8 +341,6 @@ def _row(answer: _Result, reference: Posterior | None) -> dict[str, object]:
         "build": post.compile_seconds,
         "solve": post.solve_seconds,
         "certify": post.certify_seconds,
-        "seconds": answer.seconds,
-        "reason": answer.reason,
     }
 
 
@@ -435,8 +423,13 @@ def inference_channels(
     workers = Workers.asked(n_jobs, client)
     together = MaxEnt(series).solve(**solve)
     channels = pd.concat([_differing(together, series, u, tolerance) for u in range(len(series.releases))])
-    if blame and len(channels) and len(series.releases) > 1:
-        channels = channels.assign(**_blamed(_Rest(series, channels, solve), workers, progress))
+    if blame and len(channels) and (n := len(series.releases)) > 1:
+        each = workers.map(_without_release, (series, channels, solve), ((v,) for v in range(n)))
+        p = np.array(list(progress_bar(each, "channels", progress, total=n)))  # (releases, channels)
+        distance, at = np.abs(p - channels["alone"].to_numpy()), np.arange(len(channels))
+        distance[channels["release"].to_numpy() - 1, at] = np.inf
+        closest = distance.argmin(axis=0)  # the release without which P(s | i) would be closest to that of one alone
+        channels = channels.assign(because=closest + 1, without=p[closest, at])
     order = np.argsort(-np.abs(channels["change"].to_numpy()), kind="stable")
     return channels.iloc[order].drop(columns=["i", "s"]).reset_index(drop=True)
 
@@ -446,7 +439,7 @@ def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float)
     bucket, s, count = series.values_in(u)
     release = series.releases[u]
     here = np.flatnonzero(series.buckets[u] >= 0)
-    size = np.bincount(bucket, count, len(series.releases[u].buckets))
+    size = np.bincount(bucket, count, len(release.buckets))
     start = np.searchsorted(bucket, np.arange(len(size) + 1))
     of = series.buckets[u, here]
     width = start[of + 1] - start[of]
@@ -473,32 +466,14 @@ def _probabilities(post: Posterior, series: ReleaseSeries, i: np.ndarray, s: np.
     return np.where(key[at] == i * n_values + s, post.counts[at], 0.0)
 
 
-@dataclass(frozen=True)
-class _Rest:
-    """All releases except one, and some channels."""
-
-    series: ReleaseSeries
-    found: pd.DataFrame
-    solve: dict[str, Any]
-
-    def without(self, v: int) -> np.ndarray:
-        """Return P(s | i) of each channel from all other releases; 0 for a person or value that they do not have."""
-        rest = ReleaseSeries([release for w, release in enumerate(self.series.releases) if w != v])
-        post = MaxEnt(rest).solve(**self.solve)
-        i = rest.persons.get_indexer(self.series.persons[self.found["i"]])
-        s = rest.sensitive_values.get_indexer(self.series.sensitive_values[self.found["s"]])
-        return np.where((i >= 0) & (s >= 0), _probabilities(post, rest, np.maximum(i, 0), np.maximum(s, 0)), 0.0)
-
-
-def _blamed(about: _Rest, workers: Workers, progress: bool | None) -> dict[str, np.ndarray]:
-    """Find the release without which each probability would be closest to that of the release alone."""
-    n, channels = len(about.series.releases), about.found
-    each = workers.map(_Rest.without, about, ((v,) for v in range(n)))
-    p = np.array(list(progress_bar(each, "channels", progress, total=n)))  # (releases, channels)
-    distance, at = np.abs(p - channels["alone"].to_numpy()), np.arange(len(channels))
-    distance[channels["release"].to_numpy() - 1, at] = np.inf
-    closest = distance.argmin(axis=0)
-    return {"because": closest + 1, "without": p[closest, at]}
+def _without_release(given: tuple[ReleaseSeries, pd.DataFrame, dict[str, Any]], v: int) -> np.ndarray:
+    """Return P(s | i) of each channel from all other releases; 0 for a person or value that they do not have."""
+    series, channels, solve = given
+    rest = ReleaseSeries([release for w, release in enumerate(series.releases) if w != v])
+    post = MaxEnt(rest).solve(**solve)
+    i = rest.persons.get_indexer(series.persons[channels["i"]])
+    s = rest.sensitive_values.get_indexer(series.sensitive_values[channels["s"]])
+    return np.where((i >= 0) & (s >= 0), _probabilities(post, rest, np.maximum(i, 0), np.maximum(s, 0)), 0.0)
 
 
 #: The resolution of clocks, in seconds: shorter solves, such as those completed by presolve, count as this long.
@@ -563,9 +538,8 @@ def performance_profile(
     cost = _cost(table, measure, limit)
     best = cost.min(axis=1)
     ratio = cost.div(best.where(np.isfinite(best), 1.0), axis=0).to_numpy()
-    if tau is None:
-        at = np.unique(np.concatenate([[1.0], ratio[np.isfinite(ratio)]]))
-    else:
+    at = np.unique(np.append(ratio[np.isfinite(ratio)], 1.0))
+    if tau is not None:
         at = np.array([check_float(one, "tau", 1.0, np.inf) for one in check_list(tau, "tau", "ratios")])
         if not len(at) or not np.isfinite(at).all():
             raise BadProbability("tau must contain at least one ratio, all of them finite and at least 1")
@@ -888,16 +862,17 @@ def sweep(
         raise StatementError(f"probability must be an expression such as P('Flu'), not {short_repr(swept)}")
     workers = Workers.asked(n_jobs, client)
     measures = Measures({}) if measure is None else Measures.of(measure, reserved=SWEEP_COLUMNS)
-    stated = {
-        name: source.now() if isinstance(source, ParametricStatement) else source
-        for name, source in model.knowledge.items()
-    }
-    factors = {name: _factor(source, swept) for name, source in stated.items() if isinstance(source, Statement)}
-    replaced = {name: factor for name, factor in factors.items() if factor is not None}
-    values = _numbers(_current_value(stated, swept, replaced) if value is None else value, "value")
-    base = model.copy()
-    for name in replaced:
-        base.remove(name)
+    base, current = model.copy(), []
+    for name, source in model.knowledge.items():
+        stated = source.now() if isinstance(source, ParametricStatement) else source
+        if isinstance(stated, Statement) and (factor := _factor(stated, swept)) is not None:
+            base.remove(name)
+            current.append((stated.low + stated.high) / 2 / factor + swept.constant)
+    if value is None and (len(current) != 1 or not np.isfinite(current[0])):
+        raise StatementError(
+            f"the model contains {len(current)} statements with a value of {swept}, not one; pass the values (value)"
+        )
+    values = _numbers(current[0] if value is None else value, "value")
     label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
     points = list(itertools.product(values, _numbers(eps, "eps")))
     statements = [swept.about(v, e) if e else swept == v for v, e in points]  # raises errors before the first solve
@@ -939,8 +914,7 @@ class _Points:
 
 def _numbers(given: object, what: str) -> list[float]:
     """Read one number or several."""
-    several = given if is_several(given) and not isinstance(given, str) else [given]
-    return [check_number(number, what) for number in several]
+    return [check_number(number, what) for number in as_list(given)]
 
 
 def _factor(statement: Statement, swept: Probability) -> float | None:
@@ -950,13 +924,3 @@ def _factor(statement: Statement, swept: Probability) -> float | None:
         return None
     ratios = np.array([terms[event] / other[event] for event in terms])
     return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
-
-
-def _current_value(stated: Mapping[str, Any], swept: Probability, replaced: Mapping[str, float]) -> float:
-    """Return the value of the probability in the model's only statement about it, or the middle of its sides."""
-    middles = [(stated[name].low + stated[name].high) / 2 / factor for name, factor in replaced.items()]
-    if len(middles) != 1 or not np.isfinite(middles[0]):
-        raise StatementError(
-            f"the model contains {len(middles)} statements with a value of {swept}, not one; pass the values (value)"
-        )
-    return float(middles[0]) + swept.constant
