@@ -183,18 +183,16 @@ FAINT = "0.5"
 MARKED = 12
 
 
-def line_style(number: int, points: int = 0) -> dict[str, Any]:
-    """Return the style of the n-th line, as arguments of ``Axes.plot``; only some of many points are marked."""
-    step = max(points // MARKED, 1)
-    return {
-        "color": COLOURS[number % len(COLOURS)],
-        "linestyle": STYLES[number % len(STYLES)],
-        "marker": MARKERS[number % len(MARKERS)],
-        "markersize": 5,
-        "linewidth": 1.6,
-        # Lines that coincide are marked at different points.
-        "markevery": (number * step // 4 % step, step),
-    }
+def draw_lines(ax: Axes, lines: Iterable[tuple[object, Any, Any]], drawstyle: Any = "default", **options: Any) -> None:
+    """Draw lines, each given by its name, x and y, in different styles; only some of many points are marked."""
+    for number, (name, x, y) in enumerate(lines):
+        step = max(len(x) // MARKED, 1)
+        ax.plot(
+            x, y, label=str(name), drawstyle=drawstyle, color=COLOURS[number % len(COLOURS)],
+            linestyle=STYLES[number % len(STYLES)], marker=MARKERS[number % len(MARKERS)], markersize=5, linewidth=1.6,
+            markevery=(number * step // 4 % step, step),  # lines that coincide are marked at different points
+            **options,
+        )  # fmt: skip
 
 
 #: Positions of a point's name, best first: to the right (1) or left (-1), above (1) or below (-1).

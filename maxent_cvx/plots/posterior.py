@@ -23,9 +23,9 @@ from ._style import (
     axes_for,
     check_table,
     describe,
+    draw_lines,
     joined,
     legend_beside,
-    line_style,
     shortened,
     shortened_apart,
 )
@@ -145,8 +145,7 @@ def before_and_after(
     whom = ", ".join(f"{name}={value}" for name, value in who.items()) if isinstance(who, Mapping) else str(who)
     of_all = f" (the {max_rows} values of {len(values)} that change most)" if cut else ""
     title = f"P({', '.join(attributes)} | {whom}){of_all}"
-    pair = (str(labels[0]), str(labels[1]))
-    return draw_dumbbells(ax, table.index, table["first"].to_numpy(), table["second"].to_numpy(), pair, title)
+    return draw_dumbbells(ax, table.index, table["first"].to_numpy(), table["second"].to_numpy(), labels, title)
 
 
 def _inferred(post: Posterior, who: object) -> pd.Series:
@@ -462,10 +461,9 @@ def likeliest_values(tables: dict[str, pd.DataFrame], records: pd.Series | None 
     check_mapping(tables, "tables", "{name: table of probabilities}")
     if not tables:
         raise StatementError("tables must not be empty; pass {name: table of probabilities}")
-    lines = {name: _steps(table, records) for name, table in tables.items()}
+    lines = [(name, *_steps(table, records)) for name, table in tables.items()]
     with axes_for(ax, *LINES) as drawn:
-        for number, (name, (probability, share)) in enumerate(lines.items()):
-            drawn.step(probability, share, where="pre", label=str(name), **line_style(number, len(share)))
+        draw_lines(drawn, lines, "steps-pre")
         drawn.set(xlim=(0.0, 1.01), ylim=(0.0, 1.02))
         describe(drawn, "probability of the likeliest value, at least", "share of the records")
     return drawn
@@ -476,21 +474,17 @@ def _steps(table: object, records: pd.Series | None) -> tuple[np.ndarray, np.nda
     p = as_floats(check_dataframe(table, "a table of probabilities"), "probabilities")
     if not p.size:
         raise TableError("a table of probabilities has no rows or no columns; pass one row per group")
-    weight = np.ones(len(p)) if records is None else _weights(records, len(p))
+    if records is None:
+        records = pd.Series(1.0, range(len(p)))
+    if not isinstance(records, pd.Series) or len(records) != len(p):
+        raise TableError(f"records must be a Series with one count for each of the {len(p)} rows of a table")
+    weight = as_floats(records, "records")
+    if not (weight >= 0).all() or not weight.sum() > 0:
+        raise TableError("records must be nonnegative counts, not all 0")
     largest = p.max(axis=1)
     order = np.argsort(largest)
     share = np.cumsum(weight[order][::-1])[::-1] / weight.sum()
     return np.concatenate([[0.0], largest[order], largest[order][-1:]]), np.concatenate([[1.0], share, [0.0]])
-
-
-def _weights(records: object, rows: int) -> np.ndarray:
-    """Return the number of records of each row, whose total must be positive."""
-    if not isinstance(records, pd.Series) or len(records) != rows:
-        raise TableError(f"records must be a Series with one count for each of the {rows} rows of a table")
-    weight = as_floats(records, "records")
-    if not (weight >= 0).all() or not weight.sum() > 0:
-        raise TableError("records must be nonnegative counts, not all 0")
-    return weight
 
 
 #: The maximum number of characters of a drawn statement.
@@ -593,10 +587,8 @@ def sweep(table: pd.DataFrame, measured: str = "probability", ax: Axes | None = 
     check_table(table, (measured,), "sweep", (measured,))
     along, each = ("eps", "value") if table["eps"].nunique() >= table["value"].nunique() else ("value", "eps")
     with axes_for(ax, *LINES) as drawn:
-        for number, (setting, part) in enumerate(table.groupby(each)):
-            ordered = part.sort_values(along)
-            label = f"{each} = {setting:.4g}"
-            drawn.plot(ordered[along], ordered[measured].astype(float), label=label, **line_style(number, len(part)))
+        parts = table.sort_values(along, kind="stable").groupby(each)
+        draw_lines(drawn, ((f"{each} = {at:.4g}", part[along], part[measured].astype(float)) for at, part in parts))
         x = {"eps": "vagueness, eps", "value": "the value that is known"}[along]
         y = {"entropy": "entropy, nats"}.get(measured, measured)
         describe(drawn, x, y, has_legend=table[each].nunique() > 1)

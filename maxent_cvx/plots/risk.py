@@ -31,7 +31,7 @@ from ._style import (
     check_lines,
     check_table,
     describe,
-    line_style,
+    draw_lines,
     name_points,
     shortened,
 )
@@ -68,13 +68,15 @@ def equivocation(curves: Equivocation | Mapping[str, Equivocation], ax: Axes | N
     ['77 or 80: area 3', '50 or 107: area 57']
     """
     named = check_lines(curves, Equivocation, "curve", "result of equivocation")
-    curves_of = {name: check_instance(cae, Equivocation, "a curve").curve for name, cae in named.items()}
+    lines = []
+    for name, cae in named.items():
+        curve = check_instance(cae, Equivocation, "a curve").curve
+        lines.append((_labelled(name, cae), curve["epsilon"], curve["entropy"]))
     with axes_for(ax, *LINES) as drawn:
-        for i, (name, cae) in enumerate(named.items()):
-            eps, entropy = curves_of[name]["epsilon"], curves_of[name]["entropy"]
-            shade = min(0.25, 0.5 / len(named))
+        shade = min(0.25, 0.5 / len(named))
+        for i, (_, eps, entropy) in enumerate(lines):
             drawn.fill_between(eps, entropy, step="post", alpha=shade, color=COLOURS[i % len(COLOURS)], linewidth=0)
-            drawn.step(eps, entropy, where="post", label=_labelled(name, cae), **line_style(i, len(eps)))
+        draw_lines(drawn, lines, "steps-post")
         drawn.set_xlim(0, 1.05 * max(cae.eps_max for cae in named.values()) or 1.0)
         drawn.set_ylim(0, 1.1 * max(cae.initial for cae in named.values()) or 1.0)
         describe(drawn, "eps, the width of the window", "H(eps), bits")
@@ -144,8 +146,7 @@ def exposure(
             called = str(name) if baseline is None else "without a baseline"
             lines[called] = _exposure_steps(post, sensitive, None, within)
     with axes_for(ax, *LINES) as drawn:
-        for number, (name, (threshold, people)) in enumerate(lines.items()):
-            drawn.step(threshold, people, where="pre", label=name, clip_on=False, **line_style(number, len(people)))
+        draw_lines(drawn, ((name, *steps) for name, steps in lines.items()), "steps-pre", clip_on=False)
         drawn.set_xlim(0.0, 1.0)
         drawn.set_ylim(bottom=0.0)
         describe(drawn, "threshold t of the probability", "people exposed at t", has_legend=list(lines) != [""])
@@ -303,10 +304,10 @@ def roc(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     if not ((rates >= 0) & (rates <= 1)).all(axis=None):
         raise TableError("false and true positive rates must be from 0 to 1, without missing values")
     with axes_for(ax, *SQUARE) as drawn:
-        for number, (group, part) in enumerate(table.groupby("group", sort=False)):
-            x, y = (part[name].to_numpy(dtype=float) for name in rates)
-            label = f"{group} (area {np.trapezoid(y, x):.2f})"
-            drawn.plot(x, y, label=label, clip_on=False, **line_style(number, len(x)))
+        groups = [
+            (group, *part[list(shares)].to_numpy(dtype=float).T) for group, part in table.groupby("group", sort=False)
+        ]
+        draw_lines(drawn, ((f"{group} (area {np.trapezoid(y, x):.2f})", x, y) for group, x, y in groups), clip_on=False)
         drawn.plot([0, 1], [0, 1], color=FAINT, linewidth=1.0, linestyle=":", label="by chance")
         drawn.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
         if ax is not None:
@@ -355,8 +356,7 @@ def quantification(curves: dict[str, pd.DataFrame], ax: Axes | None = None, base
         raise StatementError("quantification has no curve to plot; pass {name: table of quantify}")
     unit = {2: "bits", math.e: "nats"}.get(base, f"base {base:g}")
     with axes_for(ax, *LINES) as drawn:
-        for number, (name, table) in enumerate(curves.items()):
-            drawn.plot(table["K+"] + table["K-"], table["score"], label=str(name), **line_style(number, len(table)))
+        draw_lines(drawn, ((name, table["K+"] + table["K-"], table["score"]) for name, table in curves.items()))
         describe(drawn, "associations the adversary knows, K = K+ + K-", f"divergence from the truth ({unit})")
     return drawn
 
@@ -448,16 +448,15 @@ def worst_case(tables: pd.DataFrame | Mapping[str, pd.DataFrame], ax: Axes | Non
     [[0.5, 0.75, 1.0, 1.0], [0.5, 0.67, 1.0, 1.0]]
     """
     named = check_lines(tables, pd.DataFrame, "line", "result of attacks.worst_case")
-    lines = {name: _points(table) for name, table in named.items()}
+    lines = [(name, *_points(table)) for name, table in named.items()]
     from matplotlib.ticker import MaxNLocator
 
     with axes_for(ax, *LINES) as drawn:
-        for number, (name, (k, disclosure)) in enumerate(lines.items()):
-            drawn.plot(k, disclosure, label=str(name), clip_on=False, **line_style(number, len(k)))
+        draw_lines(drawn, lines, clip_on=False)
         drawn.set_ylim(0.0, 1.0)
         drawn.xaxis.set_major_locator(MaxNLocator(integer=True))
         y = "largest probability that can be inferred"
-        describe(drawn, "pieces of knowledge, k", y, has_legend=list(lines) != [""])
+        describe(drawn, "pieces of knowledge, k", y, has_legend=list(named) != [""])
     return drawn
 
 

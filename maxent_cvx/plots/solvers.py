@@ -9,7 +9,7 @@ import pandas as pd
 
 from .._utils.errors import StatementError, TableError
 from ..solvers.certificate import ACCURACY
-from ._style import AGAINST, FAINT, FOR, LINES, axes_for, check_table, describe, line_style, name_points, shortened
+from ._style import AGAINST, FAINT, FOR, LINES, axes_for, check_table, describe, draw_lines, name_points, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,22 +53,28 @@ def performance_profile(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     check_table(table, ("solver", "tau", "fraction"), "performance_profile", ("tau", "fraction"))
     if not len(table) or not np.isfinite(table[["tau", "fraction"]].to_numpy(dtype=float)).all():
         raise TableError("the table is empty, or tau or fraction is missing; pass the result of performance_profile")
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     end = float(table["tau"].max()) * BEYOND
     with axes_for(ax, *LINES) as drawn:
-        for number, (solver, part) in enumerate(table.groupby("solver", sort=False)):
-            ordered = part.sort_values("tau")
-            tau, fraction = [*ordered["tau"], end], [*ordered["fraction"], ordered["fraction"].iloc[-1]]
-            drawn.step(tau, fraction, where="post", label=str(solver), clip_on=False, **line_style(number, len(tau)))
+        lines = []
+        for solver, part in table.groupby("solver", sort=False):
+            tau, fraction = part.sort_values("tau")[["tau", "fraction"]].to_numpy().T
+            lines.append((solver, np.append(tau, end), np.append(fraction, fraction[-1])))
+        draw_lines(drawn, lines, "steps-post", clip_on=False)
         drawn.set(xlim=(1.0, end), ylim=(0.0, 1.02))
         if end > 10:
-            drawn.set_xscale("log")
-            drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if end < 1000 else (1,)))
-            drawn.xaxis.set_major_formatter("{x:g}")
-            drawn.xaxis.set_minor_formatter(NullFormatter())
+            _use_log_scale(drawn, has_few_decades=end < 1000)
         describe(drawn, "tau: cost, as a multiple of the best solver's", "fraction of models solved and certified")
     return drawn
+
+
+def _use_log_scale(ax: Axes, has_few_decades: bool) -> None:
+    """Use a logarithmic x axis, with plain numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if has_few_decades else (1,)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 #: The least seconds, and the least error of a probability, in the plot; smaller numbers are plotted as these.
@@ -108,8 +114,6 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """
     numbers = ("bound", "seconds")
     check_table(table, ("certified", "word", *numbers), "compare_solvers", numbers)
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     answered = table[table["bound"].notna()]
     if answered.empty:
         raise StatementError("no solver in the table has an answer; see its column 'reason'")
@@ -121,11 +125,9 @@ def solver_comparison(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         for chosen, marker, color in ((certified, "o", FOR), (~certified, "X", AGAINST)):
             drawn.scatter(seconds[chosen], bound[chosen], marker=marker, color=color, s=45, zorder=3)
         drawn.axhline(ACCURACY, color=FAINT, linewidth=1, linestyle="--", zorder=1)
-        drawn.set(xscale="log", yscale="log", xlabel="seconds, certificate included")
+        drawn.set(yscale="log", xlabel="seconds, certificate included")
         drawn.set_ylabel("largest possible error of a P(s | q)\n(certified: below the dashed line)")
-        drawn.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if seconds.max() < 50 * seconds.min() else (1,)))
-        drawn.xaxis.set_major_formatter("{x:g}")
-        drawn.xaxis.set_minor_formatter(NullFormatter())
+        _use_log_scale(drawn, has_few_decades=seconds.max() < 50 * seconds.min())
         drawn.margins(0.15)
         drawn.grid(alpha=0.3)
         if len(silent := table[table["bound"].isna()]):
