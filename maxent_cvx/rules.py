@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import warnings
 from collections import Counter
@@ -31,7 +32,7 @@ from ._utils.errors import (
 )
 from ._utils.files import write_beside
 from ._utils.formatting import ReprMixin, TablePreview, format_value
-from ._utils.tables import densely, group_codes, multi_index, names, places_of, repeated
+from ._utils.tables import group_codes, multi_index, names, places_of, repeated
 from ._utils.validation import (
     check_bool,
     check_in,
@@ -74,10 +75,8 @@ def records_of_scores(
             "number of decimals to which the scores are rounded, or round them first"
         )
     ends = [((value - half) * int(m), (value + half) * int(m)) for value, m in zip(printed, of, strict=True)]
-    if not integer:
-        low, high = (np.array([float(end[i]) for end in ends]) for i in (0, 1))
-    else:
-        low, high = np.array([float(-(-a // 1)) for a, _ in ends]), np.array([float(b // 1) for _, b in ends])
+    low = np.array([float(math.ceil(a) if integer else a) for a, _ in ends])
+    high = np.array([float(math.floor(b) if integer else b) for _, b in ends])
     low, high = np.maximum(low, 0), np.minimum(high, of)
     if (nobody := low > high).any():
         first = int(nobody.argmax())
@@ -631,9 +630,7 @@ class RuleSet(ReprMixin):
         ...     pathlib.Path(folder, "rules.csv").read_text().splitlines()[1:]
         ['Gender,Pay,confidence', 'Male,50K+,0.875', 'Female,50K-,0.625']
         """
-        arguments = {name: getattr(self.thresholds, name) for name in ("support", "confidence")}
-        more = {"strict": self.strict, "complete": self.complete, "attributes": self.attributes}
-        write_rules(self.table, {"qi": list(self.qi), "sa": list(self.sensitive), **arguments, **more}, path)
+        write_rules(self.table, self._arguments | {"sa": self.sensitive}, path)
 
     @classmethod
     def from_csv(cls, path: str | PathLike[str], **arguments: Any) -> RuleSet:
@@ -734,9 +731,12 @@ class RuleSet(ReprMixin):
         scores = least_scores(table, {"support": support, "confidence": confidence}, exact)
         return cls(table, qi=qi, sa=sa, strict=strict, complete=complete, attributes=attributes, **scores)
 
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        return {name: getattr(self.thresholds if name in SCORES else self, name) for name in ARGUMENTS}
+
     def _with(self, table: pd.DataFrame, complete: bool) -> RuleSet:
-        arguments: dict[str, Any] = {name: getattr(self, name) for name in ARGUMENTS} | {"complete": complete}
-        return RuleSet(table, **arguments | {name: getattr(self.thresholds, name) for name in SCORES})
+        return RuleSet(table, **self._arguments | {"complete": complete})
 
     def __repr__(self) -> str:
         rules = f"{pluralize(len(self), 'rule')} ({', '.join(self.qi)}) => {', '.join(self.sensitive)}"
@@ -778,7 +778,7 @@ def rule_patterns(rules: RuleSet, view: View) -> Patterns:
         is_set = table[name].notna().to_numpy()
         codes[is_set, i] = find_values(table[name][is_set], tuples.levels[i], f"value of {name!r}")
     s = _values(table, view)
-    members, _ = _members(codes, tuples)
+    members = _members(codes, tuples)
     n_q = np.asarray(members @ view.n_q).astype(np.int64)
     if (n_q == 0).any():
         raise StatementError(
@@ -788,20 +788,19 @@ def rule_patterns(rules: RuleSet, view: View) -> Patterns:
     return Patterns(table.index.to_numpy(dtype=object), members, s, n_q)
 
 
-def _members(codes: np.ndarray, tuples: pd.MultiIndex) -> tuple[sp.csr_array, np.ndarray]:
-    """Mark the QI tuples with the codes of each pattern, -1 meaning any, and number the sets of attributes."""
-    subset = densely(np.unique(codes >= 0, axis=0, return_inverse=True)[1].ravel()) if len(codes) else np.empty(0, int)
+def _members(codes: np.ndarray, tuples: pd.MultiIndex) -> sp.csr_array:
+    """Mark the QI tuples with the codes of each pattern, -1 meaning any."""
     rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
-    for number in range(int(subset.max(initial=-1)) + 1):
-        at = np.flatnonzero(subset == number)
-        attributes = np.flatnonzero(codes[at[0]] >= 0)
+    for is_set in np.unique(codes >= 0, axis=0):  # patterns that set the same attributes together
+        at = np.flatnonzero(((codes >= 0) == is_set).all(axis=1))
+        attributes = np.flatnonzero(is_set)
         joined = [np.concatenate([np.asarray(tuples.codes[i]), codes[at, i]]) for i in attributes]
         key = group_codes(joined, [len(tuples.levels[i]) for i in attributes])
         which, described = places_of(key[: len(tuples)], key[len(tuples) :])
         rows.append(at[which])
         columns.append(described)
     where = np.concatenate(rows), np.concatenate(columns)
-    return sp.csr_array((np.ones(len(where[0])), where), shape=(len(codes), len(tuples))), subset
+    return sp.csr_array((np.ones(len(where[0])), where), shape=(len(codes), len(tuples)))
 
 
 def _values(table: pd.DataFrame, view: View) -> np.ndarray:
@@ -860,16 +859,21 @@ class NonRules:
 def non_rules(rules: RuleSet, patterns_of_rules: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
     """Return the patterns Q => X of a view that are not rules, and whose bound on n(Q, X) can bind."""
     walk = _Walk(rules, patterns_of_rules, view, integer=integer, prune=prune)
-    seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, walk.walked))
-    walk.check_all_found()
-    cube, pattern, s = (np.concatenate([np.empty(0, dtype=int), *part]) for part in walk.parts(seen))
+    sizes = range(1, max(walk.sizes) + 1)
+    seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, sizes))
+    if prune and not walk.is_found.all():  # a rule is below a non-rule that has at least its support
+        raise StatementError(
+            f"{patterns_of_rules.names[int((~walk.is_found).argmax())]!r} is a rule, but a more general pattern, with at "
+            f"least its support, is not, although that suffices for {rules.thresholds}. The set is not complete, or "
+            "was mined with other thresholds; correct them, or pass non_rules=False to ignore missing patterns"
+        )
+    nothing = (np.empty(0, dtype=int),) * 3
+    binding = [walk.binding.get(cube.attributes, nothing) for cube in seen]
+    pattern, s, n_q = (np.concatenate(part) for part in zip(nothing, *binding, strict=True))
+    cube = np.repeat(np.arange(len(seen)), np.array([len(part) for part, _, _ in binding], dtype=int))
     conditions = pattern_names(rules.qi, walk.tuples, seen, cube, pattern)
     names = conditions + " => " + value_names(view.sensitive, view.sensitive_values)[s]
-    n_q = np.array([len(c) for c in seen], dtype=int)
-    start = np.cumsum(n_q) - n_q
-    records = np.concatenate([np.empty(0, dtype=np.int64), *(c.counts[:, 0] for c in seen)])
-    patterns = Patterns(names, members(seen, cube, pattern), s, records[start[cube] + pattern])
-    return NonRules(patterns, conditions, walk.n_pruned)
+    return NonRules(Patterns(names, members(seen, cube, pattern), s, n_q), conditions, walk.n_pruned)
 
 
 def count_patterns(rules: RuleSet, view: View) -> int:
@@ -885,20 +889,15 @@ class _Walk:
 
     def __init__(self, rules: RuleSet, patterns: Patterns, view: View, *, integer: bool, prune: bool) -> None:
         self.thresholds, self.n = rules.thresholds, view.n_records
-        self.found = patterns
-        self.tuples = _mined(rules, view)
-        self.n_values = len(view.sensitive_values)
-        self.integer, self.prune = integer, prune
+        self.found, self.integer, self.prune = patterns, integer, prune
+        self.tuples, self.n_values = _mined(rules, view), len(view.sensitive_values)
         self.sizes = set(sizes_of(rules.attributes, len(rules.qi)))
-        self.walked = range(1, max(self.sizes) + 1)
-        sets = rules.table[list(rules.qi)].notna().to_numpy()
-        self.rules_of: dict[tuple[int, ...], list[int]] = {}
-        for i, row in enumerate(sets):
-            self.rules_of.setdefault(tuple(np.flatnonzero(row)), []).append(i)
-        first = patterns.members.indices[patterns.members.indptr[:-1]]
-        self.first, self.is_found = first, np.zeros(len(rules), dtype=bool)
+        self.sets = rules.table[list(rules.qi)].notna().to_numpy()
+        self.first = patterns.members.indices[patterns.members.indptr[:-1]]
+        self.is_found = np.zeros(len(rules), dtype=bool)
         self.bounds: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
-        self.binding: dict[tuple[int, ...], np.ndarray] = {}
+        #: By attributes: the pattern in its cube, the value, and n(Q) of every non-rule that can bind.
+        self.binding: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self.n_pruned = 0
 
     def closes(self, cube: Cube) -> np.ndarray:
@@ -908,7 +907,8 @@ class _Walk:
             return np.zeros((len(cube), self.n_values), dtype=bool)
         n_q = cube.counts[:, 0]
         is_rule = np.zeros((len(cube), self.n_values), dtype=bool)
-        rules = np.array(self.rules_of.get(tuple(sorted(cube.attributes)), []), dtype=int)
+        is_set = np.isin(np.arange(self.sets.shape[1]), cube.attributes)
+        rules = np.flatnonzero((self.sets == is_set).all(axis=1))
         pattern = cube.group[self.first[rules]]
         rules, pattern = rules[pattern >= 0], pattern[pattern >= 0]
         closed = np.broadcast_to(cube.closed, is_rule.shape)
@@ -924,34 +924,12 @@ class _Walk:
                 repeats |= (bounds[at] == bound)[:, None] & is_none[at] & (at >= 0)[:, None]
         self.bounds[tuple(cube.attributes)] = bound, ~is_rule
         self.n_pruned += int(is_open.sum())
-        self.binding[cube.attributes] = is_open & ~repeats & self._can_bind(n_q)[:, None]
+        can_bind = bound <= n_q  # a bound below the number of records with Q
+        if not self.integer:
+            can_bind = (n_q > self.thresholds.support * self.n // 1) & (self.thresholds.confidence < 1)
+        pattern, s = np.nonzero(is_open & ~repeats & can_bind[:, None])
+        self.binding[cube.attributes] = pattern, s, n_q[pattern]
         return np.asarray(~is_rule & only[:, None] & self.prune)
-
-    def _can_bind(self, n_q: np.ndarray) -> np.ndarray:
-        """Mark the bounds below the number of records with Q."""
-        if self.integer:
-            return np.asarray(self.thresholds.least(n_q, self.n) <= n_q)
-        return np.asarray((n_q > self.thresholds.support * self.n // 1) & (self.thresholds.confidence < 1))
-
-    def check_all_found(self) -> None:
-        """Raise an error for a rule below a non-rule that has at least its support."""
-        if self.prune and not self.is_found.all():
-            raise StatementError(
-                f"{self.found.names[int((~self.is_found).argmax())]!r} is a rule, but a more general pattern, with at "
-                f"least its support, is not, although that suffices for {self.thresholds}. The set is not complete, or "
-                "was mined with other thresholds; correct them, or pass non_rules=False to ignore missing patterns"
-            )
-
-    def parts(self, seen: list[Cube]) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-        """Return the cube, the pattern in it, and the value of every non-rule that can bind."""
-        cube, pattern, value = [], [], []
-        for i, cube_seen in enumerate(seen):
-            if cube_seen.attributes in self.binding:
-                p, s = np.nonzero(self.binding[cube_seen.attributes])
-                cube.append(np.full(len(p), i))
-                pattern.append(p)
-                value.append(s)
-        return cube, pattern, value
 
 
 def _mined(rules: RuleSet, view: View) -> pd.MultiIndex:
