@@ -186,7 +186,7 @@ def uncertain(
             log_consistent += math.log1p(-float(weight[~consistent].sum()))
         weight = weight[consistent] / weight[consistent].sum()  # given that the statements are consistent
         kept = [answer for answer in results if answer is not None]
-        inside = subsets.groups_of(part) if len(parts) > 1 else np.ones(len(people), dtype=bool)
+        inside = subsets.affected_by(part, parts)
         is_exposed = np.array([answer.exposed for answer in kept])[:, inside]
         p_exposed[inside] = weight @ is_exposed
         values = np.array([answer.value for answer in kept]) if subsets.measures else is_exposed @ people[inside]
@@ -196,8 +196,9 @@ def uncertain(
         if draws is not None:
             variance = _mean((values - mean) ** 2, weight) / max(len(values) - 1, 1) if np.isfinite(mean) else math.nan
         ends.append(_ends(values, mask[:, part].sum(axis=1)[consistent], len(part)))
-    if subsets.measures is None and len(parts) > 1:  # groups that no statement can affect
-        constant = subsets.constant(parts)
+    if subsets.measures is None:
+        others = ~np.any([subsets.affected_by(part, parts) for part in parts], axis=0)
+        constant = int(people[others] @ subsets.empty.exposed[others])  # groups that no statement can affect
         distributions.append((np.array([constant]), np.ones(1)))
         expected += constant
         ends.append(np.full((1, 2), constant))
@@ -312,7 +313,11 @@ def attribute(
     answers = subsets.solve(masks, workers, progress)
     shares, errors = np.zeros(n), np.zeros(n)
     for part, mask, results in zip(parts, masks, answers, strict=True):
-        values = np.array([subsets.value(answer, part if len(parts) > 1 else None) for answer in results], dtype=float)
+        inside = subsets.affected_by(part, parts)
+        kept = [answer for answer in results if answer is not None]  # all, as all statements are consistent
+        values = np.array([answer.value for answer in kept])
+        if subsets.measures is None:
+            values = np.array([answer.exposed[inside] for answer in kept]) @ subsets.rows[1][inside].astype(float)
         if draws is None:
             shares[part] = _shapley(mask[:, part], values)
             continue
@@ -339,7 +344,7 @@ def _checked_options(
 
 @dataclass(frozen=True)
 class _Answer:
-    """The result for a subset: whether each group is exposed, and the measure."""
+    """The result for a subset: whether each group is exposed, and the measure if the user has defined one."""
 
     exposed: np.ndarray
     value: float
@@ -347,10 +352,10 @@ class _Answer:
     @classmethod
     def of(cls, post: Posterior, rule: ExposureRule, measures: Measures | None) -> _Answer:
         """Apply the rule to every group, and compute the measure."""
-        rule, (table, people) = replace(rule, slack=certified_error(post)), post.inferences()
+        rule, table = replace(rule, slack=certified_error(post)), post.inferences()[0]
         is_exposed = rule.reaches(rule.surest(table.to_numpy())[0])
         if measures is None:
-            return cls(is_exposed, float(people @ is_exposed))
+            return cls(is_exposed, math.nan)
         numbers = measures(post, "of a subset of the statements")
         if len(numbers) != 1:
             raise StatementError(f"the measure must return one number, got {len(numbers)}")
@@ -394,14 +399,6 @@ class _Subsets:
         """The name of the measure."""
         return "people" if self.measures is None else next(iter(self.measures.functions))
 
-    def value(self, answer: _Answer | None, part: np.ndarray | None) -> float:
-        """Return the measure of a subset; for a part of the statements, the exposed people whom they can affect."""
-        assert answer is not None
-        if part is None or self.measures is not None:
-            return answer.value
-        inside = self.groups_of(part)
-        return float(self.rows[1][inside] @ answer.exposed[inside])
-
     @cached_property
     def _components(self) -> tuple[list[np.ndarray], np.ndarray]:
         """Number of the independent part, for each row of each label, and for each group of people."""
@@ -434,22 +431,18 @@ class _Subsets:
             return parts, None
         return [np.arange(len(self.labels))], default if draws is None else draws
 
-    def groups_of(self, part: np.ndarray) -> np.ndarray:
-        """Mark the groups of people whom the statements of a part can affect."""
+    def affected_by(self, part: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
+        """Mark the groups of people whom the statements of a part can affect; all groups if it is the only part."""
+        if len(parts) == 1:
+            return np.ones(len(self.rows[1]), dtype=bool)
         of_label, of_group = self._components
         return np.isin(of_group, np.concatenate([of_label[i] for i in part]))
-
-    def constant(self, parts: Sequence[np.ndarray]) -> int:
-        """Return the number of exposed people whom no statement can affect."""
-        affected = np.any([self.groups_of(part) for part in parts], axis=0)
-        return int(self.rows[1][~affected] @ self.empty.exposed[~affected])
 
     def solve(self, masks: Sequence[np.ndarray], workers: Workers, progress: bool | None) -> list[list[_Answer | None]]:
         """Solve each distinct subset once; None for contradictory subsets."""
         distinct, inverse = np.unique(np.concatenate(masks), axis=0, return_inverse=True)
         chains = [(distinct[i : i + CHAIN],) for i in range(0, len(distinct), CHAIN)]
-        in_turn = (_solve_chain(self, subsets) for (subsets,) in chains)
-        chained = in_turn if workers.is_this_process else workers.map(_solve_chain, self, chains)
+        chained = workers.map(_solve_chain, self, chains)
         answers = list(chain.from_iterable(progress_bar(chained, "subsets", progress, total=len(chains))))
         ordered = iter([answers[i] for i in inverse.reshape(-1)])
         return [[next(ordered) for _ in mask] for mask in masks]
