@@ -109,26 +109,20 @@ def marginal_distance(
     Gender, Disease            0.350      0.456
     Degree, Disease            0.358      0.416
     """
-    view, data = _compared(published, original, attributes)
+    view, data, estimate, n = _compared(published, original, attributes)
     nodes, qi = read_hierarchies(hierarchies), data.qi
-    estimate, n = _inside(view, published)
     if n != len(original):
         raise TableError(_numbers_differ(view, n, original))
-    s, values = data.values()
+    (q, tuples), (s, values) = data.tuples(), data.values()
     known = view.sensitive_values[view.inside]
     s, sensitive = _places(view, known, values)[s], ", ".join(view.sensitive)
     marginals = {}
     for name in qi:
-        i = view.qi.index(name)
-        published_values = view.quasi_identifiers.levels[i]
-        code, found = pd.factorize(original[name], sort=True)
-        exact = _exact_values(view, name, pd.Index(found))
-        code = exact.get_indexer(pd.Index(found))[code]
-        cover = shares_covered(published_values, exact, name, nodes)
-        of_level = np.zeros((len(published_values), len(known)))
-        np.add.at(of_level, np.asarray(view.quasi_identifiers.codes[i]), estimate)
+        code, cover, level = _matched(view, name, tuples, nodes)
+        of_level = np.zeros((len(cover), len(known)))
+        np.add.at(of_level, level, estimate)
         of_both = cover.T @ of_level
-        truth = np.bincount(code * len(known) + s, minlength=of_both.size).reshape(of_both.shape)
+        truth = np.bincount(code[q] * len(known) + s, minlength=of_both.size).reshape(of_both.shape)
         marginals[name] = truth.sum(axis=1), of_both.sum(axis=1)
         marginals[f"{name}, {sensitive}"] = truth, of_both
     marginals[sensitive] = np.bincount(s, minlength=len(known)), estimate.sum(axis=0)
@@ -140,8 +134,8 @@ def marginal_distance(
 
 def _compared(
     published: Release | Posterior, original: pd.DataFrame, attributes: str | Iterable[str] | None
-) -> tuple[Any, Microdata]:
-    """Return the view, and the original records with the attributes that are compared."""
+) -> tuple[Any, Microdata, np.ndarray, int]:
+    """Return the view, the original records, and the estimated counts of people in the release, and their number."""
     check_instance(published, (Release, Posterior), "published")
     view: Any = getattr(published, "view", published)
     qi = view.qi if attributes is None else names(attributes, "attributes")
@@ -150,15 +144,23 @@ def _compared(
         raise StatementError(
             f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
         )
-    return view, data
+    estimate = estimated_counts(published)[:, view.inside]
+    return view, data, estimate, view.n_records if view.inside.all() else round(float(estimate.sum()))
 
 
-def _inside(view: View, published: Release | Posterior) -> tuple[np.ndarray, int]:
-    """Return the estimated numbers of records of people in the release, and the number of these people."""
-    estimate = estimated_counts(published)
-    if view.inside.all():
-        return estimate, view.n_records
-    return estimate[:, view.inside], round(float(estimate[:, view.inside].sum()))
+def _matched(
+    view: View, name: str, tuples: pd.MultiIndex, nodes: Hierarchies
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Match an attribute of the original QI tuples with the published ones.
+
+    Return the exact value of every original tuple, the share of each exact value in every published one, and the
+    published value of every tuple of the view.
+    """
+    i, original = view.qi.index(name), tuples.names.index(name)
+    exact = _exact_values(view, name, tuples.levels[original])
+    cover = shares_covered(view.quasi_identifiers.levels[i], exact, name, nodes)
+    code = exact.get_indexer(tuples.levels[original])[tuples.codes[original]]
+    return code, cover, np.asarray(view.quasi_identifiers.codes[i])
 
 
 def _exact_values(view: View, name: str, found: pd.Index) -> pd.Index:
@@ -278,29 +280,22 @@ def query_error(
     queries = check_int(queries, "queries", 1, MOST_QUERIES)
     if not 0 < check_number(selectivity, "selectivity") <= 1:
         raise BadProbability(f"selectivity must be above 0 and at most 1, got {selectivity!r}")
-    view, data = _compared(published, original, attributes)
+    view, data, counts, n = _compared(published, original, attributes)
     qi = data.qi
     if dimensions is not None:
         check_int(dimensions, "dimensions", 1, len(qi))
     rng = np.random.default_rng(check_seed(seed))
     (q, tuples), (s, values) = data.tuples(), data.values()
-    counts, n = _inside(view, published)
     if len(original) < n:
         raise TableError(_numbers_differ(view, n, original))
     place = _places(view, view.sensitive_values[view.inside], values)
     # If there are many values, a row has only few of them: sparse products process only these.
     actual = sp.csr_array((np.ones(len(q)), (q, s)), shape=(len(tuples), len(values)))
     estimate = sp.csr_array(counts[:, place])
-    exact = [_exact_values(view, name, tuples.levels[i]) for i, name in enumerate(qi)]
-    code = [exact[i].get_indexer(tuples.levels[i])[tuples.codes[i]] for i in range(len(qi))]
-    cover = [
-        shares_covered(view.quasi_identifiers.levels[view.qi.index(name)], exact[i], name, nodes)
-        for i, name in enumerate(qi)
-    ]
-    level = [np.asarray(view.quasi_identifiers.codes[view.qi.index(name)]) for name in qi]
+    code, cover, level = zip(*(_matched(view, name, tuples, nodes) for name in qi), strict=True)
     tables: list[pd.DataFrame] = []
     for _ in range(DRAWS * -(-queries // AT_ONCE)):
-        chosen, of_values = _drawn(rng, qi, [len(x) for x in exact], len(values), dimensions, selectivity)
+        chosen, of_values = _drawn(rng, qi, [shares.shape[1] for shares in cover], len(values), dimensions, selectivity)
         # The share of each QI tuple that satisfies the conditions: 0 or 1 for exact tuples, any share for generalised ones.
         exact_share = np.ones((len(tuples), AT_ONCE))
         published_share = np.ones((len(view.quasi_identifiers), AT_ONCE))
