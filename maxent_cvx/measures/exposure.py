@@ -53,7 +53,7 @@ from .events import (
     scale_of,
     values_of_each_attribute,
 )
-from .leakage import in_order, inferred, of_posterior, tuples
+from .leakage import beliefs_of, in_order, inferred
 
 #: Largest rounding error of the sum of the probabilities of an event, and of a probability given "in the release".
 SUM_ROUNDING = 1e-12
@@ -385,7 +385,12 @@ def exposed(
     names: list[Any]
     rows: pd.DataFrame | None
     if isinstance(post, PartitionedPosterior):
-        _check_for_partitions(original, baseline)
+        if original is not None:
+            raise StatementError("the attack's success is available in memory only; omit the original records")
+        if baseline is not None and not isinstance(baseline, str | pd.Series):
+            raise StatementError(
+                'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
+            )
         values, names, rows, people = post.release.sensitive_values, list(post.release.qi), None, post.release.n_q
     else:
         rows, people = of_those_inside(post)
@@ -444,16 +449,6 @@ def exposed(
     return result
 
 
-def _check_for_partitions(original: object, baseline: object) -> None:
-    """Refuse the arguments of :func:`exposed` that need a release in memory."""
-    if original is not None:
-        raise StatementError("the attack's success is available in memory only; omit the original records")
-    if baseline is not None and not isinstance(baseline, str | pd.Series):
-        raise StatementError(
-            'for a release in partitions the baseline must be the same for everybody: "overall", or a Series of P(s)'
-        )
-
-
 def _of_each_record(
     post: Posterior | PartitionedPosterior, original: pd.DataFrame | None, rule: ExposureRule
 ) -> tuple[ExposureRule, pd.DataFrame, np.ndarray, list[str]]:
@@ -477,19 +472,15 @@ def _of_each_record(
     p0 = rule.units.of(np.where(is_unknown[:, None], 0.0, kinds.without))
     off = np.where(kinds.how == SOLVED, np.nan_to_num(kinds.error), rule.slack)
     baseline = Baseline(p0, np.broadcast_to(off[:, None], p0.shape), "without her own record")
-    is_exposed, warnings = rule.reaches(rule.surest(kinds.p)[0]), list[str]()
-    if n := kinds.n_kind[is_exposed & ~is_unknown & (kinds.how == FIRST_ORDER)].sum():
-        template = (
-            "For {people} with a likely value, the probability without their own record is of first order and not "
-            "certified."
-        )
-        warnings.append(Message(template, people=people_message(n)))
-    if n := kinds.n_kind[is_exposed & is_unknown].sum():
-        template = (
-            "For {people} with a likely value, the probability without their own record is unknown, because the "
-            "knowledge cannot be read without it; it counts as 0."
-        )
-        warnings.append(Message(template, people=people_message(n)))
+    templates = {
+        "For {people} with a likely value, the probability without their own record is of first order and not "
+        "certified.": ~is_unknown & (kinds.how == FIRST_ORDER),
+        "For {people} with a likely value, the probability without their own record is unknown, because the "
+        "knowledge cannot be read without it; it counts as 0.": is_unknown,
+    }
+    is_exposed = rule.reaches(rule.surest(kinds.p)[0])
+    numbers = {template: kinds.n_kind[is_exposed & among].sum() for template, among in templates.items()}
+    warnings: list[str] = [Message(template, people=people_message(n)) for template, n in numbers.items() if n]
     return replace(rule, baseline=baseline), table, kinds.n_kind, warnings
 
 
@@ -597,7 +588,7 @@ def with_baseline(
         p = baseline.to_numpy(dtype=float)[None, is_other]
     else:
         assert rows is not None
-        p = _p0_of_groups(baseline, rows.index, others)[0]
+        p = beliefs_of(baseline, rows.index, others).p
     return replace(rule, baseline=replace(read, beyond=p @ _in_events(others, rule, sensitive, within)))
 
 
@@ -669,25 +660,13 @@ def _baseline_by_group(
     baseline: pd.DataFrame | QIDistribution | Posterior, rows: pd.DataFrame, events: SensitiveEvents
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return P0 of every row, and bounds on its errors."""
+    if isinstance(baseline, Posterior) and len(baseline.space.people) and "who" not in rows.index.names:
+        raise StatementError("it refers to named people, but the posterior does not; pass its conditional()")
     p, off = np.zeros(rows.shape), np.zeros(rows.shape)
-    p[:, events.involved], off[:, events.involved] = _p0_of_groups(baseline, rows.index, rows.columns[events.involved])
+    beliefs = beliefs_of(baseline, rows.index, rows.columns[events.involved])
+    p[:, events.involved], off[:, events.involved] = beliefs.p, beliefs.off
     # A certificate bounds the error of any set of values, so the error of an event is the largest of its values.
     return events.of(p), events.largest(off)
-
-
-def _p0_of_groups(
-    baseline: pd.DataFrame | QIDistribution | Posterior, index: pd.Index, values: pd.Index
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return P0 of the given values in every row, and bounds on its errors."""
-    if isinstance(baseline, Posterior):
-        if len(baseline.space.people) and "who" not in index.names:
-            raise StatementError("it refers to named people, but the posterior does not; pass its conditional()")
-        beliefs = of_posterior(baseline, index, values)
-        return beliefs.p, beliefs.off
-    if isinstance(baseline, pd.DataFrame):
-        baseline = QIDistribution(baseline.set_axis(in_order(baseline.columns, values.names), axis=1))
-    p = baseline.of_tuples(tuples(index), values)
-    return p, np.zeros(p.shape)
 
 
 # ---------------------------------------------------------------------------------------------------------------- the rule

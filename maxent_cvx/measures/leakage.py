@@ -76,14 +76,14 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
             )
         if len(odd := prior.space.view.sensitive_values[prior.view.inside].symmetric_difference(rows.columns)):
             raise StatementError(f"the prior and the posterior have different sensitive values: {join_names(odd)}")
-        return of_posterior(prior, rows.index, rows.columns)
+        return beliefs_of(prior, rows.index, rows.columns)
     if isinstance(prior, str) and prior == "overall":
         p = np.broadcast_to(overall(post.view, "prior"), rows.shape)
     elif isinstance(prior, pd.Series):
         p = np.broadcast_to(_labelled(prior, rows.columns), rows.shape)
     elif isinstance(prior, pd.DataFrame | QIDistribution):
         distribution = QIDistribution(prior) if isinstance(prior, pd.DataFrame) else prior
-        p = distribution.of_tuples(tuples(rows.index), rows.columns)
+        p = beliefs_of(distribution, rows.index, rows.columns).p
         if strangers := [value for value in distribution.values if value not in rows.columns]:
             raise StatementError(f"the prior has values that the posterior does not have: {join_names(strangers)}")
     else:
@@ -108,8 +108,13 @@ def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
     return table.to_numpy()[0, table.columns.get_indexer(values)]
 
 
-def of_posterior(prior: Posterior, index: pd.Index, values: pd.Index) -> Beliefs:
-    """Return the beliefs of another posterior about people and values; by QI tuple if it does not name these people."""
+def beliefs_of(prior: Posterior | QIDistribution | pd.DataFrame, index: pd.Index, values: pd.Index) -> Beliefs:
+    """Return P of the given people and values; by QI tuple if a posterior does not name these people."""
+    if not isinstance(prior, Posterior):
+        if isinstance(prior, pd.DataFrame):
+            prior = QIDistribution(prior.set_axis(in_order(prior.columns, values.names), axis=1))
+        p = prior.of_tuples(tuples(index), values)
+        return Beliefs(p, np.zeros(p.shape))
     table, _, beliefs = inferred(prior)
     if {*table.columns.names} != {*values.names}:
         raise TableError(
@@ -167,7 +172,8 @@ class Measured:
 
 
 def largest(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> Measured:
-    """Return the largest entry of each table, in which -inf marks a missing entry; NaN if all are missing."""
+    """Return the largest entry of each table, in which -inf or NaN marks a missing entry; NaN if all are missing."""
+    value, low, high = (np.where(np.isnan(x), -np.inf, x) for x in (value, low, high))
     row, column = (int(i) for i in np.unravel_index(int(value.argmax()), value.shape))
     most = [x if x > -math.inf else math.nan for x in (float(table.max()) for table in (value, low, high))]
     at = (None, None) if math.isnan(most[0]) else (row, column)
@@ -179,19 +185,18 @@ def largest(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> Measured:
 
 def beta(prior: Beliefs, post: Beliefs) -> Measured:
     """Return the largest P1(s | q) / P0(s | q) - 1; infinite if only P0 is 0; pairs of zeros are ignored."""
-    value, low, high = _quotient(post.nonzero, prior.nonzero), *_ratios(prior, post)
-    return largest(_or(value, -np.inf) - 1, _or(low, 0.0) - 1, _or(high, 0.0) - 1)
+    value, low, high = _ratios(post, prior)
+    return largest(value - 1, _or(low, 0.0) - 1, _or(high, 0.0) - 1)
 
 
 def log_ratio(prior: Beliefs, post: Beliefs) -> Measured:
     """Return the largest |ln(P1(s | q) / P0(s | q))|, in nats; infinite if one of them is 0; ignore pairs of zeros."""
     with np.errstate(divide="ignore"):
-        value = np.abs(np.log(_quotient(post.nonzero, prior.nonzero)))
-        low, high = (np.log(end) for end in _ratios(prior, post))
-    least = np.maximum(np.maximum(_or(low, -np.inf), -_or(high, np.inf)), 0.0)
+        value, low, high = (np.log(ratio) for ratio in _ratios(post, prior))
+    least = np.fmax(np.fmax(low, -high), 0.0)
     most = np.maximum(_or(high, np.inf), -_or(low, -np.inf))
     both_are_zero = (post.high == 0) & (prior.high == 0)
-    return largest(_or(value, -np.inf), least, np.where(both_are_zero, 0.0, most))
+    return largest(np.abs(value), least, np.where(both_are_zero, 0.0, most))
 
 
 def rho2(prior: Beliefs, post: Beliefs, rho1: float) -> Measured:
@@ -212,11 +217,10 @@ def rho2_of_sets(prior: Beliefs, post: Beliefs, rho1: float, of_values: Measured
 
 def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:
     """Return the least gamma with d / gamma <= P1 / P0 and P1 <= gamma wherever P0(s | q) <= d."""
-    share = [(prior.nonzero, post.nonzero), (prior.low, post.high), (prior.high, post.low)]
     return largest(
         *(
-            np.where(mask, np.maximum(p, _or(_quotient(d * before, after), 0.0)), -np.inf)
-            for mask, p, (before, after) in zip(_at_most(prior, d), _three(post), share, strict=True)
+            np.where(mask, np.fmax(p, ratio), -np.inf)
+            for mask, p, ratio in zip(_at_most(prior, d), _three(post), _ratios(prior, post, d), strict=True)
         )
     )
 
@@ -238,15 +242,11 @@ def _at_most(prior: Beliefs, threshold: float) -> tuple[np.ndarray, np.ndarray, 
     return prior.p - prior.slack <= threshold, prior.high <= threshold, prior.low <= threshold
 
 
-def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Divide; the quotient is infinite if only the divisor is 0, NaN if both are."""
+def _ratios(above: Beliefs, below: Beliefs, factor: float = 1.0) -> tuple[np.ndarray, ...]:
+    """Return factor P / P' with lower and upper bounds; infinite if only the divisor is 0, NaN if both are."""
+    pairs = (above.nonzero, below.nonzero), (above.low, below.high), (above.high, below.low)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(above / below)
-
-
-def _ratios(prior: Beliefs, post: Beliefs) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper bounds on each P1 / P0."""
-    return _quotient(post.low, prior.high), _quotient(post.high, prior.low)
+        return tuple(np.asarray(factor * numerator / denominator) for numerator, denominator in pairs)
 
 
 def _or(table: np.ndarray, number: float) -> np.ndarray:
