@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._utils.errors import Inaccurate, Infeasible, MaxEntError, SolverError, StatementError, TableError, unknown_name
+from ._utils.errors import Inaccurate, Infeasible, MaxEntError, SolverError, StatementError, TableError
 from ._utils.formatting import ReprMixin
 from ._utils.progress import progress_bar
 from ._utils.validation import check_dataframe, check_instance, check_label, check_list, check_optional_bool, check_str
@@ -92,11 +92,6 @@ class Problem(ReprMixin):
         return self.joint is not None and min(min(map(min, table)) for table in self.joint) > 0
 
     @property
-    def needs_inequalities(self) -> bool:
-        """Whether a backend must accept inequalities (``takes_inequalities``)."""
-        return any(isinstance(known, Statement) and known.low != known.high for known in self.knowledge)
-
-    @property
     def needs_soft_rows(self) -> bool:
         """Whether a backend must accept soft rows (``takes_soft_rows``)."""
         return any(isinstance(known, Statement) and known.penalty is not None for known in self.knowledge)
@@ -109,7 +104,8 @@ class Problem(ReprMixin):
     def suits(self, backend: str | object) -> bool:
         """Return whether a backend declares that it accepts such a problem."""
         solver = find_backend(backend)
-        takes_rows = solver.takes_inequalities or not self.needs_inequalities
+        needs_inequalities = any(isinstance(known, Statement) and known.low != known.high for known in self.knowledge)
+        takes_rows = solver.takes_inequalities or not needs_inequalities
         takes_rows &= solver.takes_soft_rows or not self.needs_soft_rows
         return takes_rows and (solver.takes_convex or not self.needs_convex)
 
@@ -225,13 +221,6 @@ def _problems() -> Iterator[Problem]:
 
 #: The problems of :func:`check_backend`, by name.
 PROBLEMS = {problem.name: problem for problem in _problems()}
-
-
-def find(name: str) -> Problem:
-    """Look up a problem by its name."""
-    if not isinstance(name, str) or name not in PROBLEMS:
-        raise unknown_name("problem", name, PROBLEMS)
-    return PROBLEMS[name]
 
 
 #: The largest difference of equal answers, relative to the largest count.
@@ -438,7 +427,9 @@ def check_backend(
     chosen = [*PROBLEMS.values()] if problems is None else check_list(problems, "problems", "problems, or their names")
     if not chosen:
         raise StatementError("problems must not be empty; omit it to use all problems")
-    chosen = [problem if isinstance(problem, Problem) else find(problem) for problem in chosen]
+    chosen = [
+        each if isinstance(each, Problem) else PROBLEMS[check_label(each, "problem", PROBLEMS)] for each in chosen
+    ]
     assert not solver.trouble, f"{solver.name} is installed, but cannot be used: {solver.trouble}"
     trials = [Trial(solver, problem) for problem in chosen]
     able = [trial for trial in trials if trial.problem.suits(solver)]

@@ -6,7 +6,7 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -205,6 +205,11 @@ SMALLEST, LARGEST = 1e-285, 1e300
 EXACT = 2**53
 
 
+def scaled(numbers: Any, digits: int) -> Any:
+    """Multiply by 10^digits; positive powers of ten are exact as floats."""
+    return numbers * 10.0**digits if digits > 0 else numbers / 10.0**-digits
+
+
 @dataclass(frozen=True)
 class Units:
     """The unit 10^-digits, of which all differences of values are integer multiples."""
@@ -218,7 +223,7 @@ class Units:
         width = float(width)
         if self.digits == 0:
             return math.floor(float(f"{width:.{DIGITS}g}"))
-        return round(width * 10.0**self.digits if self.digits > 0 else width / 10.0**-self.digits)
+        return round(scaled(width, self.digits))
 
     def window(self, eps: float, span: int) -> int:
         """Convert the width of a window to units, at most the span of the values."""
@@ -227,7 +232,7 @@ class Units:
 
     def width(self, units: np.ndarray) -> np.ndarray:
         """Convert multiples of the unit to numbers, each the float nearest to the decimal."""
-        return units / 10.0**self.digits if self.digits > 0 else units * 10.0**-self.digits
+        return scaled(units, -self.digits)
 
 
 def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarray, Units]:
@@ -249,7 +254,7 @@ def in_units(values: Iterable[object], what: str) -> tuple[np.ndarray, np.ndarra
             "another unit"
         )
     digits = DIGITS - math.ceil(math.log10(size.max()))
-    units = np.rint(numbers * 10.0**digits if digits > 0 else numbers / 10.0**-digits).astype(np.int64)
+    units = np.rint(scaled(numbers, digits)).astype(np.int64)
     return numbers, units - units.min(), Units(digits)
 
 
@@ -408,7 +413,7 @@ class Equivocation(ReprMixin):
              3.0    0.811
             30.0    0.000
         """
-        return pd.DataFrame({"epsilon": self._epsilon, "entropy": self._steps.entropy})
+        return pd.DataFrame({"epsilon": self._steps.width, "entropy": self._steps.entropy})
 
     @property
     def area(self) -> float:
@@ -444,7 +449,7 @@ class Equivocation(ReprMixin):
         if self.step is not None:
             area = self.step * float(self._steps.entropy.sum())
             return max(area - self.step * self.initial, 0.0), area
-        width, entropy, open_ = np.diff(self._epsilon), self._steps.entropy, self._steps.is_open
+        width, entropy, open_ = np.diff(self._steps.width), self._steps.entropy, self._steps.is_open
         return float(width @ np.where(open_, entropy[1:], entropy[:-1])), float(width @ entropy[:-1])
 
     @property
@@ -563,9 +568,10 @@ class Equivocation(ReprMixin):
 
     @cached_property
     def _steps(self) -> Steps:
-        """The curve: widths in units, or in the unit of the values on a grid."""
+        """The curve, exact or on a grid."""
         if self.step is None:
-            return refined(self._units, self._entropy, self.evaluations)
+            steps = refined(self._units, self._entropy, self.evaluations)
+            return replace(steps, width=self._unit.width(steps.width))
         n_steps, changes = self.eps_max / self.step, differences(self._units, self.evaluations)
         most = self.evaluations if changes is None else MOST_STEPS
         if n_steps >= most:
@@ -579,11 +585,6 @@ class Equivocation(ReprMixin):
         self._afford(changes)
         last = np.searchsorted(changes, [self._width(eps) for eps in grid], side="right") - 1  # the last change of H
         return stepwise(grid, self._entropy(changes)[last])
-
-    @property
-    def _epsilon(self) -> np.ndarray:
-        width = self._steps.width
-        return width if self.step is not None else self._unit.width(width)
 
 
 def equivocation(

@@ -184,7 +184,10 @@ def experiment(
     check_confidential(table, confidential)
     numeric_domain(table[confidential])
     attributes = _attributes(table, confidential, known)
-    numbers = list(range(len(attributes) + 1)) if sizes is None else _sizes(sizes, len(attributes))
+    most = len(attributes)
+    numbers = sorted({check_int(n, "sizes", 0, most) for n in (range(most + 1) if sizes is None else as_list(sizes))})
+    if not numbers:
+        raise StatementError("sizes must contain at least one number of known attributes, got []")
     check_in(draw, "draw", DRAWS)
     eps = widths_asked(at)
     check_optional_bool(progress, "progress")
@@ -214,14 +217,6 @@ def _attributes(table: pd.DataFrame, confidential: str, known: str | Iterable[st
     return attributes
 
 
-def _sizes(sizes: object, most: int) -> list[int]:
-    """Return the numbers of known attributes."""
-    numbers = sorted({check_int(size, "sizes", 0, most) for size in as_list(sizes)})
-    if not numbers:
-        raise StatementError("sizes must contain at least one number of known attributes, got []")
-    return numbers
-
-
 def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list[Any]]]:
     """Return the names, techniques and strengths."""
     if not isinstance(techniques, Mapping) or not techniques:
@@ -246,6 +241,6 @@ def _named(techniques: object) -> list[tuple[str, Callable[..., Technique], list
             pass
         named.append((name, make, listed))
     called = [name for name, _, _ in named]
-    if len(set(called)) < len(called) or "" in called or "<lambda>" in called:
+    if len(set(called)) < len(called) or {"", "<lambda>"} & {*called}:
         raise StatementError(f"techniques must have distinct names, not {called}; use def, or a class")
     return named

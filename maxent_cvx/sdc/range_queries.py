@@ -140,11 +140,9 @@ def record_bounds(system: Any, sums: np.ndarray, low: float, high: float) -> tup
     if matrix.ndim != 2 or answers.shape != matrix.shape[:1]:
         raise TableError(f"sums must have one number for each of {matrix.shape[0]} queries, not shape {answers.shape}")
     matrix.sum_duplicates()
-    columns: dict[bytes, int] = {}
-    kind = np.empty(matrix.shape[1], dtype=np.int64)
-    for i, (start, end) in enumerate(zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)):
-        column = matrix.indices[start:end].tobytes() + matrix.data[start:end].tobytes()
-        kind[i] = columns.setdefault(column, len(columns))
+    ends = zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
+    columns = [matrix.indices[start:end].tobytes() + matrix.data[start:end].tobytes() for start, end in ends]
+    kind = pd.factorize(np.array(columns, dtype=object))[0]
     first = np.unique(kind, return_index=True)[1]
     span = high - low or 1.0  # records are low + span x, with x from 0 to 1
     target = (answers - low * np.asarray(matrix.sum(axis=1))) / span
