@@ -140,7 +140,6 @@ class Exposure(ReprMixin):
     expected_error_before: float | pd.Timedelta | None = None
     undecided: tuple[str, ...] = ()
     _rule: ExposureRule | None = field(default=None, init=False)
-    _whom: str = field(default="people", init=False)
     _note: tuple[str, ...] = field(default=(), init=False)
     _attribution: Attribution | None = field(default=None, init=False)
 
@@ -445,7 +444,7 @@ def exposed(
             "population. People who may be outside of it have each value with a smaller probability.",
             inside=int(np.asarray(post.view.n_s)[post.view.inside].sum()), n=post.view.n_records,
         )  # fmt: skip
-        vars(result).update(_whom="people who may be in the release", _note=(note,))
+        vars(result).update(_note=(note,))
     return result
 
 
@@ -932,7 +931,12 @@ def _in_quotes(label: object) -> str:
 
 def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iterator[str]:
     """Yield sentences about the exposed people, by value, and about the excluded values."""
-    at, values, total, whom = f"P >= {rule.threshold:g}", exposure.values, exposure.total, exposure._whom
+    at, values, total, whom = (
+        f"P >= {rule.threshold:g}",
+        exposure.values,
+        exposure.total,
+        "people who may be in the release" if exposure._note else "people",
+    )
     if exposure.people:
         yield f"{exposure.people:,} of {total:,} {whom} ({exposure.people / total:.1%}) exposed: {rule.meaning}."
     else:
@@ -1045,42 +1049,34 @@ def _doubt_about(rule: ExposureRule, name: Any, n_s: np.ndarray | None, n_people
     """Return a reason why the values of an attribute may be compared wrongly, see :func:`_doubts`."""
     values = attribute_values(rule.values, name)
     numbers_of_people = None if n_s is None else values.of(n_s[None])[0]
-    is_unique = are_nearly_unique(numbers_of_people, len(values.labels), n_people)
     texts = look_like_numbers(values.labels)
     close = read_events(values.labels, None, None)[1]  # the default intervals of the attribute alone
+    is_reliable = False
     if len(rule.events.labels.names) > 1 and close is not None and not close.are_single_values:
-        combined = Message(
+        template = (
             "Combinations of {names} are compared for equality, although {name!r} is a number, date or rank, so close "
             "values count as different. Choose {name!r} alone, or set the distance (within) to 0 if only equal "
-            "values matter.",
-            names=", ".join(map(str, rule.events.labels.names)),
-            name=name,
+            "values matter."
         )
-        return combined, True
-    if rule.windows is None and rule.intervals is None and close is None and texts:
-        numerical = Message(
+    elif rule.windows is None and rule.intervals is None and close is None and texts:
+        template = (
             "{n:,} of {total:,} values of {name!r} look like numbers, dates or ranges, such as {example}, but are treated "
             "as unrelated labels, so close values count as different. Convert them to numbers or dates, or set the "
-            "distance (within) to 0 if only equal values matter.",
-            n=len(texts),
-            total=len(values.labels),
-            name=name,
-            example=_in_quotes(texts[0]),
+            "distance (within) to 0 if only equal values matter."
         )
-        return numerical, True
-    if not is_unique:
+    elif not are_nearly_unique(numbers_of_people, len(values.labels), n_people):
         return None
-    if rule.windows is not None:
-        unique = Message(
+    elif is_reliable := rule.windows is not None:
+        template = (
             "Most values of {name!r} occur only once or twice: whether anybody is exposed depends on the distance "
-            "(within); choose it deliberately.",
-            name=name,
+            "(within); choose it deliberately."
         )
-        return unique, False
-    equal = Message(
-        "Most values of {name!r} occur only once or twice, and only equal values count, so hardly any value can be "
-        "inferred, whatever is known. Group the values, or set the distance (within) to 0 if only equal values "
-        "matter.",
-        name=name,
-    )
-    return equal, True
+    else:
+        template = (
+            "Most values of {name!r} occur only once or twice, and only equal values count, so hardly any value can be "
+            "inferred, whatever is known. Group the values, or set the distance (within) to 0 if only equal values "
+            "matter."
+        )
+    names, example = ", ".join(map(str, rule.events.labels.names)), _in_quotes(texts[0]) if texts else ""
+    doubt = Message(template, n=len(texts), total=len(values.labels), name=name, names=names, example=example)
+    return doubt, not is_reliable

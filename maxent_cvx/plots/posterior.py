@@ -136,14 +136,14 @@ def before_and_after(
             f"{list(before.space.view.sensitive)} and {list(attributes)}"
         )
     first, second = _inferred(before, who), _inferred(after, who)
-    values = second.index.append(first.index.difference(second.index, sort=False))
-    table = pd.DataFrame({"first": first.reindex(values).fillna(0.0), "second": second.reindex(values).fillna(0.0)})
+    table = pd.concat({"second": second, "first": first}, axis=1).fillna(0.0)
+    n_values = len(table)
     if cut := len(table) > max_rows:
         change = (table["second"] - table["first"]).abs().to_numpy()
         table = table.iloc[np.argsort(-change, kind="stable")[:max_rows]]
     table = table.sort_values(["second", "first"], ascending=False, kind="stable")
     whom = ", ".join(f"{name}={value}" for name, value in who.items()) if isinstance(who, Mapping) else str(who)
-    of_all = f" (the {max_rows} values of {len(values)} that change most)" if cut else ""
+    of_all = f" (the {max_rows} values of {n_values} that change most)" if cut else ""
     title = f"P({', '.join(attributes)} | {whom}){of_all}"
     return draw_dumbbells(ax, table.index, table["first"].to_numpy(), table["second"].to_numpy(), labels, title)
 

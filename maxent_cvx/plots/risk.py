@@ -167,28 +167,18 @@ def _exposure_steps(
         low = np.broadcast_to(rule.least_p0 + ROUNDING, high.shape)
     # A group is exposed at t if low < t <= high for some event. Intervals of several events may overlap: each group
     # must be counted once. The number at t is that of the lower ends below t minus that of the upper ends below t.
-    low, high = _apart(low, high)
-    weight = np.broadcast_to(people[:, None], low.shape)
-    is_interval = high > low
-    ends = np.unique(np.clip(np.concatenate([low[is_interval], high[is_interval], [0.0, 1.0]]), 0.0, 1.0))
-    begun, ended = (_below(end[is_interval], weight[is_interval], ends) for end in (low, high))
-    return ends, begun - ended
-
-
-def _apart(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return intervals with the same union that do not overlap within a row; some are empty."""
-    order = np.argsort(low, axis=1, kind="stable")
+    order = np.argsort(low, axis=1, kind="stable")  # intervals with the same union that do not overlap within a row
     low, high = np.take_along_axis(low, order, 1), np.take_along_axis(high, order, 1)
     reached = np.maximum.accumulate(high, axis=1)[:, :-1]
     low = np.column_stack([low[:, :1], np.maximum(low[:, 1:], reached)])
-    return low, high
-
-
-def _below(ends: np.ndarray, weight: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return the weight of the ends below each number."""
-    order = np.argsort(ends, kind="stable")
-    total = np.concatenate([[0.0], np.cumsum(weight[order])])
-    return np.asarray(total[np.searchsorted(ends[order], at, side="left")])
+    weight = np.broadcast_to(people[:, None], low.shape)
+    is_interval = high > low
+    ends = np.unique(np.clip(np.concatenate([low[is_interval], high[is_interval], [0.0, 1.0]]), 0.0, 1.0))
+    begun, ended = (
+        np.bincount(np.searchsorted(ends, end[is_interval], "right"), weight[is_interval], len(ends) + 1)
+        for end in (low, high)
+    )
+    return ends, np.cumsum(begun - ended)[:-1]
 
 
 #: The maximum number of characters of a name beside a point, which has less space than one beside an axis.

@@ -61,6 +61,9 @@ def messages_of_python(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("text", "Message", "_") and node.args:
             yield from constants(node.args[0])
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("template", "templates"):
+            for part in ast.walk(node.value):
+                yield from constants(part)
         elif isinstance(node, ast.keyword) and node.arg == "order":
             yield from constants(node.value)
         elif isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 5:
