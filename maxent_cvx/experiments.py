@@ -346,10 +346,10 @@ def _row(answer: _Result, reference: Posterior | None) -> dict[str, object]:
 
 def _error(post: Posterior, reference: Posterior) -> float:
     """Return the largest difference of P(s | q), or of P(s | i) of named people."""
-    off = float(np.abs(post.conditional().to_numpy() - reference.conditional().to_numpy()).max())
-    if not len(post.space.people):
-        return off
-    return max(off, float(np.abs(post.people().to_numpy() - reference.people().to_numpy()).max()))
+    tables = [(post.conditional(), reference.conditional())]
+    if len(post.space.people):
+        tables.append((post.people(), reference.people()))
+    return max(float(np.abs(table.to_numpy() - other.to_numpy()).max()) for table, other in tables)
 
 
 def inference_channels(
@@ -430,8 +430,8 @@ def inference_channels(
         distance[channels["release"].to_numpy() - 1, at] = np.inf
         closest = distance.argmin(axis=0)  # the release without which P(s | i) would be closest to that of one alone
         channels = channels.assign(because=closest + 1, without=p[closest, at])
-    order = np.argsort(-np.abs(channels["change"].to_numpy()), kind="stable")
-    return channels.iloc[order].drop(columns=["i", "s"]).reset_index(drop=True)
+    channels = channels.sort_values("change", key=lambda change: -change.abs(), kind="stable", ignore_index=True)
+    return channels.drop(columns=["i", "s"])
 
 
 def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float) -> pd.DataFrame:

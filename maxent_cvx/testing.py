@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 
 from ._utils.errors import Inaccurate, Infeasible, MaxEntError, SolverError, StatementError, TableError
 from ._utils.formatting import ReprMixin
@@ -161,10 +162,8 @@ def p(s: str | list[str], q: str) -> Probability:
 
 def _loaded_die() -> Problem:
     """Make the problem of Jaynes (1962): P(i) = exp(a i) / sum exp(a j), with a such that the mean is 4.5."""
-    faces, low, high = range(1, 7), 0.0, 1.0
-    for _ in range(60):  # bisection, since the mean increases with a
-        a = (low + high) / 2
-        low, high = (low, a) if sum((j - 4.5) * math.exp(a * j) for j in faces) > 0 else (a, high)
+    faces = range(1, 7)
+    a = brentq(lambda a: sum((j - 4.5) * math.exp(a * j) for j in faces), 0.0, 1.0, xtol=1e-15)
     total = sum(math.exp(a * j) for j in faces)
     mean = sum((j * P(f"s{j}") for j in faces[1:]), P("s1"))
     table = [[math.exp(a * j) / total for j in faces]]

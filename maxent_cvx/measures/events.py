@@ -107,9 +107,7 @@ def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
 
 def attribute_values(values: pd.Index, attribute: object) -> SensitiveEvents:
     """Return one event per value of an attribute, regardless of the other attributes."""
-    if values.nlevels == 1:
-        return _each(values, np.ones(len(values), dtype=bool))
-    return _of_attributes(values, {attribute: None})
+    return sensitive_events(values, {attribute: None} if values.nlevels > 1 else None)
 
 
 def values_of_each_attribute(values: pd.Index) -> SensitiveEvents | None:

@@ -279,12 +279,22 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
     if gain is None:
         return np.eye(len(values))
     labels = values.to_flat_index()
-    if not isinstance(gain, pd.DataFrame):
-        if isinstance(gain, type) or not callable(gain):
-            raise StatementError(f"gain={short_repr(gain)}: expected a function of a guess and a value, or a DataFrame")
-        return _bounded(
-            np.array([[check_number(gain(w, s), "the result of gain(guess, value)") for s in labels] for w in labels])
+    if isinstance(gain, pd.DataFrame):
+        gained = _gains_of_table(gain, labels)
+    elif isinstance(gain, type) or not callable(gain):
+        raise StatementError(f"gain={short_repr(gain)}: expected a function of a guess and a value, or a DataFrame")
+    else:
+        what = "the result of gain(guess, value)"
+        gained = np.array([[check_number(gain(guess, value), what) for value in labels] for guess in labels])
+    if gained.size and (most := float(np.abs(gained).max())) > LARGEST:
+        raise StatementError(
+            f"gains must be at most {LARGEST:g} to be summed over people, got {most:.3g}; state gains in a larger unit"
         )
+    return gained
+
+
+def _gains_of_table(gain: pd.DataFrame, labels: pd.Index) -> np.ndarray:
+    """Read a table of gains, one row per guess."""
     if gain.columns.has_duplicates:
         raise TableError(f"gain, a DataFrame, has duplicate columns: {join_names(repeated(gain.columns))}")
     if gain.empty and len(gain.columns):
@@ -297,16 +307,7 @@ def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
     table = real_numbers(gain.reindex(columns=labels), "gain", StatementError)
     if not np.isfinite(table).all():
         raise StatementError("gain must contain finite numbers; write 0 for guesses that gain nothing")
-    return _bounded(table)
-
-
-def _bounded(gained: np.ndarray) -> np.ndarray:
-    """Check that sums and differences of gains will not overflow."""
-    if gained.size and (most := float(np.abs(gained).max())) > LARGEST:
-        raise StatementError(
-            f"gains must be at most {LARGEST:g} to be summed over people, got {most:.3g}; state gains in a larger unit"
-        )
-    return gained
+    return table
 
 
 def vulnerability(beliefs: Beliefs, people: np.ndarray, gain: np.ndarray) -> Measured:

@@ -353,7 +353,6 @@ def reidentification(
     marketer risk                                 0.159        share
     """
     check_int(k, "k", 1)
-    is_number = not isinstance(population, pd.DataFrame | QITable) and population is not None
     classes = classes_of(published, qi, population)
     classes = classes.iloc[np.argsort(classes["records"].to_numpy(), kind="stable")]
     records = classes["records"].to_numpy()
@@ -362,7 +361,7 @@ def reidentification(
         of_people = classes["people"].to_numpy()
         rows += _of_population(records, of_people, k)
         risk = 1 / of_people
-    elif is_number:
+    elif population is not None:
         estimated, risk = _of_number(records, check_int(population, "population", int(records.sum()), LARGEST))
         rows += estimated
     else:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain, compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ from ..model.posterior import Posterior
 from ..solvers.sparse import components
 from ..sources.base import as_source
 from ..sources.parser import read_statement
-from .exposure import WITHOUT_HER, ExposureRule, certified_error, exposed
+from .exposure import WITHOUT_HER, certified_error, exposed
 
 #: Largest number of statements of one part whose subsets are enumerated: 4,096 subsets.
 MOST_EXACT = 12
@@ -166,12 +166,12 @@ def uncertain(
     workers, rng = _checked_options(draws, seed, n_jobs, progress)
     full, labels = _with_statements(model, statements)
     p = np.array([check_float(value, f"the probability of {key!r}", 0.0, 1.0) for key, value in statements.items()])
-    subsets = _Subsets.of(full, labels, measure, threshold, baseline)
+    subsets = _Subsets(full, labels, measure, threshold, baseline)
     parts, draws = subsets.parts_or_draws(draws, DRAWS)
     n = len(labels)
     masks = [_all_subsets(part, n) for part in parts] if draws is None else [rng.random((draws, n)) < p]
     answers = subsets.solve(masks, workers, progress)
-    index, people = subsets.rows
+    index, people = subsets.index, subsets.people
     p_exposed = np.where(subsets.empty.exposed, 1.0, 0.0)
     log_consistent, expected, variance = 0.0, 0.0, 0.0
     distributions, ends = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray]()
@@ -302,7 +302,7 @@ def attribute(
     workers, rng = _checked_options(draws, seed, n_jobs, progress)
     model.solve()  # if all statements are consistent, so is every subset
     n = len(labels)
-    subsets = _Subsets.of(model, labels, measure, threshold, baseline)
+    subsets = _Subsets(model, labels, measure, threshold, baseline)
     parts, draws = subsets.parts_or_draws(draws, ORDERS)
     if draws is None:
         masks = [_all_subsets(part, n) for part in parts]
@@ -317,7 +317,7 @@ def attribute(
         kept = [answer for answer in results if answer is not None]  # all, as all statements are consistent
         values = np.array([answer.value for answer in kept])
         if subsets.measures is None:
-            values = np.array([answer.exposed[inside] for answer in kept]) @ subsets.rows[1][inside].astype(float)
+            values = np.array([answer.exposed[inside] for answer in kept]) @ subsets.people[inside].astype(float)
         if draws is None:
             shares[part] = _shapley(mask[:, part], values)
             continue
@@ -342,40 +342,17 @@ def _checked_options(
     return Workers.asked(n_jobs), np.random.default_rng(check_seed(seed))
 
 
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(NamedTuple):
     """The result for a subset: whether each group is exposed, and the measure if the user has defined one."""
 
     exposed: np.ndarray
     value: float
 
-    @classmethod
-    def of(cls, post: Posterior, rule: ExposureRule, measures: Measures | None) -> _Answer:
-        """Apply the rule to every group, and compute the measure."""
-        rule, table = replace(rule, slack=certified_error(post)), post.inferences()[0]
-        is_exposed = rule.reaches(rule.surest(table.to_numpy())[0])
-        if measures is None:
-            return cls(is_exposed, math.nan)
-        numbers = measures(post, "of a subset of the statements")
-        if len(numbers) != 1:
-            raise StatementError(f"the measure must return one number, got {len(numbers)}")
-        return cls(is_exposed, next(iter(numbers.values())))
 
-
-@dataclass(eq=False)
 class _Subsets:
-    """Models in which only a subset of the statements is known."""
+    """Models in which only a subset of the statements is known, and the rule of exposure and measure for each."""
 
-    model: MaxEnt  # with all statements
-    labels: Sequence[str]
-    rule: ExposureRule
-    measures: Measures | None
-    rows: tuple[pd.Index, np.ndarray]  # the groups of people, and their sizes
-    empty: _Answer  # the answer for the empty subset
-
-    @classmethod
-    def of(cls, model: MaxEnt, labels: Sequence[str], measure: Any, threshold: float, baseline: Any) -> _Subsets:
-        """Solve the empty subset, and read the measure and the rule of exposure."""
+    def __init__(self, model: MaxEnt, labels: Sequence[str], measure: Any, threshold: float, baseline: Any) -> None:
         if not model.view.inside.all():
             raise StatementError(
                 "uncertain and attribute do not support a release of a population; make the release without population"
@@ -387,12 +364,25 @@ class _Subsets:
                 f"baseline={WITHOUT_HER!r} needs the original records; pass a measure that uses them, lambda post: "
                 f"mx.measures.exposed(post, {threshold:g}, original, baseline={WITHOUT_HER!r}).people"
             )
+        self.model, self.labels = model, labels  # the model has all statements
         post = without_labels(model, labels).solve()
         rule = exposed(post, threshold, baseline=baseline)._rule
         assert rule is not None
-        table, people = post.inferences()
-        measures = None if measure is None else Measures.of(measure)
-        return cls(model, labels, rule, measures, (table.index, people), _Answer.of(post, rule, measures))
+        table, self.people = post.inferences()
+        self.index, self.rule = table.index, rule  # the groups of people
+        self.measures = None if measure is None else Measures.of(measure)
+        self.empty = self.answer(post)
+
+    def answer(self, post: Posterior) -> _Answer:
+        """Apply the rule to every group of a posterior, and compute the measure."""
+        rule = replace(self.rule, slack=certified_error(post))
+        is_exposed = rule.reaches(rule.surest(post.inferences()[0].to_numpy())[0])
+        if self.measures is None:
+            return _Answer(is_exposed, math.nan)
+        numbers = self.measures(post, "of a subset of the statements")
+        if len(numbers) != 1:
+            raise StatementError(f"the measure must return one number, got {len(numbers)}")
+        return _Answer(is_exposed, next(iter(numbers.values())))
 
     @property
     def name(self) -> str:
@@ -405,7 +395,7 @@ class _Subsets:
         form, space = self.model.form, self.model.space
         of_row, of_term = form.components()
         group = space.groups[0] if len(space.people) else space.codes["q"]
-        n_components, n_groups = int(max(of_row.max(), of_term.max())) + 1, len(self.rows[1])
+        n_components, n_groups = int(max(of_row.max(), of_term.max())) + 1, len(self.people)
         # Whether a group is exposed depends on all its terms, and so on all components that contain one.
         links = sp.csr_array((np.ones(len(group)), (of_term, group)), shape=(n_components, n_groups))
         of_component, of_group = components(links)
@@ -434,7 +424,7 @@ class _Subsets:
     def affected_by(self, part: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
         """Mark the groups of people whom the statements of a part can affect; all groups if it is the only part."""
         if len(parts) == 1:
-            return np.ones(len(self.rows[1]), dtype=bool)
+            return np.ones(len(self.people), dtype=bool)
         of_label, of_group = self._components
         return np.isin(of_group, np.concatenate([of_label[i] for i in part]))
 
@@ -461,7 +451,7 @@ def _solve_chain(subsets: _Subsets, masks: np.ndarray) -> list[_Answer | None]:
             error.add_note(f"raised when these statements are known: {join_names(known)}")
             raise
         else:
-            answers.append(_Answer.of(before, subsets.rule, subsets.measures))
+            answers.append(subsets.answer(before))
     return answers
 
 
@@ -469,8 +459,6 @@ def _solved(model: MaxEnt, before: Posterior | None) -> Posterior:
     """Solve a model from an earlier answer, or without it if this start does not lead to a certified answer."""
     try:
         return model.solve(warm_start=before, progress=False)
-    except Infeasible:
-        raise
     except SolverError:
         # Statements at the end of their range have huge multipliers, which are a bad start for other statements.
         if before is None:
