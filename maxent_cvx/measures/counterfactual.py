@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -160,28 +160,60 @@ def counterfactual(
 # ----------------------------------------------------------------------------------------------------- kinds of records
 
 
-@dataclass(eq=False)
 class Counterfactual:
-    """P(s | q) with and without a record, by kind of record: records of a kind have equal tuple, value and bucket."""
+    """P(s | q) with and without a record, by kind of record: records of a kind have equal tuple, value and bucket.
 
-    view: View
-    kind: np.ndarray  # one per record: its kind
-    first: np.ndarray  # one per kind: the position of a record
-    q: np.ndarray  # one per kind: positions of its QI tuple, value and bucket; -1 without buckets
-    s: np.ndarray
-    b: np.ndarray
-    tuples: pd.MultiIndex  # one per kind: QI values, by which it is found in a publication without the record
-    p: np.ndarray  # shape (kinds, values): P(s | q) with the record
-    without: np.ndarray = field(init=False)
-    how: np.ndarray = field(init=False)
-    error: np.ndarray = field(init=False)
-    because: np.ndarray = field(init=False)
-    is_checked: np.ndarray = field(init=False)  # whether it is decided if the knowledge holds without the record
-    is_doubtful: np.ndarray = field(init=False)  # whether a row of knowledge cannot hold, to first order
+    Attributes
+    ----------
+    kind, first : ndarray
+        One per record: its kind. One per kind: the position of a record.
+    q, s, b : ndarray
+        One per kind: positions of its QI tuple, value and bucket; -1 without buckets.
+    tuples : MultiIndex
+        One per kind: QI values, by which it is found in a publication without the record.
+    p, without : ndarray, shape (kinds, values)
+        P(s | q) with the record, and without it.
+    how, error, because : ndarray
+        One per kind: see :func:`counterfactual`.
+    is_checked, is_doubtful : ndarray of bool
+        One per kind: whether it is decided if the knowledge holds without the record, and whether a row of knowledge
+        cannot hold, to first order.
+    """
 
-    def __post_init__(self) -> None:
-        n = len(self.q)
-        self.without = np.full(self.p.shape, np.nan)
+    def __init__(self, post: Posterior, original: pd.DataFrame, publishes: bool) -> None:
+        """Number the distinct records, by exact QI instead of cells if the records are published again."""
+        self.view = view = post.view
+        bucket = getattr(view, "bucket", None)
+        is_given = bucket is not None and bucket in original.columns
+        if view.generalized and not is_given:
+            original = read_cells(view, original)
+        data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)
+        (group, tuples), (value, values) = data.tuples(), data.values()
+        q, s = cell_positions(view, tuples)[group], view.sensitive_values.get_indexer(values)[value]
+        b = np.full(len(original), -1)
+        if isinstance(view, BucketView):
+            if is_given:
+                b = view.buckets.get_indexer(pd.Index(original[bucket]))
+            elif (np.diff(view.n_qb.indptr) == 1).all():
+                b = np.where(q >= 0, view.n_qb.indices[q], -1)
+            elif not publishes:
+                raise TableError(
+                    f"the original records lack the column {bucket!r}, and people with the same {', '.join(view.qi)} are "
+                    "in several buckets; pass the table with its buckets"
+                )
+        p = post.table / view.n_q[:, None]
+        if len(original) != view.n_records or (q < 0).any() or (s < 0).any() or not _has_counts(view, q, s, b):
+            cells_of = "; or a record is in several cells: pass the generalized table" if view.generalized else ""
+            raise TableError(
+                f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the "
+                f"table that was published, with its buckets{cells_of}"
+            )
+        own, tuples = (group, tuples) if publishes else (q, view.quasi_identifiers)
+        self.kind = group_codes([own, q, s, b + 1], [len(tuples), len(view.n_q), p.shape[1], int(b.max()) + 2])
+        self.first = first = np.unique(self.kind, return_index=True)[1]
+        self.q, self.s, self.b, self.tuples, self.p = q[first], s[first], b[first], tuples[own[first]], p[q[first]]
+        n = len(first)
+        self.without: np.ndarray = np.full(self.p.shape, np.nan)
         self.how, self.because = np.full(n, SOLVED, dtype=object), np.full(n, "", dtype=object)
         self.error, self.is_checked = np.full(n, np.nan), np.zeros(n, dtype=bool)
         self.is_doubtful = np.zeros(n, dtype=bool)
@@ -247,7 +279,10 @@ def without_each(
             f"publish is required for a {model.view.noun}, because its publication without a record is unknown; "
             "pass a function from a table to a view"
         )
-    kinds, knowledge = _kinds(post, original, publish is not None), _knowledge(model, recomputes=publish is None)
+    kinds, knowledge = (
+        Counterfactual(post, original, publish is not None),
+        _knowledge(model, recomputes=publish is None),
+    )
     if publish is None and model.view.generalized:
         # Knowledge refers to the cells, in the form in which the release has them.
         cells = model.view.quasi_identifiers[kinds.q[kinds.kind]]
@@ -281,41 +316,6 @@ def _knowledge(model: MaxEnt, *, recomputes: bool) -> dict[str, Source]:
             is_mined = isinstance(source, StrongestAssociations)
             knowledge[label] = KeptAssociations(source, model.space) if is_mined else source  # type: ignore[arg-type]
     return knowledge
-
-
-def _kinds(post: Posterior, original: pd.DataFrame, publishes: bool) -> Counterfactual:
-    """Number the distinct records of the release, by exact QI instead of cells if the records are published again."""
-    view = post.view
-    bucket = getattr(view, "bucket", None)
-    is_given = bucket is not None and bucket in original.columns
-    if view.generalized and not is_given:
-        original = read_cells(view, original)
-    data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)
-    (group, tuples), (value, values) = data.tuples(), data.values()
-    q, s = cell_positions(view, tuples)[group], view.sensitive_values.get_indexer(values)[value]
-    b = np.full(len(original), -1)
-    if isinstance(view, BucketView):
-        if is_given:
-            b = view.buckets.get_indexer(pd.Index(original[bucket]))
-        elif (np.diff(view.n_qb.indptr) == 1).all():
-            b = np.where(q >= 0, view.n_qb.indices[q], -1)
-        elif not publishes:
-            raise TableError(
-                f"the original records lack the column {bucket!r}, and people with the same {', '.join(view.qi)} are in "
-                "several buckets; pass the table with its buckets"
-            )
-    p = post.table / view.n_q[:, None]
-    if len(original) != view.n_records or (q < 0).any() or (s < 0).any() or not _has_counts(view, q, s, b):
-        cells_of = "; or a record is in several cells: pass the generalized table" if view.generalized else ""
-        raise TableError(
-            f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the table "
-            f"that was published, with its buckets{cells_of}"
-        )
-    own, tuples = (group, tuples) if publishes else (q, view.quasi_identifiers)
-    sizes = [len(tuples), len(view.n_q), p.shape[1], int(b.max()) + 2]
-    kind = group_codes([own, q, s, b + 1], sizes)  # b = -1 without buckets
-    first = np.unique(kind, return_index=True)[1]
-    return Counterfactual(view, kind, first, q[first], s[first], b[first], tuples[own[first]], p[q[first]])
 
 
 def _has_counts(view: View, q: np.ndarray, s: np.ndarray, b: np.ndarray) -> bool:

@@ -65,17 +65,20 @@ def numeric_domain(column: pd.Series) -> pd.Index:
     return domain.take(np.argsort(as_numbers(domain, f"the values of {column.name!r}"), kind="stable"))
 
 
-@dataclass(frozen=True, eq=False)
 class Known:
-    """The supplementary knowledge of an intruder, and Mo, the matching records of the population."""
+    """The supplementary knowledge of an intruder, and Mo, the matching records of the population.
 
-    values: Mapping[str, pd.Index]  # for every known attribute, its possible values
-    frame: pd.DataFrame  # the attributes of all people, or of all distinguishable people
-    weight: np.ndarray  # number of records per row
-    matching: np.ndarray  # whether each row matches
+    Attributes
+    ----------
+    values : dict of str to Index
+        For every known attribute, its possible values.
+    frame : DataFrame
+        The attributes of all people, or of all distinguishable people.
+    weight, matching : ndarray
+        The number of records of every row, and whether the row matches.
+    """
 
-    @classmethod
-    def of(cls, known: Mapping[str, object] | None, population: object, confidential: str) -> Known:
+    def __init__(self, known: Mapping[str, object] | None, population: object, confidential: str) -> None:
         """Read knowledge, which must match somebody in the population."""
         known = {} if known is None else check_mapping(known, "known", "{attribute: value}")
         if isinstance(population, QITable):
@@ -89,7 +92,7 @@ class Known:
             )
         if not len(frame):
             raise TableError("population must contain everybody's other attributes, but is empty")
-        values = {}
+        values: dict[str, pd.Index] = {}
         matching = np.ones(len(frame), dtype=bool)
         for name, chosen in known.items():
             if isinstance(name, str) and name == confidential:
@@ -105,7 +108,7 @@ class Known:
         if not matching.any():
             conditions = ", ".join(f"{name}={choose(chosen, name)}" for name, chosen in known.items())
             raise StatementError(f"nobody in the population has {conditions or 'any attribute'}; remove a condition")
-        return cls(values, frame, weight, matching)
+        self.values, self.frame, self.weight, self.matching = values, frame, weight, matching
 
     @property
     def people(self) -> int:
@@ -178,7 +181,7 @@ class DomainTechnique:
         if not isinstance(published, self._published_as):
             name = type(self).__name__
             raise StatementError(f"{name}.infer needs the result of {name}.publish, not {short_repr(published)}")
-        person = Known.of(known, population, published.confidential)
+        person = Known(known, population, published.confidential)
         return pd.Series(self._shares(published, person, population), index=published.domain, name="probability")
 
     def _shares(self, published: Any, person: Known, population: pd.DataFrame | QITable) -> np.ndarray:
