@@ -327,15 +327,28 @@ def _numbers(space: Space) -> np.ndarray:
 MOST_ENTRIES = 10**8
 
 
-@dataclass(frozen=True, eq=False)
 class Steps:
-    """The values and sums as integer numbers of steps."""
+    """The values and sums as integer numbers of steps above the least value, in which sums are exact.
 
-    values: np.ndarray  # the domain, starting at 0
-    sums: np.ndarray  # the sum of each query, minus that of as many least values
-    least: float  # the least value
-    one: float  # a step, in the unit of the values
-    slack: float  # the tolerance for the roundoff of a bound, less than the distance to another value
+    Attributes
+    ----------
+    values, sums : ndarray
+        The domain, from 0; and the sum of each query, minus that of as many least values.
+    least, one : float
+        The least value, and a step, in the unit of the values.
+    slack : float
+        The tolerance for the roundoff of a bound, less than the distance to another value.
+    """
+
+    def __init__(self, published: RangeSums) -> None:
+        domain, size = published.domain, published.size
+        _, units, unit = in_units(domain, f"the values of {published.confidential!r}")
+        step = int(np.gcd.reduce(units)) or 1
+        self.values, self.least = (units // step).astype(float), float(domain[0])
+        self.one = float(unit.width(np.array([step]))[0])
+        self.sums = np.rint((published.table["sum"].to_numpy(dtype=float) - size * self.least) / self.one)
+        gap = float(np.diff(self.values).min(initial=np.inf))
+        self.slack = min(0.25 + ROUNDING * size * self.values[-1], gap / 4)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -438,14 +451,7 @@ class RangeSums(Published):
 
     @cached_property
     def _steps(self) -> Steps:
-        """Convert values and sums to integer steps above the least value, in which sums are exact."""
-        _, units, unit = in_units(self.domain, f"the values of {self.confidential!r}")
-        step = int(np.gcd.reduce(units)) or 1
-        values, step_size = (units // step).astype(float), float(unit.width(np.array([step]))[0])
-        least = float(self.domain[0])
-        sums = np.rint((self.table["sum"].to_numpy(dtype=float) - self.size * least) / step_size)
-        gap = float(np.diff(values).min(initial=np.inf))
-        return Steps(values, sums, least, step_size, min(0.25 + ROUNDING * self.size * values[-1], gap / 4))
+        return Steps(self)
 
 
 DISTRIBUTIONS = ("uniform", "maxent")
