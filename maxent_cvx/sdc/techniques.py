@@ -319,50 +319,49 @@ class Channel:
 AT_ONCE, JOINT = 2**22, 2**21
 
 
-@dataclass(frozen=True, eq=False)
 class Linked:
-    """The sum of P(x | y_r) over the records r of each kind: their expected number for people with x."""
+    """P(x | y) ~ pi(x) prod_a T_a(x_a, y_a) for all rows x of a population and published records y.
 
-    of_row: np.ndarray  # (rows,): the distinct tuple x of every row of the population
-    share: np.ndarray  # (rows,): pi of each row
-    records: np.ndarray  # (tuples, kinds): by distinct tuple and kind of record
+    `records` is the sum of P(x | y_r) over the records r of each kind, by distinct tuple x: their expected number for
+    people with x. `of_row` is the distinct tuple of every row of the population, `share` the pi of each row.
+    """
+
+    def __init__(
+        self,
+        true: Sequence[np.ndarray],
+        share: np.ndarray,
+        published: Sequence[np.ndarray],
+        channels: Sequence[Channel],
+        kind: np.ndarray,
+        kinds: int,
+    ) -> None:
+        self.share = share
+        if not channels:
+            self.of_row = np.zeros(len(share), dtype=np.int64)
+            self.records = np.bincount(kind, minlength=kinds)[None].astype(float)
+            return
+        self.of_row, x = _distinct(true, channels)
+        of_record, y = _distinct(published, channels)
+        pi, n_y = np.bincount(self.of_row, share), len(y[0])
+        total = np.zeros(n_y)
+        for _, to, p in _pairs(x, y, pi, channels):
+            total += np.bincount(to, p, n_y)
+        if strangers := int((total[of_record] <= 0).sum()):
+            raise TableError(
+                f"{strangers} published records cannot belong to anybody in the population; pass the population of the "
+                "published data"
+            )
+        of_kind = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
+        self.records = np.zeros((len(pi), kinds))
+        for at, to, p in _pairs(x, y, pi, channels):  # computed again, as all together would not fit into memory
+            first = int(at[0]) if len(at) else 0
+            joint = sp.coo_array((p / total[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
+            self.records[first : first + joint.shape[0]] += (joint.tocsr() @ of_kind).toarray()
 
     def among(self, matching: np.ndarray) -> np.ndarray:
         """Return the expected number of records of matching rows, by kind."""
         total = np.bincount(self.of_row, self.share)
         return np.asarray((np.bincount(self.of_row, self.share * matching) / total) @ self.records)
-
-
-def linked(
-    true: Sequence[np.ndarray],
-    share: np.ndarray,
-    published: Sequence[np.ndarray],
-    channels: Sequence[Channel],
-    kind: np.ndarray,
-    kinds: int,
-) -> Linked:
-    """Compute P(x | y) ~ pi(x) prod_a T_a(x_a, y_a) for all rows x of a population and published records y."""
-    if not channels:
-        records = np.bincount(kind, minlength=kinds)[None].astype(float)
-        return Linked(np.zeros(len(share), dtype=np.int64), share, records)
-    of_row, x = _distinct(true, channels)
-    of_record, y = _distinct(published, channels)
-    pi, n_y = np.bincount(of_row, share), len(y[0])
-    total = np.zeros(n_y)
-    for _, to, p in _pairs(x, y, pi, channels):
-        total += np.bincount(to, p, n_y)
-    if strangers := int((total[of_record] <= 0).sum()):
-        raise TableError(
-            f"{strangers} published records cannot belong to anybody in the population; pass the population of the "
-            "published data"
-        )
-    of_kind = sp.coo_array((np.ones(len(kind)), (of_record, kind)), shape=(n_y, kinds)).tocsr()
-    records = np.zeros((len(pi), kinds))
-    for at, to, p in _pairs(x, y, pi, channels):  # computed again, as all together would not fit into memory
-        first = int(at[0]) if len(at) else 0
-        joint = sp.coo_array((p / total[to], (at - first, to)), shape=(int(at.max(initial=first)) - first + 1, n_y))
-        records[first : first + joint.shape[0]] += (joint.tocsr() @ of_kind).toarray()
-    return Linked(of_row, share, records)
 
 
 def _pairs(
@@ -459,7 +458,7 @@ class NoisyTable(Published):
         about = hashlib.blake2b(b"".join([name, *(part.tobytes() for part in [*true, share, *noisy])])).digest()
         if not self._last or self._last[0][0] != about:  # independent of the knowledge about a person
             channels = [self.channels[name] for name in names]
-            linkage = linked(true, share, noisy[:-1], channels, noisy[-1], len(self.domain))
+            linkage = Linked(true, share, noisy[:-1], channels, noisy[-1], len(self.domain))
             self._last[:] = [(about, linkage)]
         return self._last[0][1].among(person.matching)
 
