@@ -62,12 +62,12 @@ from ..sources.tables import PublishedTable
 from ..terms.people import People
 from ..terms.rows import Rows
 from ..terms.space import Space
+from . import storage
 from .bounds import bounds_of, of_combinations, of_conditionals, of_table, require_attained
 from .explain import Relaxation, least_relaxation
 from .partitioned import PartitionedMaxEnt
 from .posterior import ABOUT, Posterior, seconds_for
 from .program import in_html, in_words, latex, model_of_problem, read_solution
-from .storage import StoredModel, decoding, model_of_parts, read_model, read_terms, same_system, save_model
 from .system import KnowledgeBase, RowBlocks
 
 if TYPE_CHECKING:
@@ -340,9 +340,9 @@ class MaxEnt:
         (['P(Flu | Gender=male) = 0.3'], True)
         """
         target = path_of(path)
-        data = save_model(self.space, self.prior, self._base.knowledge)
-        again = self._made_of(read_model(BytesIO(data), "the saved model"))
-        if not same_system(self.form, again.form):
+        data = storage.save_model(self.space, self.prior, self._base.knowledge)
+        again = self._made_of(*storage.read_model(BytesIO(data), "the saved model"))
+        if not storage.same_system(self.form, again.form):
             raise TableError(
                 f"the saved model of this {self.view.noun} differs from the original; please report this, "
                 "with the types of its columns"
@@ -376,16 +376,16 @@ class MaxEnt:
         [['Custom', 22], ['Statement', 1]]
         """
         what = repr(str(path_of(path)))
-        parts = read_model(path, what)
-        with decoding(what, "make the model again"):
-            return cls._made_of(parts)
+        parts = storage.read_model(path, what)
+        with storage.decoding(what, "make the model again"):
+            return cls._made_of(*parts)
 
     @classmethod
-    def _made_of(cls, parts: StoredModel) -> Self:
-        """Return the model with the given parts."""
+    def _made_of(cls, view: View, people: People, parts: dict[str, Any], entries: pd.DataFrame) -> Self:
+        """Return the model with the given view, people, and stored prior and knowledge."""
         model = object.__new__(cls)
-        model._set_up(parts.view, parts.people, parts.prior, published_sources(parts.view))
-        groups = parts.knowledge_over(model.space)
+        model._set_up(view, people, storage.read_prior(parts["prior"]), published_sources(view))
+        groups = storage.knowledge_groups(parts, entries, model.space)
         built = model._base.groups
         model._hold(model._base.with_knowledge({label: group or built[label] for label, group in groups.items()}))
         model.form  # noqa: B018 - detects inconsistent rows
@@ -1146,8 +1146,8 @@ def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior
     """
     check_bool(verify, "verify")
     what = repr(str(path_of(path)))
-    space, counts, about, parts = read_terms(path, what)
-    with decoding(what, "solve and save again"):
+    space, counts, about, parts = storage.read_terms(path, what)
+    with storage.decoding(what, "solve and save again"):
         if unknown := about.keys() - {"certificate", *ABOUT}:
             raise TableError(f"it has unknown fields: {join_names(sorted(unknown))}")
         written = about["certificate"]
@@ -1173,8 +1173,8 @@ def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior
             f"{what} does not contain the knowledge of its model ({reason}), so its counts cannot be certified; "
             "make the model again and call model.certify(post.counts)"
         )
-    with decoding(what, "solve and save again"):
-        model = MaxEnt._made_of(model_of_parts(space.view, space.people, parts))
+    with storage.decoding(what, "solve and save again"):
+        model = MaxEnt._made_of(space.view, space.people, parts, storage.read_value(parts["entries"]))
     solved = model.solve()
     certificate = certify_by(model, counts, solved)
     if loaded.certificate.holds and not certificate.holds:

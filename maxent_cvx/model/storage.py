@@ -14,7 +14,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from io import BytesIO
 from typing import Any
@@ -472,29 +471,19 @@ def _index(parts: dict[str, Any]) -> pd.Index:
     return _multi_index(levels, names) if parts["levels"] else index_of(levels["0"]).rename(names[0])
 
 
-@dataclass(frozen=True, eq=False)
-class StoredModel:
-    """The parts of a model."""
-
-    view: View
-    people: People
-    prior: QIDistribution | None
-    knowledge: list[dict[str, Any]]  # one per source: its label, class, text, and number of blocks
-    blocks: Blocks  # the rows of all sources
-
-    def knowledge_over(self, space: Space) -> dict[str, ConstraintGroup | None]:
-        """Return the knowledge by label, with None for the zeros of a prior, which a model builds itself."""
-        blocks = read_blocks(self.blocks, len(space), space.view)
-        groups: dict[str, ConstraintGroup | None] = {}
-        for source in self.knowledge:
-            if source["of_prior"]:
-                groups[source["label"]] = None
-                continue
-            rows = tuple(next(blocks) for _ in range(source["blocks"]))
-            text = source["statement"]
-            made = StoredSource(source["kind"], source["own_label"], rows) if text is None else read_statement(text)
-            groups[source["label"]] = ConstraintGroup(made, rows)
-        return groups
+def knowledge_groups(parts: dict[str, Any], entries: pd.DataFrame, space: Space) -> dict[str, ConstraintGroup | None]:
+    """Return the knowledge by label, with None for the zeros of a prior, which a model builds itself."""
+    blocks = read_blocks((entries, read_value(parts["numbers"]), parts["blocks"]), len(space), space.view)
+    groups: dict[str, ConstraintGroup | None] = {}
+    for source in parts["knowledge"]:
+        if source["of_prior"]:
+            groups[source["label"]] = None
+            continue
+        rows = tuple(next(blocks) for _ in range(source["blocks"]))
+        text = source["statement"]
+        made = StoredSource(source["kind"], source["own_label"], rows) if text is None else read_statement(text)
+        groups[source["label"]] = ConstraintGroup(made, rows)
+    return groups
 
 
 def save_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> bytes:
@@ -517,11 +506,6 @@ def knowledge_parts(prior: QIDistribution | None, knowledge: Mapping[str, Constr
         return {**parts, "entries": write_value(entries, "model")}
     except MaxEntError as error:
         return {"missing": str(error)}
-
-
-def model_of_parts(view: View, people: People, parts: dict[str, Any]) -> StoredModel:
-    """Return the parts of a model from the result of :func:`knowledge_parts`."""
-    return _model(view, people, parts, read_value(parts["entries"]))
 
 
 def _knowledge(
@@ -550,15 +534,15 @@ def _knowledge(
         )
     entries, numbers, of_blocks = write_blocks(blocks)
     return entries, {
-        "prior": None if prior is None else _prior_parts(prior),
+        "prior": prior_parts(prior),
         "knowledge": sources,
         "numbers": write_value(numbers, "model"),
         "blocks": of_blocks,
     }
 
 
-def read_model(file: object, what: str) -> StoredModel:
-    """Read the parts of a model from a file."""
+def read_model(file: object, what: str) -> tuple[View, People, dict[str, Any], pd.DataFrame]:
+    """Read a model from a file: the view, the people, and the results of :func:`_knowledge`."""
     table = unsealed(file, what, "MaxEnt.save")
     with decoding(what, "make the model again"):
         metadata = metadata_of(table)
@@ -566,7 +550,7 @@ def read_model(file: object, what: str) -> StoredModel:
             raise TableError("it contains a posterior, not a model; read it with load_posterior")
         _check_format(metadata, MODEL, "make a new model")
         view, entries = read_view(metadata["view"]), from_arrow_columns(table, metadata["columns"])
-        return _model(view, _people(metadata["people"], view), metadata, entries)
+        return view, _people(metadata["people"], view), metadata, entries
 
 
 def _check_format(metadata: Mapping[str, Any], known: object, remedy: str) -> None:
@@ -575,12 +559,6 @@ def _check_format(metadata: Mapping[str, Any], known: object, remedy: str) -> No
         raise TableError(
             f"it has format {short_repr(version)}, but this version of maxent_cvx reads {known!r}; {remedy}"
         )
-
-
-def _model(view: View, people: People, parts: dict[str, Any], entries: pd.DataFrame) -> StoredModel:
-    prior = None if parts["prior"] is None else _prior(parts["prior"])
-    blocks = entries, read_value(parts["numbers"]), parts["blocks"]
-    return StoredModel(view, people, prior, parts["knowledge"], blocks)
 
 
 def _people_parts(people: People) -> dict[str, Any]:
@@ -601,8 +579,10 @@ def statement_text(source: Source) -> str | None:
         return None
 
 
-def _prior_parts(prior: QIDistribution) -> dict[str, Any]:
+def prior_parts(prior: QIDistribution | None) -> dict[str, Any] | None:
     """Convert a prior to JSON."""
+    if prior is None:
+        return None
     tables: list[dict[str, Any]] = [
         {
             "attributes": list(attributes),
@@ -616,8 +596,10 @@ def _prior_parts(prior: QIDistribution) -> dict[str, Any]:
     return {"tables": write_value(tables, "prior"), "about": prior.about}
 
 
-def _prior(parts: dict[str, Any]) -> QIDistribution:
+def read_prior(parts: dict[str, Any] | None) -> QIDistribution | None:
     """Restore a prior."""
+    if parts is None:
+        return None
     tables = {}
     for table in read_value(parts["tables"]):
         index = _multi_index(table["signatures"], table["attributes"])
