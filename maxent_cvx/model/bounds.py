@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -85,7 +85,16 @@ def bounds_of(
 ) -> Ends:
     """Bound linear expressions; with `exact` None, bounds are exact for small components only."""
     if integer and (models := _alternatives(model)):
-        return _over_alternatives(models, lambda chosen: bounds_of(query, chosen, integer, seconds, progress))
+        values, infeasible = [], None
+        for chosen in models:
+            try:
+                values.append(bounds_of(query, chosen, integer, seconds, progress).value)
+            except Infeasible as error:
+                infeasible = error
+        if infeasible is not None and not values:
+            raise infeasible
+        value = np.stack([np.min([low for low, _ in values], axis=0), np.max([high for _, high in values], axis=0)])
+        return Ends(value, np.ones(value.shape, dtype=bool))
     linear_bounds = partial(
         bounds,
         expressions=query.matrix,
@@ -138,17 +147,3 @@ def _alternatives(model: MaxEnt) -> list[MaxEnt]:
             twin.remove(label).add(lambda space, rows=rows: rows, label=label)
         models.append(twin)
     return models
-
-
-def _over_alternatives(models: Sequence[MaxEnt], ask: Callable[[MaxEnt], Ends]) -> Ends:
-    """Return the least and the largest values over several models, some of which may be infeasible."""
-    values, infeasible = [], None
-    for model in models:
-        try:
-            values.append(ask(model).value)
-        except Infeasible as error:
-            infeasible = error
-    if infeasible is not None and not values:
-        raise infeasible
-    value = np.stack([np.min([low for low, _ in values], axis=0), np.max([high for _, high in values], axis=0)])
-    return Ends(value, np.ones(value.shape, dtype=bool))

@@ -284,32 +284,26 @@ class ReleaseSeries(View):
         return multi_index([self.persons, *tuples.levels], codes, self.qi)
 
     def _possible(self) -> dict[str, np.ndarray]:
-        """Return the codes of everybody's common values: those in the first and all other buckets of the person."""
-        n_values = len(self.sensitive_values)
-        n, first = len(self.persons), (self.buckets >= 0).argmax(axis=0)
-        parts = []
-        for u in range(len(self.releases)):
+        """Return the codes of everybody's common values: those in all buckets of the person."""
+        n_values, times_present = len(self.sensitive_values), (self.buckets >= 0).sum(axis=0)
+        pairs = []
+        for u, bucket_of in enumerate(self.buckets):
             bucket, s, _ = self.values_in(u)
             start = np.searchsorted(bucket, np.arange(len(self.releases[u].buckets) + 1))
-            persons = np.flatnonzero(first == u)
-            of = self.buckets[u, persons]
+            persons = np.flatnonzero(bucket_of >= 0)
+            of = bucket_of[persons]
             width = start[of + 1] - start[of]
-            parts.append((np.repeat(persons, width), s[ranges(start[of], width)]))
-        q, s = (np.concatenate(part) for part in zip(*parts, strict=True))
-        is_possible = np.ones(len(q), dtype=bool)
-        for u in range(len(self.releases)):
-            bucket, value, _ = self.values_in(u)
-            inside, at = self.buckets[u, q] >= 0, self.buckets[u, q] * n_values + s
-            is_possible &= ~inside | np.isin(at, bucket * n_values + value)
-        if (nothing := np.bincount(q[is_possible], minlength=n) == 0).any():
+            pairs.append(np.repeat(persons, width) * n_values + s[ranges(start[of], width)])
+        pair, times = np.unique(np.concatenate(pairs), return_counts=True)
+        q, s = np.divmod(pair[times == times_present[pair // n_values]], n_values)
+        if (nothing := np.bincount(q, minlength=len(self.persons)) == 0).any():
             whom = int(nothing.argmax())
             where = ", ".join(self.bucket_name(u, b) for u, b in enumerate(self.buckets[:, whom]) if b >= 0)
             raise Infeasible(
                 f"the releases contradict each other: no value is in all buckets of {self.id} "
                 f"{join_names(self.persons[nothing])} ({where}); use a new pseudonym for a person whose value changes"
             )
-        order = np.lexsort((s[is_possible], q[is_possible]))
-        return {"q": q[is_possible][order], "s": s[is_possible][order]}
+        return {"q": q, "s": s}
 
     @cached_property
     def fewest_values(self) -> np.ndarray:

@@ -120,17 +120,9 @@ def _check_terms(view: View, name: str) -> None:
         if not isinstance(code, np.ndarray) or code.dtype.kind not in "iu" or code.min() < 0 or code.max() >= size:
             raise TableError(f"terms() of a {name} must number {role!r} from 0 to {size - 1}, as an array of integers")
     order = [*roles[2:], *FIRST]
-    if not _ascending([terms[role] for role in order]):
+    index = pd.MultiIndex.from_arrays([terms[role] for role in order])
+    if not (index.is_monotonic_increasing and index.is_unique):
         raise TableError(f"terms() of a {name} must give each term once, sorted by {', then '.join(order)}")
-
-
-def _ascending(keys: list[np.ndarray]) -> bool:
-    """Return whether tuples of keys, the first key being the primary one, are strictly ascending."""
-    less, same = np.zeros(max(len(keys[0]) - 1, 0), dtype=bool), np.ones(max(len(keys[0]) - 1, 0), dtype=bool)
-    for key in keys:
-        less |= same & (key[:-1] < key[1:])
-        same &= key[:-1] == key[1:]
-    return bool(less.all())
 
 
 def _check_table(space: Space, by: tuple[str, ...], counts: object, what: str) -> np.ndarray:

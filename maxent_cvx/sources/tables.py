@@ -398,15 +398,13 @@ class PublishedTable(Source):
         check_dataframe(original, "the original records")
         check_known(self.attributes, "column of the original records", list(original.columns))
         values = [record[name] for name in self.attributes]
-        is_hers = np.array([
-            all(is_total or label == value for is_total, label, value in zip(totals, labels, values, strict=True))
-            for totals, labels in zip(self.is_total, self._typed[list(self.attributes)].to_numpy(), strict=True)
-        ])  # fmt: skip
+        is_hers = (
+            self.is_total | (self._typed[list(self.attributes)].to_numpy() == np.array(values, dtype=object))
+        ).all(axis=1)
+        is_same = np.column_stack([original[name] == record[name] for name in self.attributes])
         typed = self._typed[count].astype(object).to_numpy(copy=True)
         for cell in np.flatnonzero(is_hers):
-            inside = np.ones(len(original), dtype=bool)
-            for name, value, is_total in zip(self.attributes, values, self.is_total[cell], strict=True):
-                inside &= is_total | np.asarray(original[name] == value)
+            inside = (self.is_total[cell] | is_same).all(axis=1)
             n, (low, high) = int(inside.sum()), self.cells.iloc[cell]
             if not low <= n <= high:
                 raise TableError(f"{self.label} does not match the original records, of which a cell has {n}")
