@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -25,7 +25,7 @@ from ..solvers.columns import SharedColumns, SplitMatrix
 from ..solvers.form import ClosedForm, Groups, LinearForm
 from ..solvers.modular import residues, residues_of_fraction
 from ..solvers.partitions import Part
-from ..solvers.sparse import canonical, compact, entry_rows, least_by_row, most_by_row, with_shared_ones
+from ..solvers.sparse import canonical, compact, entry_rows, least_by_row, most_by_row, stacked, with_shared_ones
 from ..sources.base import ConstraintGroup, Source, StoredSource, build_rows
 from ..sources.invariants import BucketInvariants
 from ..sources.statements import Statement
@@ -39,7 +39,6 @@ from ..terms.partitioned import (
     PartSpace,
     Pattern,
     PatternSpace,
-    described_as,
     joint_of,
 )
 from ..terms.people import People
@@ -297,8 +296,8 @@ class ColumnCollector:
         n_new = new.distinct.shape[1]
         of_term, pairs = pd.factorize(self.of_term.astype(np.int64) * n_new + new.of_term)
         old, added = np.divmod(pairs, max(n_new, 1))
-        stacked = sp.vstack([self.distinct[:, old], new.distinct[:, added]], format="csr")
-        self.distinct = compact(sp.csr_array(stacked))
+        both = sp.vstack([self.distinct[:, old], new.distinct[:, added]], format="csr")
+        self.distinct = compact(sp.csr_array(both))
         self.of_term, self._batch = of_term.astype(np.int32), []
 
 
@@ -334,24 +333,6 @@ def own_space(part: ReleasePart, marginals: GlobalMarginals) -> Space:
     return Space(part, People(people.names, people.q, people.unnamed[:n]), codes)
 
 
-def published_rows(part: ReleasePart, space: Space) -> tuple[sp.csr_array, np.ndarray]:
-    """Return the rows of :class:`maxent_cvx.BucketInvariants` over counts, in order, and their sides."""
-    n_qb, n_sb = part.n_qb, part.n_sb
-    q, s, b = (space.codes[role] for role in ("q", "s", "bucket"))
-    rows = np.concatenate([_entry(n_qb, q, b), n_qb.nnz + _entry(n_sb, s, b)]).astype(np.int32)
-    terms = np.tile(np.arange(len(space), dtype=np.int32), 2)
-    entries = np.ones(len(rows), dtype=bool), (rows, terms)
-    matrix = sp.csr_array(entries, shape=(n_qb.nnz + n_sb.nnz, len(space)))
-    matrix.data = np.ones(matrix.nnz)
-    return compact(matrix), np.concatenate([n_qb.data, n_sb.data]).astype(float)
-
-
-def _entry(table: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Return the positions of entries at given rows and columns, all of which must be stored."""
-    n = np.int64(table.shape[1])
-    return np.searchsorted(entry_rows(table) * n + table.indices, row * n + column)
-
-
 def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, np.ndarray]:
     """Return the groups of a partition's terms, and their global numbers: QI tuples, then named people."""
     q = space.codes["q"]
@@ -365,23 +346,6 @@ def groups_of(part: ReleasePart, space: Space, n_tuples: int) -> tuple[Groups, n
 
 
 T = TypeVar("T")
-
-
-class AllTuples(Exception):
-    """Signal that a source distinguishes every QI tuple; not raised to users."""
-
-
-@dataclass(frozen=True, eq=False)
-class CountingMarginals(GlobalMarginals):
-    """Marginals on the driver, which counts records with given values, and caches the counts for all partitions."""
-
-    whole: PartitionView = None  # type: ignore[assignment]  # all QI tuples; always passed
-    described: dict[Hashable, int] = field(default_factory=dict)
-
-    def records(self, given: Mapping[str, object] | None) -> int:
-        """Return the number of records with the given values in all partitions."""
-        mask = tuples_described(self.whole, given)
-        return self.described.setdefault(described_as(given), int(self.whole.records[mask].sum()))
 
 
 class PartitionedSpace:
@@ -469,13 +433,9 @@ class PartitionedSpace:
         def build(space: Space) -> ConstraintGroup:
             return build_rows(source, space, label)
 
-        try:
-            emitted, columns = self._evaluated(build)
-        except AllTuples:
-            patterns = PatternSpace.over(self._tuples, self.people)
-            with suppress(NoPattern):
-                return BroadcastSource.of_patterns(build(patterns), label, patterns.taken)
-            emitted, columns = self._evaluated(build, frozenset(self.release.qi))
+        emitted, columns, patterns = self._evaluated(build, over_patterns=True)
+        if patterns:
+            return BroadcastSource.of_patterns(emitted, label, patterns)
         if emitted.convex or emitted.parametric:
             kind = "a convex CVXPY constraint" if emitted.convex else "a CVXPY parameter"
             raise StatementError(
@@ -486,30 +446,32 @@ class PartitionedSpace:
 
     def columns_of(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
         """Return the attributes that a function of the space distinguishes, and count the marginals that it needs."""
-        try:
-            return self._evaluated(row)[1]
-        except AllTuples:
-            return self._evaluated(row, frozenset(self.release.qi))[1]
+        return self._evaluated(row)[1]
 
     def described_tuples(self, given: Mapping[str, object]) -> np.ndarray:
         """Return a mask of the QI tuples with the given values."""
         return tuples_described(self._tuples, given)
 
     def _evaluated(
-        self, function: Callable[[PartSpace], T], columns: frozenset[str] = frozenset()
-    ) -> tuple[T, frozenset[str]]:
-        """Return the value of a function of the space without terms, and the attributes that it distinguishes."""
+        self, function: Callable[[Any], T], over_patterns: bool = False
+    ) -> tuple[T, frozenset[str], Sequence[Pattern]]:
+        """Return the value of a function of the space without terms, and the attributes that it distinguishes.
+
+        If these are all attributes, the function may be evaluated over patterns instead, which are then returned, too.
+        """
+        columns: frozenset[str] = frozenset()
         while True:
-            known = self.marginals(columns)
-            counting = CountingMarginals(
-                known.combinations, known.named, self.described, known.names, known.of_name, self._tuples
-            )
+            counting = replace(self.marginals(columns), whole=self._tuples)
             try:
-                return function(PartSpace.around(self.empty, counting)), columns
+                return function(PartSpace.around(self.empty, counting)), columns, ()
             except MissingMarginal as needed:
                 columns |= needed.columns
-                if columns == set(self.release.qi):
-                    raise AllTuples from None
+            if over_patterns and columns == set(self.release.qi):
+                patterns = PatternSpace.over(self._tuples, self.people)
+                with suppress(NoPattern):
+                    value = function(patterns)
+                    if patterns.taken:
+                        return value, columns, patterns.taken
 
 
 def values_beside(part: ReleasePart, combinations: Combinations) -> np.ndarray:
@@ -569,7 +531,10 @@ def part_of_problem(
             "single Release"
         )
     space = own_space(part, marginals)
-    published, records = published_rows(part, space)
+    # The rows of BucketInvariants, in order, over counts of records.
+    marginals_of_buckets = [space.marginal([role, "bucket"]).matrix for role in ("q", "s")]
+    published = canonical(compact(stacked(marginals_of_buckets)))
+    records = np.concatenate([part.n_qb.data, part.n_sb.data]).astype(float)
     n, zeros, ones = len(records), np.zeros(len(records)), np.ones(len(records))
     form = LinearForm(
         SplitMatrix(with_shared_ones(published), raw.scaled(sizes)),

@@ -172,7 +172,7 @@ def subjects(
     view = space.view
     having = {name: choice for name, choice in given.items() if name in view.sensitive}
     of_tuples = {name: choice for name, choice in given.items() if name not in having}
-    space.axes.tell_apart(of_tuples)
+    space.view.tell_apart(of_tuples)
     tuples, people = space.described(of_tuples), space.records_described(of_tuples)
     mask = values_named(view, having) if having else view.inside
     terms = np.flatnonzero(tuples[space.codes["q"]] & mask[space.codes["s"]])

@@ -1086,7 +1086,7 @@ class ExpectedNumber(Event):
                 f"{self} is known, as {self.attribute!r} is a quasi-identifier; condition on a sensitive value, "
                 f"E({self.attribute!r}, given={{{view.sensitive[0]!r}: ...}})"
             )
-        space.axes.tell_apart(dict(self.given))  # the existence of such people is checked below
+        space.view.tell_apart(dict(self.given))  # the existence of such people is checked below
         event = Event(having or everybody, self.given - having, self.who)
         place, (_, unit) = event.exact(space)
         if not unit or (not having and view.inside.all()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -34,6 +34,7 @@ class Axes:
     def of(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Return the codes of the terms along a column or role, and the values that the codes stand for."""
         if name in self.view.axes:
+            self.view.tell_apart([name])
             return self.codes[name], self.view.axes[name][1]
         return self.of_column(name)
 
@@ -43,11 +44,9 @@ class Axes:
         axes = [self.of_column(column) for column in columns]
         return multi_index([values for _, values in axes], [codes[at] for codes, _ in axes], columns)
 
-    def tell_apart(self, names: Iterable[str]) -> None:
-        """Declare that rows depend on which combinations of these QI attributes occur; a whole view has them all."""
-
     def of_column(self, name: str) -> tuple[np.ndarray, pd.Index]:
         """Return the codes of the terms along a column, and its values."""
+        self.view.tell_apart([name])
         if name == "who" and len(self.people):
             return self.codes["who"], self.people.names.append(pd.Index([OTHERS], name="who"))
         for role, (columns, index) in self.view.axes.items():

@@ -25,8 +25,7 @@ from .._utils.errors import StatementError
 from .._utils.tables import choose, multi_index
 from ..releases.base import View
 from ..releases.partitioned import ReleasePart
-from .axes import Axes, as_names, group_rows, mark_tuples
-from .block import Block
+from .axes import group_rows, mark_tuples, tuples_described
 from .people import People
 from .space import Space
 
@@ -96,13 +95,18 @@ class GlobalMarginals:
 
     combinations: Combinations  # of the attributes that the source distinguishes
     named: Combinations  # the QI tuples of named people, with all attributes
-    described: Mapping[Hashable, int] = field(default_factory=dict)  # number of matching records, by `described_as`
+    described: dict[Hashable, int] = field(default_factory=dict)  # number of matching records, by `described_as`
     names: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object, name="who"))  # of named people
     of_name: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # their positions in `named`
+    whole: PartitionView | None = None  # all QI tuples, on the driver, which counts records for all partitions
 
     def records(self, given: Mapping[str, object] | None) -> int:
         """Return the number of records of the whole release that match a description."""
-        return self.described[described_as(given)]
+        described = described_as(given)
+        if self.whole is not None:
+            mask = tuples_described(self.whole, given)
+            self.described.setdefault(described, int(self.whole.records[mask].sum()))
+        return self.described[described]
 
 
 def described_as(given: Mapping[str, object] | None) -> Hashable:
@@ -160,13 +164,13 @@ class PartitionView(View):
     @property
     def quasi_identifiers(self) -> pd.MultiIndex:  # type: ignore[override]
         """All QI tuples; an error unless every QI tuple of the whole release is distinguished."""
-        self.need(self.qi)
+        self.tell_apart(self.qi)
         return self.tuples
 
     @property
     def n_q(self) -> np.ndarray:
         """Records of all QI tuples; an error unless every QI tuple of the whole release is distinguished."""
-        self.need(self.qi)
+        self.tell_apart(self.qi)
         return self.records
 
     @property
@@ -183,9 +187,12 @@ class PartitionView(View):
         """Not available: a partition does not contain the other buckets of the release."""
         raise StatementError(NO_BUCKETS)
 
-    def need(self, columns: tuple[str, ...] | list[str]) -> None:
-        """Check that combinations of values of some attributes are distinguished."""
-        if missing := set(columns) - set(self.marginals.combinations.columns):
+    def tell_apart(self, names: Iterable[str]) -> None:
+        """Check that the combinations of values of some columns or roles are distinguished."""
+        columns = {column for name in names for column in (self.qi if name == "q" else (name,))}
+        if columns & {"bucket", self.part.bucket}:
+            raise StatementError(NO_BUCKETS)
+        if missing := columns.intersection(self.qi).difference(self.marginals.combinations.columns):
             raise MissingMarginal(frozenset(missing))
 
     def terms(self) -> dict[str, np.ndarray]:
@@ -212,32 +219,6 @@ class PartitionView(View):
         return People(self.marginals.names, self.of_name, unnamed)
 
 
-class PartitionAxes(Axes):
-    """The axes of a partition, in which only distinguished attributes can be used in labels."""
-
-    view: PartitionView
-
-    def of(self, name: str) -> tuple[np.ndarray, pd.Index]:
-        """Return the codes of the terms along a column or role."""
-        self._check(name)
-        return super().of(name)
-
-    def of_column(self, name: str) -> tuple[np.ndarray, pd.Index]:
-        """Return the codes of the terms along a column."""
-        self._check(name)
-        return super().of_column(name)
-
-    def tell_apart(self, names: Iterable[str]) -> None:
-        """Check that combinations of values of some QI attributes are distinguished."""
-        self.view.need([name for name in names if name in self.view.qi])
-
-    def _check(self, name: str) -> None:
-        view = self.view
-        if name in ("bucket", view.part.bucket):
-            raise StatementError(NO_BUCKETS)
-        view.need([*view.qi] if name == "q" else [name] * (name in view.qi))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PartSpace(Space):
     """The terms of one partition, followed by those that represent the whole release, which are cut from all rows.
@@ -256,29 +237,9 @@ class PartSpace(Space):
         return cls(view, people, people.split(view.terms()) if len(people) else view.terms())
 
     @cached_property
-    def axes(self) -> Axes:
-        """The columns and roles by which terms are named."""
-        return PartitionAxes(self.view, self.people, self.codes)
-
-    @cached_property
     def n_own(self) -> int:
         """The number of terms of the partition, which come first."""
         return int(np.searchsorted(self.codes["bucket"], len(self.view.part.buckets)))
-
-    def marginal(self, by: str | Sequence[str]) -> Block:
-        """Sum the terms into P(by), one row per combination of values that can occur in the whole release."""
-        names = [column for name in as_names(by) for column in (self.view.qi if name == "q" else (name,))]
-        self.view.need([name for name in names if name in self.view.qi])
-        return super().marginal(names)
-
-    def described(self, given: Mapping[str, object] | None) -> np.ndarray:
-        """Mark the QI tuples that match a description; combinations match by their distinguished attributes."""
-        return self._described(given)[0]
-
-    def records_by(self, attribute: str, given: Mapping[str, object] | None = None) -> np.ndarray:
-        """Count the records of the whole release that match a description, by their value of a QI attribute."""
-        self.view.need([name for name in (attribute, *(given or {})) if name in self.view.qi])
-        return super().records_by(attribute, given)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
         records = self.view.marginals.records(given)

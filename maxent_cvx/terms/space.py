@@ -272,7 +272,7 @@ class Space(ReprMixin):
         >>> release.quasi_identifiers[space.described({"Gender": "female"})].to_list()
         [('female', 'college'), ('female', 'graduate'), ('female', 'junior')]
         """
-        return tuples_described(self.view, given)
+        return self._described(given)[0]
 
     def records_described(self, given: Mapping[str, object] | None) -> int:
         """Count the records that match a condition, n(given).
@@ -327,13 +327,14 @@ class Space(ReprMixin):
         """
         check_label(attribute, f"quasi-identifier of the {self.view.noun}", self.view.qi)
         codes, values = level_of(self.view.axes["q"][1], self.view.qi.index(attribute))
+        self.view.tell_apart([attribute, *(given or {})])
         matches = self.described(given)
         return np.bincount(codes[matches], self._records_of_tuples()[matches], len(values)).astype(np.int64)
 
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
         """Mark the QI tuples that match a description, and count their records."""
-        tuples = self.described(given)
-        return tuples, int(self._records_of_tuples()[tuples].sum())
+        tuples = tuples_described(self.view, given)
+        return tuples, int(self.view.n_q[tuples].sum())
 
     def _records_of_tuples(self) -> np.ndarray:
         """Return the number of records of each QI tuple."""
@@ -369,6 +370,7 @@ class Space(ReprMixin):
         ([2.0, 3.0, 2.0, 1.0, 2.0], ['Breast Cancer', 'Flu'])
         """
         names = as_names(by)
+        self.view.tell_apart(names)
         axes = [self.axes.of(name) for name in names]
         terms = np.arange(len(self))
         if "who" in names:
