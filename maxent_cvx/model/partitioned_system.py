@@ -29,7 +29,7 @@ from ..solvers.sparse import canonical, compact, entry_rows, least_by_row, most_
 from ..sources.base import ConstraintGroup, Source, StoredSource, build_rows
 from ..sources.invariants import BucketInvariants
 from ..sources.statements import Statement
-from ..terms.axes import tuples_described
+from ..terms.axes import group_rows, tuples_described
 from ..terms.partitioned import (
     Combinations,
     GlobalMarginals,
@@ -46,6 +46,10 @@ from ..terms.rows import Rows
 from ..terms.space import Space
 from .system import RowBlocks, scaled_form
 
+#: The maximum number of combinations of QI values that a source can distinguish. Every partition stores one term per
+#: combination and sensitive value, besides some hundreds of thousands of terms of its own.
+MOST_COMBINATIONS = 20_000
+
 #: Number of rows over patterns built at a time: a partition stores their terms until the columns are collected.
 AT_A_TIME = 50
 
@@ -60,16 +64,12 @@ class BroadcastSource(ConstraintGroup):
     patterns: tuple[Pattern, ...] = ()  # the sums P(Q, s) in its rows, if it was evaluated on the driver
 
     @classmethod
-    def of(cls, emitted: ConstraintGroup, label: str | None, columns: frozenset[str]) -> BroadcastSource:
-        """Return the source with the names and sides of the rows that it built on the driver."""
-        return cls(emitted.source, tuple(map(without_terms, emitted.rows)), label=label, columns=columns)
-
-    @classmethod
-    def of_patterns(cls, emitted: ConstraintGroup, label: str | None, patterns: Sequence[Pattern]) -> BroadcastSource:
-        """Return a source that was evaluated for all QI tuples, with its rows over the patterns that it uses."""
-        n = len(patterns)
-        rows = tuple(replace(block, matrix=sp.csr_array(block.matrix[:, :n]), view=None) for block in emitted.rows)
-        return cls(emitted.source, rows, label=label, patterns=tuple(patterns))
+    def of(
+        cls, emitted: ConstraintGroup, label: str | None, columns: frozenset[str], patterns: Sequence[Pattern]
+    ) -> BroadcastSource:
+        """Return the source with the names and sides of the rows that it built on the driver, over its patterns."""
+        rows = tuple(over_patterns(block, len(patterns)) for block in emitted.rows)
+        return cls(emitted.source, rows, label=label, columns=columns, patterns=tuple(patterns))
 
     @property
     def sent(self) -> BroadcastSource:
@@ -77,11 +77,6 @@ class BroadcastSource(ConstraintGroup):
         if not self.patterns:
             return self
         return replace(self, source=StoredSource(type(self.source).__name__, self.source.label, ()))
-
-    @property
-    def without_terms(self) -> BroadcastSource:
-        """The source as stored on the driver while partitions build rows."""
-        return replace(self, rows=tuple(map(without_terms, self.rows)), patterns=())
 
     def named(self, label: str) -> BroadcastSource:
         """Return a copy whose rows are labelled by `label`."""
@@ -137,9 +132,9 @@ class BroadcastSource(ConstraintGroup):
         )
 
 
-def without_terms(rows: Rows) -> Rows:
-    """Return the rows without coefficients: names, sides and costs."""
-    return replace(rows, matrix=sp.csr_array((len(rows), 0)), typed=None, view=None)
+def over_patterns(rows: Rows, n: int) -> Rows:
+    """Return the rows with the coefficients of n patterns only; without any, with names, sides and costs."""
+    return replace(rows, matrix=sp.csr_array(rows.matrix[:, :n]), typed=None, view=None)
 
 
 def _same_labels(first: pd.Index | None, second: pd.Index | None) -> bool:
@@ -381,43 +376,42 @@ class PartitionedSpace:
     def _tuples(self) -> PartitionView:
         """All QI tuples with their numbers of records, but no terms."""
         release = self.release
-        empty = Combinations(
-            release.qi, np.empty((0, len(release.qi)), dtype=np.int64), np.empty(0, dtype=np.int64),
-            np.empty((0, len(release.sensitive_values)), dtype=bool),
-        )  # fmt: skip
         nowhere = np.empty(0, dtype=np.int64)
+        empty = self._combined(release.qi, nowhere, nowhere)
         marginals = GlobalMarginals(empty, empty)
         return PartitionView(self.empty, marginals, release.quasi_identifiers, release.n_q, nowhere, nowhere)
 
     @cached_property
     def named(self) -> Combinations:
         """The QI tuples of named people."""
-        release = self.release
         numbers = np.unique(self.people.q)
-        codes = np.column_stack([np.asarray(codes)[numbers] for codes in release.quasi_identifiers.codes])
-        combinations = Combinations(
-            release.qi, codes.astype(np.int64), release.n_q[numbers], np.ones((len(numbers), 1), dtype=bool)
-        )
-        return self._with_values(combinations)
+        return self._combined(self.release.qi, numbers, self.release.n_q[numbers])
 
     def combinations(self, columns: frozenset[str]) -> Combinations:
         """Return the combinations of values of QI attributes in all partitions, cached by set of attributes."""
         if columns not in self._combinations:
-            release = self.release
-            counted = Combinations.counted(
-                columns, release.quasi_identifiers, release.n_q, len(release.sensitive_values)
-            )
-            self._combinations[columns] = self._with_values(counted) if columns else counted
+            ordered = [name for name in self.release.qi if name in columns]
+            of_tuple, first = group_rows(self.release.quasi_identifiers, ordered)
+            if len(first) > MOST_COMBINATIONS:
+                raise StatementError(
+                    f"rows by {', '.join(ordered)} cannot be divided among partitions: {len(first):,} combinations of "
+                    f"values occur, but at most {MOST_COMBINATIONS:,} are supported; use fewer attributes"
+                )
+            n = np.bincount(of_tuple, self.release.n_q, len(first)).astype(np.int64)
+            self._combinations[columns] = self._combined(ordered, first, n)
         return self._combinations[columns]
 
-    def _with_values(self, combinations: Combinations) -> Combinations:
-        """Find the values that share a bucket with each combination, in any partition."""
-        if not len(combinations.codes):
-            values = np.empty((0, len(self.release.sensitive_values)), dtype=bool)
-        else:
-            marks = self.executor.map(values_beside, self.parts, common=(combinations,))
-            values = self.executor.reduce(np.logical_or.reduce, marks)
-        return Combinations(combinations.columns, combinations.codes, combinations.records, values)
+    def _combined(self, columns: Sequence[str], tuples: np.ndarray, records: np.ndarray) -> Combinations:
+        """Return the combinations of some QI tuples, and the values beside each in the buckets of any partition."""
+        all_codes = self.release.quasi_identifiers.codes
+        codes = [np.asarray(all_codes[self.release.qi.index(column)])[tuples] for column in columns]
+        by_tuple = np.array(codes, dtype=np.int64).reshape(len(columns), len(tuples)).T
+        values = np.ones((len(tuples), len(self.release.sensitive_values)), dtype=bool)
+        combinations = Combinations(tuple(columns), by_tuple, records, values)
+        if not values.size or not columns:
+            return combinations
+        marks = self.executor.map(values_beside, self.parts, common=(combinations,))
+        return replace(combinations, values=self.executor.reduce(np.logical_or.reduce, marks))
 
     def marginals(self, columns: frozenset[str]) -> GlobalMarginals:
         """Return the global marginals that partitions need for a source that distinguishes these attributes."""
@@ -434,15 +428,13 @@ class PartitionedSpace:
             return build_rows(source, space, label)
 
         emitted, columns, patterns = self._evaluated(build, over_patterns=True)
-        if patterns:
-            return BroadcastSource.of_patterns(emitted, label, patterns)
         if emitted.convex or emitted.parametric:
             kind = "a convex CVXPY constraint" if emitted.convex else "a CVXPY parameter"
             raise StatementError(
                 f"{label or source.label!r} cannot be divided among partitions: it contains {kind}; use linear rows and "
                 "numbers, or solve the release in memory"
             )
-        return BroadcastSource.of(emitted, label, columns)
+        return BroadcastSource.of(emitted, label, columns, patterns)
 
     def columns_of(self, row: Callable[[PartSpace], Any]) -> frozenset[str]:
         """Return the attributes that a function of the space distinguishes, and count the marginals that it needs."""
@@ -471,7 +463,7 @@ class PartitionedSpace:
                 with suppress(NoPattern):
                     value = function(patterns)
                     if patterns.taken:
-                        return value, columns, patterns.taken
+                        return value, frozenset(), patterns.taken
 
 
 def values_beside(part: ReleasePart, combinations: Combinations) -> np.ndarray:
@@ -502,8 +494,7 @@ def partitioned_problem(
         whole.executor.gather(map_(check_divisible, whole.parts[:1], common=(of_users, around)))
     raw = map_(emitted_columns, whole.parts, common=([source.sent for source in sources], around, order))
     sizes = reduce(larger, map_(RawColumns.sizes, raw))
-    rows = [source.without_terms for source in sources]
-    shared = shared_form(rows[: len(facts)], rows[len(facts) :], sizes, whole.release.n_records)
+    shared = shared_form(facts, knowledge, sizes, whole.release.n_records)
     n_tuples = len(whole.release.quasi_identifiers)
     common = (replace(shared, origin=None), sizes, around[frozenset()], n_tuples)
     return PartitionedProblem(map_(part_of_problem, whole.parts, raw, common=common), shared)
@@ -513,7 +504,9 @@ def shared_form(
     facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource], sizes: Sizes, n_records: int
 ) -> LinearForm:
     """Return the shared rows without terms, as :func:`~maxent_cvx.model.system.assemble_system` does in memory."""
-    first, known = ([rows for group in groups for rows in group.rows] for groups in (facts, knowledge))
+    first, known = (
+        [over_patterns(rows, 0) for source in sources for rows in source.rows] for sources in (facts, knowledge)
+    )
     known.sort(key=lambda rows: rows.penalty is not None)
     blocks = RowBlocks([*first, *known], len(first))
     matrix = SplitMatrix(sp.csr_array((0, 0)), SharedColumns(sp.csr_array((len(sizes.most), 0))))

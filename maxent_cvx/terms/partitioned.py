@@ -25,13 +25,9 @@ from .._utils.errors import StatementError
 from .._utils.tables import choose, multi_index
 from ..releases.base import View
 from ..releases.partitioned import ReleasePart
-from .axes import group_rows, mark_tuples, tuples_described
+from .axes import mark_tuples, tuples_described
 from .people import People
 from .space import Space
-
-#: The maximum number of combinations of QI values that a source can distinguish. Every partition stores one term per
-#: combination and sensitive value, besides some hundreds of thousands of terms of its own.
-MOST_COMBINATIONS = 20_000
 
 NO_BUCKETS = "rows about single buckets cannot be divided among partitions; use rows about people, by quasi-identifiers"
 
@@ -69,24 +65,6 @@ class Combinations:
         for column, code in zip(self.columns, self.codes.T, strict=True):
             codes[like.names.index(column)] = code
         return multi_index(like.levels, codes, list(like.names))
-
-    @classmethod
-    def counted(
-        cls, columns: frozenset[str], tuples: pd.MultiIndex, records: np.ndarray, n_values: int
-    ) -> Combinations:
-        """Count the records of every combination that occurs; raise an error if there are too many."""
-        ordered = [str(name) for name in tuples.names if name in columns]
-        of_tuple, first = group_rows(tuples, ordered)
-        if len(first) > MOST_COMBINATIONS:
-            raise StatementError(
-                f"rows by {', '.join(ordered)} cannot be divided among partitions: {len(first):,} combinations of "
-                f"values occur, but at most {MOST_COMBINATIONS:,} are supported; use fewer attributes"
-            )
-        codes = np.empty((len(first), len(ordered)), dtype=np.int64)
-        for i, column in enumerate(ordered):
-            codes[:, i] = np.asarray(tuples.codes[tuples.names.index(column)])[first]
-        n = np.bincount(of_tuple, records, len(first)).astype(np.int64)
-        return cls(tuple(ordered), codes, n, np.ones((len(first), n_values), dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)

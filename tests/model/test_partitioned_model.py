@@ -15,9 +15,9 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import E, P, measures
 from maxent_cvx._utils import parallel
+from maxent_cvx.model import partitioned_system
 from maxent_cvx.model.partitioned_system import own_space
 from maxent_cvx.releases.partitioned import divided
-from maxent_cvx.terms import partitioned as terms
 from support.helpers import refused
 from support.knowledge import KNOWLEDGE, KNOWLEDGE_ABOUT_PEOPLE, SCORES
 from support.parts import QI, in_memory, in_parts, published, random_records, some_people, whole_of
@@ -213,7 +213,7 @@ def test_sources_that_depend_on_the_partition_are_errors() -> None:
 
 def test_too_many_combinations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels for too many combinations of values are an error; statements and mined associations are not."""
-    monkeypatch.setattr(terms, "MOST_COMBINATIONS", 5)
+    monkeypatch.setattr(partitioned_system, "MOST_COMBINATIONS", 5)
     parts = model().add(P("flu", given={"g": "m", "d": "a", "age": 20}) <= 0.9)
     with pytest.raises(mx.StatementError):
         parts.add(lambda space: space.conditional("s", given=["d", "age"]) <= 0.9)
