@@ -428,7 +428,7 @@ class PartitionedSpace:
             return build_rows(source, space, label)
 
         emitted, columns, patterns = self._evaluated(build, over_patterns=True)
-        if emitted.convex or emitted.parametric:
+        if emitted.convex or emitted.values:
             kind = "a convex CVXPY constraint" if emitted.convex else "a CVXPY parameter"
             raise StatementError(
                 f"{label or source.label!r} cannot be divided among partitions: it contains {kind}; use linear rows and "

@@ -206,15 +206,15 @@ class KnowledgeBase:
     @cached_property
     def parametric(self) -> tuple[str, ...]:
         """The labels of groups that depend on CVXPY parameters."""
-        return tuple(label for label, group in self.groups.items() if group.parametric)
+        return tuple(label for label, group in self.groups.items() if group.values is not None)
 
     def at_parameters(self) -> KnowledgeBase:
         """Return a copy at the current values of CVXPY parameters, or self if none has changed."""
-        now = {label: self.groups[label].at_parameters() for label in self.parametric}
+        now = {label: self.groups[label].at_parameters(self.space, label) for label in self.parametric}
         if all(group is self.groups[label] for label, group in now.items()):
             return self
         base = replace(self, groups={**self.groups, **now})
-        if "program" in vars(self) and all(group.states_parameters for group in now.values()):
+        if "program" in vars(self) and all("_stated" in vars(group) for group in now.values()):
             vars(base)["program"] = self.program
         return base
 
@@ -223,7 +223,7 @@ class KnowledgeBase:
         if not self.parametric:
             return self
         self.posed  # noqa: B018 - derived once, for self and the copy
-        fixed = {label: replace(self.groups[label], parametric=()) for label in self.parametric}
+        fixed = {label: replace(self.groups[label], values=None) for label in self.parametric}
         twin = replace(self, groups={**self.groups, **fixed})
         vars(twin).update({name: value for name, value in vars(self).items() if name in ("form", "posed", "program")})
         return twin

@@ -23,8 +23,8 @@ import functools
 import inspect
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,7 @@ import numpy as np
 from .._utils.errors import StatementError, short_repr
 from .._utils.formatting import ReprMixin
 from ..terms.rows import Rows
-from .cvxpy_constraints import Parametric, Piece, cost_of, parametric_constraint, read_constraint, stated
+from .cvxpy_constraints import Piece, cost_of, read_again, read_constraint, stated, values_of
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -191,8 +191,13 @@ class Source(ReprMixin, ABC):
         """Return the source as it would be published without the record at a position; typed knowledge is the same."""
         return self
 
-    def _parametric(self, label: str, block: int, space: Space) -> Parametric | None:
-        """Describe how the sides of the row depend on CVXPY parameters; None if they do not."""
+    @property
+    def _parameters(self) -> Sequence[Any]:
+        """The CVXPY parameters on which the rows depend."""
+        return ()
+
+    def _side(self, space: Space) -> Any:
+        """Return the CVXPY expression of the only finite side of the rows, if parameters are in this side alone."""
         return None
 
     def __repr__(self) -> str:
@@ -268,43 +273,50 @@ class ConstraintGroup:
     source: Source
     rows: tuple[Rows, ...]
     convex: tuple[Any, ...] = ()  # convex CVXPY constraints that are not affine
-    parametric: tuple[Parametric, ...] = ()  # the blocks of rows that depend on CVXPY parameters
-    # The CVXPY constraints that were converted to rows, each with the number of its block of rows.
-    written: tuple[tuple[Any, int], ...] = ()
+    # By the number of a block of rows, the CVXPY constraint or the statement with CVXPY parameters that it was read from.
+    origins: Mapping[int, Any] = field(default_factory=dict)
+    values: tuple[np.ndarray, ...] | None = None  # of the parameters of `origins`; None if nothing follows parameters
 
     @property
     def n_rows(self) -> int:
         """The number of linear rows."""
         return sum(map(len, self.rows))
 
-    def at_parameters(self) -> ConstraintGroup:
-        """Return a copy at the current values of CVXPY parameters; the group itself if they have not changed."""
-        rows, parametric = self.rows, []
-        for dependence in self.parametric:
-            now, rows = dependence.at_parameters(rows)
-            parametric.append(now)
-        if rows is self.rows:
+    def at_parameters(self, space: Space, label: str) -> ConstraintGroup:
+        """Return a copy at the current values of CVXPY parameters; the group itself if no row has changed."""
+        for constraint in self.convex:
+            values_of(constraint.parameters(), label)
+        values = values_of(_parameters(self.origins.values()), label)
+        if all(map(np.array_equal, values, self.values or ())):
             return self
-        group = replace(self, rows=rows, parametric=tuple(parametric))
-        if self.states_parameters:
+        rows = list(self.rows)
+        for block, origin in self.origins.items():
+            if isinstance(origin, Source):
+                now: Any = next(iter(origin.rows(space)))
+                rows[block] = replace(now, label=rows[block].label)
+            elif origin.parameters():
+                rows[block] = read_again(origin, rows[block], space, label)
+        group = replace(self, rows=tuple(rows), values=values)
+        sides = [self._side(block, space) for block, origin in self.origins.items() if isinstance(origin, Source)]
+        if all(side is not None for side in sides):  # the stated constraints contain all parameters, and remain valid
             vars(group).update({name: vars(self)[name] for name in ("_stated", "_costs") if name in vars(self)})
         return group
 
-    @property
-    def states_parameters(self) -> bool:
-        """Whether the stated CVXPY constraints contain all parameters, so that they remain valid for other values."""
-        written = {block for _, block in self.written}
-        return all(one.side is not None or one.at_values is None or one.block in written for one in self.parametric)
+    def _side(self, block: int, space: Space) -> Any:
+        """Return the CVXPY expression of the side of a block with parameters, if there is one."""
+        origin = self.origins.get(block)
+        return origin._side(space) if isinstance(origin, Source) else None
 
     def stated(self, space: Space, label: str) -> list[Piece]:
         """Return the hard rows and convex constraints as CVXPY constraints; the same objects in every call."""
         if "_stated" not in vars(self):
-            pieces, sides = [], {dependence.block: dependence.side for dependence in self.parametric}
-            written = {block: constraint for constraint, block in self.written}
+            pieces = []
             for block, rows in enumerate(self.rows):
                 if rows.penalty is None:
                     unit = space.n_records if self.source._counts_records else 1
-                    pieces += stated(rows, space, block, written.get(block), sides.get(block), unit)
+                    origin = self.origins.get(block)
+                    written = None if isinstance(origin, Source) else origin
+                    pieces += stated(rows, space, block, written, self._side(block, space), unit)
             pieces += [Piece(constraint) for constraint in self.convex]
             for piece in pieces:
                 piece.constraint.set_label(label)
@@ -314,9 +326,8 @@ class ConstraintGroup:
     def costs(self, space: Space, label: str) -> list[cp.Expression]:
         """Return the costs of the soft rows, in nats, labelled; the same objects in every call."""
         if "_costs" not in vars(self):
-            sides = {dependence.block: dependence.side for dependence in self.parametric}
             vars(self)["_costs"] = [
-                cost_of(rows, space, sides.get(block)).set_label(label)
+                cost_of(rows, space, self._side(block, space)).set_label(label)
                 for block, rows in enumerate(self.rows)
                 if rows.penalty is not None
             ]
@@ -353,17 +364,22 @@ class ConstraintGroup:
 
     def says_the_same(self, other: ConstraintGroup) -> bool:
         """Return whether the other group has exactly the same rows."""
-        if self.convex or other.convex or self.parametric or other.parametric or len(self.rows) != len(other.rows):
+        if self.convex or other.convex or self.values or other.values or len(self.rows) != len(other.rows):
             return False
         return all(rows.same_as(other_rows) for rows, other_rows in zip(self.rows, other.rows, strict=True))
+
+
+def _parameters(origins: Iterable[Any]) -> list[Any]:
+    """Return the CVXPY parameters of statements and constraints."""
+    several = (origin._parameters if isinstance(origin, Source) else origin.parameters() for origin in origins)
+    return list(itertools.chain(*several))
 
 
 def build_rows(source: Source, space: Space, label: str | None = None) -> ConstraintGroup:
     """Build the rows of a source over a space, named by the label of the user if there is one."""
     rows: list[Rows] = []
     convex: list[Any] = []
-    parametric: list[Parametric] = []
-    written: list[tuple[Any, int]] = []
+    origins: dict[int, Any] = {}
     name = label or source.label
     for built in as_list(source.rows(space), name):
         if isinstance(built, Rows):
@@ -372,24 +388,24 @@ def build_rows(source: Source, space: Space, label: str | None = None) -> Constr
                     f"{name!r} returns rows over the {built.matrix.shape[1]} terms of another view, but the model has "
                     f"{len(space)} terms; build rows from this model's space"
                 )
-            if (dependence := source._parametric(name, len(rows), space)) is not None:
-                parametric.append(dependence)
+            if source._parameters:
+                origins[len(rows)] = source
             rows.append(built if label is None else replace(built, label=label))
         elif isinstance(built, Source):  # such as P(...) <= 0.3, returned by a function
             inner = build_rows(built, space, label)
-            parametric += [replace(dependence, block=dependence.block + len(rows)) for dependence in inner.parametric]
-            written += [(constraint, block + len(rows)) for constraint, block in inner.written]
+            origins |= {block + len(rows): origin for block, origin in inner.origins.items()}
             rows += inner.rows
             convex += inner.convex
         else:
             curved, linear = read_constraint(built, space, name)
-            if (dependence := parametric_constraint(built, space, name, len(rows))) is not None:
-                parametric.append(dependence)
             if curved is None:
-                written.append((built, len(rows)))
+                origins[len(rows)] = built
             convex += [] if curved is None else [curved]
             rows += [] if linear is None else [linear]
-    group = ConstraintGroup(source, tuple(rows), tuple(convex), tuple(parametric), tuple(written))
+    parameters = _parameters(origins.values())
+    follows = parameters or any(constraint.parameters() for constraint in convex)
+    values = values_of(parameters, name) if follows else None
+    group = ConstraintGroup(source, tuple(rows), tuple(convex), origins, values)
     # Two sources of a user-defined class with different parameters may have rows about the same probabilities, so the
     # names of their rows include the source's label.
     return (group if label is not None or names_its_rows(source) else group.named(name)).numbered(name)

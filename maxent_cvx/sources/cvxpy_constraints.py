@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
@@ -20,29 +20,6 @@ from .._utils.errors import BadProbability, StatementError
 from ..solvers.backends import RELATE, by_relation, cost_of_missing, linearise, value_at
 from ..terms.rows import Rows, rounded_to_integers
 from ..terms.space import Space
-
-# Rows that depend on CVXPY parameters: when a parameter changes, only they are read again.
-
-
-@dataclass(frozen=True, eq=False)
-class Parametric:
-    """One block of rows, as a function of parameters."""
-
-    label: str  # label of the source with the parameters, for messages
-    parameters: Sequence[Any]
-    values: tuple[np.ndarray, ...]  # values of the parameters when the rows were read
-    at_values: Callable[[Rows], Rows] | None
-    block: int  # number of the block among those of the source
-    side: Any = None  # the CVXPY expression of the finite side of a single row, if that side is a parameter
-
-    def at_parameters(self, rows: tuple[Rows, ...]) -> tuple[Parametric, tuple[Rows, ...]]:
-        """Read the rows of a source again; return the same objects if no value has changed."""
-        values = values_of(self.parameters, self.label)
-        if self.at_values is None or all(map(np.array_equal, values, self.values)):
-            return self, rows
-        now = self.at_values(rows[self.block])
-        changed = (*rows[: self.block], now, *rows[self.block + 1 :])
-        return replace(self, values=values), changed
 
 
 def values_of(parameters: Sequence[Any], label: str) -> tuple[np.ndarray, ...]:
@@ -294,33 +271,23 @@ def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple
     return left <= right, Rows(matrix * space.n_records, -constant, -constant, label)
 
 
-def parametric_constraint(constraint: Any, space: Space, label: str, block: int) -> Parametric | None:
-    """Describe how the rows of a constraint depend on its parameters; None if it has none."""
+def read_again(constraint: Any, rows: Rows, space: Space, label: str) -> Rows:
+    """Read the rows of a constraint at other values of its parameters."""
     # If the constraint is jointly affine in terms and parameters, the matrix of its rows is constant, and only their
     # sides are computed again, from the expression at x = 0. Otherwise, all of it is read again.
     import cvxpy as cp
 
-    if not (parameters := constraint.parameters()):
-        return None
-    values = values_of(parameters, label)
-    if not constraint.expr.is_affine() and affine_pieces(constraint.expr) is None:
-        return Parametric(label, parameters, values, None, block)
-    as_variables = {id(parameter): cp.Variable(parameter.shape) for parameter in parameters}
-    keeps_matrix = constraint.expr.tree_copy(id_objects=as_variables).is_affine()
-
-    def at_values(rows: Rows) -> Rows:
-        if keeps_matrix:
-            constant = value_at(constraint.expr, space.counts, np.zeros(len(space)))
-            low, high = _sides(constraint, _orientation(constraint) * constant)
-            return replace(rows, low=low, high=high)
-        _, now = read_constraint(constraint, space, rows.label)
-        if now is None:
-            raise StatementError(
-                f"{label!r} has a different form at the new values of its parameters; remove it and add it again"
-            )
-        return now
-
-    return Parametric(label, parameters, values, at_values, block)
+    as_variables = {id(parameter): cp.Variable(parameter.shape) for parameter in constraint.parameters()}
+    if constraint.expr.tree_copy(id_objects=as_variables).is_affine():
+        constant = value_at(constraint.expr, space.counts, np.zeros(len(space)))
+        low, high = _sides(constraint, _orientation(constraint) * constant)
+        return replace(rows, low=low, high=high)
+    _, now = read_constraint(constraint, space, rows.label)
+    if now is None:
+        raise StatementError(
+            f"{label!r} has a different form at the new values of its parameters; remove it and add it again"
+        )
+    return now
 
 
 def _check_finite(constraint: Any, label: str) -> None:

@@ -40,7 +40,7 @@ from ..solvers.sparse import compact
 from ..terms.axes import refuse_exact_values_in_cells, values_named
 from ..terms.rows import AbsoluteValue, NonStrict, Penalty, Rows
 from .base import Source
-from .cvxpy_constraints import Parametric, values_of
+from .cvxpy_constraints import values_of
 
 if TYPE_CHECKING:
     from ..terms.space import Space
@@ -1161,16 +1161,22 @@ class ParametricStatement(Source):
     def identity(self) -> Hashable:
         """The expression, the relation, the value with its parameters, and the cost."""
         terms = frozenset(self.left.terms.items()), self.left.constant
-        return terms, self.relation, str(self.value), tuple(parameter.id for parameter in self.parameters), self.penalty
+        return (
+            terms,
+            self.relation,
+            str(self.value),
+            tuple(parameter.id for parameter in self._parameters),
+            self.penalty,
+        )
 
     @property
-    def parameters(self) -> list[Any]:
+    def _parameters(self) -> list[Any]:
         """The parameters of the value."""
         return self.value.parameters()
 
     def now(self) -> Statement:
         """Return the statement at the current values of the parameters."""
-        values_of(self.parameters, self.label)  # raises if a parameter has no value
+        values_of(self._parameters, self.label)  # raises if a parameter has no value
         value = float(self.value.value)
         if self.penalty is None:
             return self.left._state(value, self.relation)
@@ -1182,22 +1188,11 @@ class ParametricStatement(Source):
         _check_cost(self, penalty)
         return ParametricStatement(self.left, self.relation, self.value, penalty)
 
-    def _parametric(self, label: str, block: int, space: Space) -> Parametric:
-        """Describe how the row depends on the parameters: by its sides, or, for a mean equal to c, as (x - c) p = 0."""
-
-        def at_values(rows: Rows) -> Rows:
-            now = self.now()
-            return replace(rows, low=np.array([now.low]), high=np.array([now.high]))
-
-        def quotient(rows: Rows) -> Rows:
-            (now,) = self.rows(space)
-            return replace(now, label=rows.label)
-
-        values, now = values_of(self.parameters, label), self.now()
-        if any(isinstance(event, ExpectedNumber) and event.is_ratio(space) for event, _ in now.terms):
-            return Parametric(label, self.parameters, values, quotient, block)
-        shift = (now.low if math.isfinite(now.low) else now.high) - float(self.value.value)  # constants on the left
-        return Parametric(label, self.parameters, values, at_values, block, self.value + shift)
+    def _side(self, space: Space) -> Any:
+        """Return the CVXPY expression of the side; None for a mean equal to c, whose row is (x - c) p = 0."""
+        if any(isinstance(event, ExpectedNumber) and event.is_ratio(space) for event in self.left.terms):
+            return None
+        return self.value + (0.0 - self.left.constant)
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Yield the row of the statement at the current values of the parameters."""
