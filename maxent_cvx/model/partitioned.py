@@ -61,6 +61,8 @@ from .partitioned_system import (
 from .posterior import NOBODY_NAMED, counts_by_value, entropy_of, expression_of, value_of
 from .system import KnowledgeBase
 
+T = TypeVar("T")
+
 
 def numbers_of_tuples(chosen: object, qi: Sequence[str], tuples: pd.MultiIndex) -> np.ndarray:
     """Return the positions, among all QI tuples, of the tuples in a table, an index or a list."""
@@ -104,34 +106,33 @@ def expectation_in(
     return (row(space) @ counts) / space.n_records
 
 
-def table_of(part: ReleasePart, point: PointPart, marginals: GlobalMarginals, numbers: np.ndarray) -> np.ndarray:
-    """Return the contribution of a partition to N P(q, s), records, of QI tuples with ascending global numbers."""
-    space, n = own_space(part, marginals), len(numbers)
+def in_own_space(
+    part: ReleasePart, point: PointPart, marginals: GlobalMarginals, function: Callable[..., T], *arguments: Any
+) -> T:
+    """Return a function of the space and the counts of a partition."""
+    return function(own_space(part, marginals), point.counts, *arguments)
+
+
+def table_of(space: Space, counts: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return N P(q, s), records, of QI tuples with ascending global numbers."""
+    part, n = cast("ReleasePart", space.view), len(numbers)
     at = np.searchsorted(numbers, part.q_numbers)
     place = np.where(numbers[np.minimum(at, n - 1)] == part.q_numbers, at, n)  # n: tuples not requested
-    return counts_by_value(space, point.counts, place[space.codes["q"]], n + 1)[:n]
+    return counts_by_value(space, counts, place[space.codes["q"]], n + 1)[:n]
 
 
-def people_in(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
-    """Return the contribution of a partition to N P(i, s), records, of all named people."""
-    space, n = own_space(part, marginals), len(marginals.names)
-    return counts_by_value(space, point.counts, space.codes["who"], n + 1)[:n]
+def people_in(space: Space, counts: np.ndarray) -> np.ndarray:
+    """Return N P(i, s), records, of all named people."""
+    return counts_by_value(space, counts, space.codes["who"], len(space.people) + 1)[:-1]
 
 
-def entropy_in(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> np.ndarray:
-    """Return the contribution of a partition to the entropy, nats."""
-    return np.array(entropy_of(own_space(part, marginals), point.counts))
-
-
-def terms_table(part: ReleasePart, point: PointPart, marginals: GlobalMarginals) -> pd.DataFrame:
-    """Return the terms of a partition as a table: labels, expected records, and probability."""
-    space = own_space(part, marginals)
+def terms_table(space: Space, counts: np.ndarray) -> pd.DataFrame:
+    """Return the terms as a table: labels, expected records, and probability."""
     axes: Mapping[str, tuple[np.ndarray, pd.Index]] = {
-        column: space.axes.of_column(column) for column in [*["who"][: len(space.people)], *part.columns]
+        column: space.axes.of_column(column) for column in [*["who"][: len(space.people)], *space.view.columns]
     }
     labels = {column: _column(codes, values) for column, (codes, values) in axes.items()}
-    records, name = point.counts, space.term
-    return pd.DataFrame({**labels, f"N {name}": records, name: records / space.n_records})
+    return pd.DataFrame({**labels, f"N {space.term}": counts, space.term: counts / space.n_records})
 
 
 def _column(codes: np.ndarray, values: pd.Index) -> Any:
@@ -155,14 +156,12 @@ class GroupTable(NamedTuple):
     counts: sp.csr_array  # N P(group, s), shape (groups, sensitive values)
 
 
-def tables_of(
-    part: ReleasePart, point: PointPart, marginals: GlobalMarginals, n_tuples: int, edges: np.ndarray
-) -> list[GroupTable]:
+def tables_of(space: Space, counts: np.ndarray, n_tuples: int, edges: np.ndarray) -> list[GroupTable]:
     """Return the contributions of a partition to all ranges of groups."""
-    space = own_space(part, marginals)
+    part = cast("ReleasePart", space.view)
     groups, numbers = groups_of(part, space, n_tuples)
     order = np.argsort(numbers, kind="stable")
-    entries = point.counts, (np.argsort(order)[groups.of_term], space.codes["s"])
+    entries = counts, (np.argsort(order)[groups.of_term], space.codes["s"])
     table = sp.csr_array(entries, shape=(len(numbers), len(part.sensitive_values)))
     numbers, records = numbers[order], groups.records[order]
     ends = np.searchsorted(numbers, edges)
@@ -251,7 +250,7 @@ def write_part(part: ReleasePart, point: PointPart, file: Path, marginals: Globa
     """Write the terms of one partition."""
     import pyarrow as pa
 
-    table = terms_table(part, point, marginals)
+    table = in_own_space(part, point, marginals, terms_table)
     try:
         table.to_parquet(file, index=False)
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -259,9 +258,6 @@ def write_part(part: ReleasePart, point: PointPart, file: Path, marginals: Globa
             f"Parquet cannot store the labels of the release: {' '.join(str(error).split())}; before making the "
             "release, convert the column to text, or to numbers of one type"
         ) from error
-
-
-T = TypeVar("T")
 
 
 class PartitionedPosterior(ReprMixin):
@@ -440,7 +436,7 @@ class PartitionedPosterior(ReprMixin):
     @cached_property
     def entropy(self) -> float:
         """H(Q, S, B) = -sum P(q, s, b) log P(q, s, b), nats, as in :class:`maxent_cvx.Posterior`."""
-        return float(self._sum(entropy_in))
+        return float(self._sum(entropy_of))
 
     def reduce(self, measure: Callable[[np.ndarray, np.ndarray, np.ndarray], T], combine: Callable[[list[T]], T]) -> T:
         """Measure P(s | .) of all distinguishable groups of people, block by block, in the partitions.
@@ -627,16 +623,18 @@ class PartitionedPosterior(ReprMixin):
 
     def _expectation(self, row: Callable[[Space], sp.csr_array]) -> float:
         """Return the value of a linear expression of p, given a function from a space to its coefficients."""
-        return float(self._sum(expectation_in, row, columns=self._whole.columns_of(row)).sum())
+        common = self._whole.marginals(self._whole.columns_of(row)), row
+        shares = self._executor.map(expectation_in, self._parts, self._points, common=common)
+        return float(self._executor.reduce(added, shares).sum())
 
-    def _map(self, function: Callable[..., Any], *common: Any, columns: frozenset[str] = frozenset()) -> list[Any]:
-        """Map a function of a partition, its answer, and global marginals over partitions, and return handles."""
-        marginals = self._whole.marginals(columns)
-        return self._executor.map(function, self._parts, self._points, common=(marginals, *common))
+    def _map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Map a function of the space and the counts of a partition over partitions, and return handles."""
+        common = self._whole.marginals(frozenset()), function, *arguments
+        return self._executor.map(in_own_space, self._parts, self._points, common=common)
 
-    def _sum(self, function: Callable[..., Any], *common: Any, columns: frozenset[str] = frozenset()) -> np.ndarray:
+    def _sum(self, function: Callable[..., Any], *arguments: Any) -> np.ndarray:
         """Return the sum of a function, as in :meth:`_map`, over partitions."""
-        return np.asarray(self._executor.reduce(added, self._map(function, *common, columns=columns)))
+        return np.asarray(self._executor.reduce(added, self._map(function, *arguments)))
 
     def _numbers(self, q: Any) -> np.ndarray:
         """Return the numbers of the selected QI tuples."""

@@ -12,8 +12,8 @@ import pandas as pd
 
 from .._utils.errors import LargeModel, StatementError, TableError, join_names, pluralize, short_repr, unknown_name
 from .._utils.formatting import ReprMixin
-from .._utils.tables import Microdata, repeated, sort_distinct
-from .._utils.validation import check_dataframe, check_known, check_str, is_text
+from .._utils.tables import Microdata, repeated
+from .._utils.validation import check_known, is_text
 from ..releases.base import OUTSIDE, BucketView, View
 from ..releases.partitioned import PartitionedRelease
 from ..releases.readers import with_cells
@@ -204,34 +204,6 @@ class People(ReprMixin):
 Margin = tuple[Callable[[np.ndarray], np.ndarray], np.ndarray, bool | np.ndarray]
 
 
-def count_terms(
-    view: View,
-    people: People,
-    index: pd.MultiIndex,
-    sums: Mapping[str, Margin],
-    records: pd.DataFrame,
-    id: str | None = None,
-) -> np.ndarray:
-    """Count the original records of every term."""
-    if id is not None:
-        check_str(id, "id")
-    bucket = getattr(view, "bucket", None)
-    if isinstance(view, BucketView) and view.generalized and bucket not in check_dataframe(records, "the table"):
-        records = with_cells(view, records)
-        q = view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(records[list(view.qi)]))
-        # Every cell is a group; of an unknown cell the group does not matter.
-        records = records.assign(**{view.bucket: view.buckets[view.n_qb.indices[q]]})
-    data = Microdata(records, view.qi, view.sensitive, bucket, None if id in view.qi else id)
-    known = data.frame[view.columns]
-    if len(people):
-        known.insert(0, "who", _names(data.frame, people, id))
-    group, labels = sort_distinct(known)
-    at = index.get_indexer(labels)
-    strangers = f"{int((at < 0).sum())} of {len(at)} combinations in the original records"
-    buckets = ", with its buckets" * ("bucket" in view.axes)
-    return _counted(at[group], len(index), sums, view, strangers, buckets)
-
-
 def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.ndarray:
     """Count the original records of every QI tuple and sensitive value, n(q, s)."""
     if is_generalized := isinstance(view, View) and view.generalized:
@@ -247,10 +219,10 @@ def count_pairs(view: View | PartitionedRelease, records: pd.DataFrame) -> np.nd
     if n is not None:  # with counterfeits, an upper bound
         sums["sensitive value"] = (lambda counts: counts.reshape(shape).sum(axis=0), n, view.n_s is None)
     exact = ", or exact records that are in one cell each" * is_generalized
-    return _counted(at, shape[0] * shape[1], sums, view, strangers, exact).reshape(shape)
+    return counted_at(at, shape[0] * shape[1], sums, view, strangers, exact).reshape(shape)
 
 
-def _counted(
+def counted_at(
     at: np.ndarray,
     size: int,
     sums: Mapping[str, Margin],
@@ -281,7 +253,7 @@ def _counted(
     return counts
 
 
-def _names(records: pd.DataFrame, people: People, id: str | None) -> pd.Series:
+def names_in(records: pd.DataFrame, people: People, id: str | None) -> pd.Series:
     """Return the name of each record among the named people, or OTHERS."""
     if id is None:
         raise TableError("the model has named people; pass the column of their names in the records as id")

@@ -19,14 +19,15 @@ import scipy.sparse as sp
 
 from .._utils.errors import StatementError, pluralize
 from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
-from .._utils.tables import group_codes, plain_index
-from .._utils.validation import check_instance, check_known, check_label, check_positions
+from .._utils.tables import Microdata, group_codes, plain_index, sort_distinct
+from .._utils.validation import check_dataframe, check_instance, check_known, check_label, check_positions, check_str
 from ..priors import QIDistribution
 from ..releases.base import BucketView, View
+from ..releases.readers import with_cells
 from ..solvers.sparse import compact
 from .axes import Axes, as_names, group_rows, level_of, subset_keys, tuples_described, values_named
 from .block import Block, Groups, Provenance
-from .people import People, count_terms
+from .people import People, counted_at, names_in
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -624,7 +625,23 @@ class Space(ReprMixin):
             (name := " and ".join(by)): (self.marginal(by).matrix.dot, n.to_numpy(), upper.get(name, False))
             for by, n in view.published.items()
         }
-        return count_terms(view, self.people, self.index, sums, records, id)
+        if id is not None:
+            check_str(id, "id")
+        bucket = getattr(view, "bucket", None)
+        if isinstance(view, BucketView) and view.generalized and bucket not in check_dataframe(records, "the table"):
+            records = with_cells(view, records)
+            q = view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(records[list(view.qi)]))
+            # Every cell is a group; of an unknown cell the group does not matter.
+            records = records.assign(**{view.bucket: view.buckets[view.n_qb.indices[q]]})
+        data = Microdata(records, view.qi, view.sensitive, bucket, None if id in view.qi else id)
+        known = data.frame[view.columns]
+        if len(self.people):
+            known.insert(0, "who", names_in(data.frame, self.people, id))
+        group, labels = sort_distinct(known)
+        at = self.index.get_indexer(labels)
+        strangers = f"{int((at < 0).sum())} of {len(at)} combinations in the original records"
+        buckets = ", with its buckets" * ("bucket" in view.axes)
+        return counted_at(at[group], len(self), sums, view, strangers, buckets)
 
     def _tables(self) -> Iterable[TablePreview]:
         first = self._labels(slice(0, MOST_ROWS))
