@@ -728,7 +728,9 @@ def _widened(
             for rows, (down, up) in zip(group.rows, by_rows, strict=True)
         )
         pairs = list(zip(group.convex, by_constraint, strict=True))
-        tables_of_rows += [_changed_rows(*pair) for pair in zip(group.rows, rows, strict=True)]
+        for before, after in zip(group.rows, rows, strict=True):
+            names_of_rows = [before.name(i) for i in range(len(before))]
+            tables_of_rows.append(_changes(names_of_rows, (before.low, before.high), (after.low, after.high)))
         tables_of_convex += [_changed_convex(name, constraint, move) for constraint, (name, move) in pairs]
         wider = _with_rows(group, rows, tuple(_looser(constraint, move) for constraint, (_, move) in pairs))
         # A statement without a user-defined label is labelled by its text, which has changed.
@@ -771,12 +773,6 @@ def _changed_convex(name: str, constraint: Any, move: np.ndarray) -> pd.DataFram
     if is_above:
         return _changes(names, (typed, infinite), (typed - move, infinite))
     return _changes(names, (-infinite, typed), (-infinite, typed + move))
-
-
-def _changed_rows(before: Rows, after: Rows) -> pd.DataFrame:
-    """List the changed rows."""
-    names = [before.name(i) for i in range(len(before))]
-    return _changes(names, (before.low, before.high), (after.low, after.high))
 
 
 def _changes(

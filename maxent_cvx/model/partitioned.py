@@ -906,10 +906,8 @@ class PartitionedMaxEnt(ReprMixin):
         find("DUAL_NEWTON").check(options)
         if threads is not None:
             check_int(threads, "threads", 1)
-        check_bool(verbose, "verbose")
         check_optional_bool(progress, "progress")
-        if callback is not None:
-            check_callable(callback, "callback")
+        monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=callback)
         if scratch is not None:
             if client is not None:
                 raise StatementError(
@@ -920,8 +918,8 @@ class PartitionedMaxEnt(ReprMixin):
             self._whole.move_to(executor_for(client, threads))
         begun = time.perf_counter()
         with progress_bar(None, "solve", False if verbose else progress, unit="iteration") as bar:
-            shown = callback if verbose or progress is False else bar.following(callback)
-            monitor = Monitor(verbose=verbose, time_limit=time_limit, callback=shown)
+            if not verbose and progress is not False:
+                monitor.callback = bar.following(callback)
             whole = copy.copy(self._whole)  # the answer keeps this executor if that of the model changes
             pose = partial(partitioned_problem, whole, *self._sources)
             posed = pose()

@@ -103,10 +103,8 @@ class BroadcastSource(ConstraintGroup):
         if len(emitted.rows) != len(self.rows):
             raise self.differs(f"the number of its blocks of rows, {len(emitted.rows)} and {len(self.rows)},")
         for block, expected in zip(emitted.rows, self.rows, strict=True):
-            has_same_costs = block.penalty.same_as(expected.penalty) if block.penalty else expected.penalty is None
             has_same_names = block.label == expected.label and _same_labels(block.index, expected.index)
-            has_same_sides = np.array_equal(block.low, expected.low) and np.array_equal(block.high, expected.high)
-            if not (has_same_names and has_same_sides and has_same_costs):
+            if not (has_same_names and over_patterns(block, 0).same_as(expected)):
                 raise self.differs(f"the labels, values or costs of the rows of {block.label}")
         return emitted.rows
 

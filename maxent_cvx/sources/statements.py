@@ -67,13 +67,16 @@ class Event:
         """The smallest and the largest possible value: 0, and 1 or the number of people."""
         return 0, 1 if self.who is None else len(self.who)
 
+    @property
+    def people(self) -> str:
+        """The described people: conditions, or names; empty for everybody in the release."""
+        return conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
+
     def __str__(self) -> str:
-        value, condition = conditions(self.value), conditions(self.given)
-        if self.who is not None:
-            condition = ", ".join(sorted(map(_attribute, self.who)))
-            if len(self.who) > 1:
-                return f"#({value}: {condition})"
-        return f"P({value} | {condition})" if condition else f"P({value})"
+        value, people = conditions(self.value), self.people
+        if self.who is not None and len(self.who) > 1:
+            return f"#({value}: {people})"
+        return f"P({value} | {people})" if people else f"P({value})"
 
     def row(self, space: Space) -> sp.csr_array:
         """Return the coefficients on p, shape (1, terms)."""
@@ -1032,11 +1035,6 @@ class ExpectedNumber(Event):
             return -math.inf, math.inf
         numbers = [x for _, x in self.numbers]
         return min(numbers), max(numbers)
-
-    @property
-    def people(self) -> str:
-        """The described people: conditions, or names; empty for everybody in the release."""
-        return conditions(self.given) if self.who is None else ", ".join(sorted(map(_attribute, self.who)))
 
     def __str__(self) -> str:
         condition = f" | {self.people}" if self.people else ""
