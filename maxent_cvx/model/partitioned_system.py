@@ -457,7 +457,7 @@ class PartitionedSpace:
             except MissingMarginal as needed:
                 columns |= needed.columns
             if over_patterns and columns == set(self.release.qi):
-                patterns = PatternSpace.over(self._tuples, self.people)
+                patterns = PatternSpace(self._tuples, self.people)
                 with suppress(NoPattern):
                     value = function(patterns)
                     if patterns.taken:

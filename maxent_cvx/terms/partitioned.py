@@ -12,10 +12,11 @@ receive the values of Q.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -253,29 +254,17 @@ class Pattern:
         return mask
 
 
-class NoTerms(Mapping[str, np.ndarray]):
-    """A mapping of codes that raises NoPattern: a source that reads the codes does not use patterns."""
-
-    def __getitem__(self, role: str) -> np.ndarray:
-        raise NoPattern
-
-    def __iter__(self) -> Iterator[str]:
-        raise NoPattern
-
-    def __len__(self) -> int:
-        raise NoPattern
+def no_pattern() -> NoReturn:
+    """Raise NoPattern: a source that reads the codes of terms does not use patterns."""
+    raise NoPattern
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PatternSpace(Space):
     """The space of all QI tuples without terms; its columns represent the sums P(Q, s) that a source uses."""
 
+    codes: Mapping[str, np.ndarray] = field(default_factory=lambda: defaultdict(no_pattern))
     taken: list[Pattern] = field(default_factory=list)  # one per column, in order
-
-    @classmethod
-    def over(cls, tuples: PartitionView, people: People) -> PatternSpace:
-        """Make the space of all QI tuples."""
-        return cls(tuples, people, NoTerms())
 
     def __len__(self) -> int:
         return MOST_PATTERNS
