@@ -11,10 +11,10 @@ import maxent_cvx as mx
 # Not collected for doctests: files of one name in several folders cannot be imported as modules.
 collect_ignore_glob = ["*/conftest.py"]
 
-# Every property is tried on 20 examples, the same ones in every run, unless its test asks for another number. How long
+# Every property is tried on 12 examples, the same ones in every run, unless its test asks for another number. How long
 # an example takes is a matter of what else the computer does, and no failure: without this each example has 200 ms.
 settings.register_profile(
-    "tests", max_examples=20, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "tests", max_examples=12, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tests")
 

@@ -143,3 +143,17 @@ def test_a_client_that_is_closed(client):
         pass
     with pytest.raises(SolverError):
         list(Workers.asked(client=another).map(raised_to, 2.0, [(1,)]))
+
+
+def test_a_task_that_kills_workers():
+    """Dask gives up a task on which several workers died, as of too little memory."""
+    distributed = pytest.importorskip("distributed")
+
+    class Client:
+        submit = scheduler_info = staticmethod(lambda *_: None)
+
+        def gather(self, futures):
+            raise distributed.scheduler.KilledWorker("task", None, 3)
+
+    with pytest.raises(SolverError):
+        executor_for(Client()).gather([])

@@ -99,10 +99,10 @@ def by_all_worlds(
 
 @pytest.mark.parametrize("smoothing", [0.0, 1.0, 0.3])
 def test_every_step_is_a_sum_over_all_worlds(smoothing: float) -> None:
-    """Probabilities, likelihood and objective of three iterations, on 20 random releases, some with counterfeits."""
+    """Probabilities, likelihood and objective of three iterations, on 10 random releases, some with counterfeits."""
     rng = np.random.default_rng(round(10 * smoothing))
     with_counterfeits = 0
-    for _ in range(20):
+    for _ in range(10):
         people = random_people(rng)
         added = {int(people["Bucket"].iloc[0]): list(rng.choice(list("stuv"), rng.integers(0, 3)))}
         more = pd.DataFrame([(b, s) for b, some in added.items() for s in some], columns=["Bucket", "S"])
@@ -118,7 +118,7 @@ def test_every_step_is_a_sum_over_all_worlds(smoothing: float) -> None:
         np.testing.assert_allclose(result.log["log_likelihood"], [x for x, _ in log], rtol=1e-10)
         np.testing.assert_allclose(result.log["objective"], [x + y for x, y in log], rtol=1e-10)
         assert result.records.sum() == len(people)
-    assert 10 < with_counterfeits < 40
+    assert with_counterfeits > 3
 
 
 def test_naive_bayes_is_that_of_scikit_learn() -> None:
@@ -259,14 +259,14 @@ def test_a_leak_is_found_and_noise_is_not():
 
 
 def test_p_values_of_noise_are_not_small():
-    """Under the hypothesis that buckets may exchange their values, P(p <= .1) is about .1: of 60 some 6."""
+    """Under the hypothesis that buckets may exchange their values, P(p <= .1) is about .1: of 30 some 3."""
     rng = np.random.default_rng(2)
     small = 0
-    for _ in range(60):
+    for _ in range(30):
         _, noise = random_release(rng, 30, 2, leaks=False)
         result = mx.attacks.definetti(noise, calibrate=True, folds=3, iterations=5, progress=False)
         small += result.p_value <= 0.1
-    assert small <= 13  # P(X > 13) = .002 for a binomial of 60 and .1
+    assert small <= 8  # P(X > 8) = .002 for a binomial of 30 and .1
 
 
 def test_a_bucket_does_not_change_its_own_model():

@@ -69,7 +69,7 @@ def by_brute_force(
 def test_posterior_is_that_of_the_tables_that_give_the_release() -> None:
     """Brute force gives the same for Mondrian with the publisher's arguments or others, and with or without a prior."""
     changed = impossible = 0
-    for seed in range(40):
+    for seed in range(24):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(4, 7))
         people = pd.DataFrame({"A": rng.integers(0, 4, n), "B": rng.choice(list("uvw"), n)})
@@ -139,8 +139,7 @@ def test_the_example_of_wong_et_al() -> None:
     assert result.judge(people).right == 1.0
 
 
-@pytest.mark.parametrize("with_prior", [False, True])
-def test_chains_agree_with_all_tables(with_prior: bool) -> None:
+def test_chains_agree_with_all_tables() -> None:
     """Sampled probabilities are within some standard errors; both with HIV are among the two of 21 or the six of 35."""
     people = pd.DataFrame({"Age": [21, 21, 35, 35, 35, 35, 35, 35], "HIV": ["no"] * 6 + ["yes"] * 2})
     algorithm = partial(mx.anonymize.mondrian, qi="Age", sa="HIV", k=2, l=2)
@@ -151,10 +150,10 @@ def test_chains_agree_with_all_tables(with_prior: bool) -> None:
         return release if refused else other
 
     table = pd.DataFrame({"no": [0.5, 0.9], "yes": [0.5, 0.1]}, index=pd.Index([21, 35], name="Age"))
-    prior = mx.QIDistribution(table) if with_prior else None
+    prior = mx.QIDistribution(table)
     exact = minimality(release, faster, population=people, prior=prior)
-    # .25 .9^6 for both among the two, and 15 pairs, each with .25 .9^4 .1^2, among the six; or 1 of 16 tables
-    both = 0.9**2 / (0.9**2 + 15 * 0.1**2) if with_prior else 1 / 16
+    # .25 .9^6 for both among the two, and 15 pairs, each with .25 .9^4 .1^2, among the six
+    both = 0.9**2 / (0.9**2 + 15 * 0.1**2)
     assert exact.table.loc[21, "yes"] == pytest.approx(both)
     sampled = minimality(release, faster, population=people, prior=prior, limit=1)
     assert isinstance(sampled.error, pd.DataFrame)
@@ -177,15 +176,14 @@ def linkage(signatures: str, values: str) -> tuple[pd.DataFrame, partial[mx.Rele
     return people, partial(mx.anonymize.similar_linkage, qi=["A", "G"], sa="S", prior=prior, r=1.2)
 
 
-@pytest.mark.parametrize("method", ["anatomy", "anatomy with a remainder and an exempt value", "similar linkage"])
+@pytest.mark.parametrize("method", ["anatomy", "similar linkage"])
 def test_symmetric_algorithms_reveal_nothing_if_the_order_is_unknown(method: str) -> None:
     """Averaged over all orders of the records, the posterior is the baseline, as is returned for known algorithms."""
     if method == "similar linkage":
         people, algorithm = linkage("ffmm", "xyyz")
     else:
-        values, l, exempt = ("xxyy", 2, 0) if method == "anatomy" else ("xyzz", 3, 1)
-        people = pd.DataFrame({"A": range(4), "S": list(values)})
-        algorithm = partial(mx.anonymize.anatomy, qi="A", sa="S", l=l, exempt=exempt)
+        people = pd.DataFrame({"A": range(4), "S": list("xyzz")})  # with a remainder and an exempt value
+        algorithm = partial(mx.anonymize.anatomy, qi="A", sa="S", l=3, exempt=1)
     release = algorithm(people)
     shuffled, seeds = in_any_order(algorithm, 4)
     called = minimality(release, shuffled, population=people, seeds=seeds)
@@ -264,7 +262,7 @@ def test_wrong_arguments() -> None:
 def test_exact_values_are_those_of_the_tables_that_give_the_release() -> None:
     """P(exact value | group, sensitive value) of Mondrian's groups of three or four is that of a list of all tables."""
     changed = 0
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         n, letters = ((3, "uv"), (4, "u"))[seed % 2]
         people = pd.DataFrame(

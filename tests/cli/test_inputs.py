@@ -88,16 +88,6 @@ def test_plausible_numbers_are_not_suspected(values, run):
     run("quantify", "people.csv", "--qi", "x", "--sa", "disease")
 
 
-def test_values_that_differ_by_case_are_named(capsys):
-    """Values that differ in capital letters only remain different, and a warning names them."""
-    write_text("people.csv", "sex,disease\nM,HIV\nm,hiv\nM,flu\nm,flu\n")
-    assert main(["quantify", "people.csv", "--qi", "sex", "--sa", "disease"]) == 0
-    warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
-    assert [{name for name in ("'M'", "'m'", "'HIV'", "'hiv'", "'flu'") if name in line} for line in warnings] == [
-        {"'M'", "'m'"}, {"'HIV'", "'hiv'"},
-    ]  # fmt: skip
-
-
 def test_a_file_without_a_header_is_suspected(capsys):
     """A file without a header causes a warning, as its first record is lost; other tables do not."""
     for text, n in (("23,f,flu\n24,f,flu\n23,m,HIV\n", 1), ("age,flu,HIV\n23,0,1\n23,1,0\n", 0)):

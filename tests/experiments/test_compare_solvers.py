@@ -214,13 +214,11 @@ def sleeping(form: LinearForm, start: np.ndarray | None = None) -> Answer:
 
 
 def test_a_solver_that_does_not_end_is_killed(square):
-    """A solver without a time limit runs in its own process, and may answer in time."""
-    endless, able = Changed("ENDLESS"), Changed("ABLE")
+    """A solver without a time limit runs in its own process."""
+    endless = Changed("ENDLESS")
     endless.solve = sleeping
     table = mx.compare_solvers(square, [endless], time_limit=1)
     assert (table["word"].to_list(), table["certified"].to_list()) == (["time limit"], [False])
-    table = mx.compare_solvers(square, [able, DEFAULT], time_limit=600)
-    assert (table["word"].to_list(), table["certified"].to_list()) == (["optimal"] * 2, [True] * 2)
 
 
 def test_accuracy_and_ratios_of_a_profile():

@@ -19,7 +19,6 @@ from maxent_cvx.measures.exposure import exposed
 from maxent_cvx.releases.partitioned import divided
 from support.parts import published, random_records, some_people
 from support.posteriors import chosen, posterior_with
-from support.series import patients
 
 
 @pytest.mark.parametrize("share", [0.1 + 0.2, 0.9])
@@ -263,17 +262,6 @@ def test_people_by_name(hospital, release):
     assert exposed(post, 0.8, baseline=mx.MaxEnt(release).solve()).people == 1
     with pytest.raises(StatementError):
         exposed(mx.MaxEnt(release).solve(), baseline=post)
-
-
-def test_a_series_needs_a_baseline_by_value():
-    """How many of all people have each value is not published by several releases; it can be given."""
-    series = patients()
-    post = mx.MaxEnt(series).solve()
-    with pytest.raises(StatementError):
-        exposed(post, baseline="overall")
-    few = pd.Series(0.2, series.sensitive_values)
-    assert exposed(post, 0.9, baseline=few).people == exposed(post, 0.9).people > 0
-    assert exposed(post, 0.9, baseline=few).published_alone == exposed(post, 0.9).people
 
 
 def check_partitions(views: list[mx.View], people: Any = None, **options: Any) -> None:

@@ -190,7 +190,7 @@ def test_large_populations_are_integrated(f):
 @pytest.mark.parametrize(("alpha", "theta"), [(0.3, 20.0), (0.7, 5.0)])
 def test_pitman_is_simulated(alpha, theta):
     """For simulated populations, the estimates are right on average, and that of Zayatz is not lower."""
-    rng, n, n_population, repeats = np.random.default_rng(1), 300, 1_500, 25
+    rng, n, n_population, repeats = np.random.default_rng(1), 300, 1_500, 15
     true, pitman, zayatz = (np.empty((repeats, 2)) for _ in range(3))
     for i in range(repeats):
         everybody = seated(rng, n_population, alpha, theta)

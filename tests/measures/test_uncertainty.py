@@ -49,11 +49,11 @@ def by_solves(model, statements, threshold=0.8):
     return rows
 
 
-@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 200, 20))])
+@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(10, 200, 10))])
 def test_equals_enumeration(start):
     """The distribution is that of all subsets, each solved by itself, without those that contradict."""
     n_contradictory = 0
-    for seed in range(start, start + 20):
+    for seed in range(start, start + 10):
         model, statements = random_case(seed)
         people, rows = model.view.n_q, by_solves(model, statements)
         consistent = {known: (p, who) for known, (p, who) in rows.items() if who is not None}
@@ -107,13 +107,13 @@ def test_a_sample_is_within_its_standard_error():
     model = mx.MaxEnt(RELEASE)
     for measure in (None, entropy):
         exact = mx.uncertain(model, statements, measure, progress=False)
-        drawn = mx.uncertain(model, statements, measure, draws=2000, seed=1, progress=False)
+        drawn = mx.uncertain(model, statements, measure, draws=500, seed=1, progress=False)
         assert drawn.standard_error > 0
         assert abs(drawn.expected - exact.expected) < 4 * drawn.standard_error
         assert drawn.ends is None
         assert exact.standard_error == 0
     pd.testing.assert_series_equal(
-        drawn.distribution, mx.uncertain(model, statements, entropy, draws=2000, seed=1, progress=False).distribution
+        drawn.distribution, mx.uncertain(model, statements, entropy, draws=500, seed=1, progress=False).distribution
     )
 
 

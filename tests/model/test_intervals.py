@@ -29,27 +29,6 @@ def by_linear_programs(model: MaxEnt, probability: mx.sources.Probability) -> tu
     return answers[0], answers[1]
 
 
-def some_probability(model: MaxEnt, rng: np.random.Generator, n: int) -> mx.sources.Probability:
-    """A combination of n probabilities of values and people of the release."""
-    view, total = model.view, 0.0
-    for _ in range(n):
-        values = list(rng.choice(view.sensitive_values, rng.integers(1, 3)))
-        person = view.quasi_identifiers[rng.integers(len(view.quasi_identifiers))]
-        chosen = rng.choice(len(view.qi), rng.integers(0, len(view.qi) + 1), replace=False)
-        total = float(rng.choice([-2.0, 0.5, 1.0])) * P(values, given={view.qi[i]: person[i] for i in chosen}) + total
-    return total
-
-
-@given(seed=seeds, n=st.integers(1, 3))
-def test_bounds_are_those_of_the_whole_problem(seed: int, n: int):
-    """Presolve, closed forms and independent parts change nothing; and the posterior lies inside."""
-    model = random_model(seed, statements=4)[0]
-    combination = some_probability(model, np.random.default_rng(seed), n)
-    low, high = model.bounds(combination)
-    np.testing.assert_allclose((low, high), by_linear_programs(model, combination), atol=1e-6)
-    assert low - 1e-6 <= model.solve().prob(combination) <= high + 1e-6
-
-
 def test_what_cannot_be_bounded(release):
     """Contradictions, integer programs beside a curve, and objects that are no probability are refused."""
     model = MaxEnt(release)

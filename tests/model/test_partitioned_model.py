@@ -71,21 +71,9 @@ def check_rows(records: pd.DataFrame, knowledge: list[Any], n: int, people: Any 
 @pytest.mark.parametrize("kind", [*KNOWLEDGE, *KNOWLEDGE_ABOUT_PEOPLE])
 def test_rows_of_every_kind_are_those_of_the_whole(kind: str) -> None:
     """The columns of partitions side by side are those of the model in memory, to the last digit."""
-    for seed, n in ((0, 1), (2, 7)):
-        records = random_records(np.random.default_rng(seed))
-        people = some_people(records) if seed or kind in KNOWLEDGE_ABOUT_PEOPLE else None
-        check_rows(
-            records, [KNOWLEDGE[kind](records) if kind in KNOWLEDGE else KNOWLEDGE_ABOUT_PEOPLE[kind]], n, people
-        )
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_many_sources_are_in_the_order_of_the_model_in_memory(seed: int) -> None:
-    """Facts come first, then hard rows by source, then soft ones."""
-    rng = np.random.default_rng(seed)
-    records = random_records(rng)
-    knowledge = [KNOWLEDGE[kind](records) for kind in rng.permutation(list(KNOWLEDGE))[:8]]
-    check_rows(records, knowledge, 1 + seed, some_people(records) if seed else None)
+    records = random_records(np.random.default_rng(2))
+    source = KNOWLEDGE[kind](records) if kind in KNOWLEDGE else KNOWLEDGE_ABOUT_PEOPLE[kind]
+    check_rows(records, [source], 7, some_people(records))
 
 
 def solved(view: Any, people: Any, kinds: list[str], records: pd.DataFrame) -> Any:
@@ -124,9 +112,7 @@ def check_answer(seed: int) -> None:
     assert np.abs(joint.reindex(expected.index).to_numpy() - expected.to_numpy()).max() <= bound
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(3), range(3, 7), (20, 26, 30), pytest.param(range(14, 200), marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("seeds", [range(4), (20, 26, 30), pytest.param(range(4, 200), marks=pytest.mark.slow)])
 def test_answer_is_that_in_memory(seeds: Sequence[int]) -> None:
     """A model for each number of partitions, and three contradictions that only the solver finds."""
     for seed in seeds:
@@ -305,21 +291,6 @@ def test_prices_are_those_in_memory(seed: int) -> None:
         mx.MaxEnt(divided(release, 2)).add(*knowledge).solve().prices(leave_one_out=True)
 
 
-@pytest.mark.parametrize(
-    "knowledge",
-    [
-        ["P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) <= 0.35"],
-        ["P(HIV | Gender=female) = 0", P("HIV", given={"Gender": "female"}).softly(0.2, weight=10)],
-        ["P(Breast Cancer | Degree=junior) = 1"],
-    ],
-)
-def test_infinite_prices(release: mx.Release, knowledge: list[Any]) -> None:
-    """A statement that forces zeros has an infinite price; the prices of others are finite, as in memory."""
-    expected, prices = (mx.MaxEnt(view).add(*knowledge).solve().prices() for view in (release, divided(release, 2)))
-    assert np.isinf(expected["price"]).any()
-    pd.testing.assert_frame_equal(prices.sort_index(), expected.sort_index(), rtol=1e-6)
-
-
 def test_a_bound_forces_zeros() -> None:
     """The price of a statement at its least possible value is infinite, as in memory."""
     rows = [("y", 0, "no", 0, 1), ("y", 0, "yes", 0, 1954), ("y", 0, "maybe", 0, 4324), ("y", 1, "maybe", 0, 2383)]
@@ -353,16 +324,6 @@ def test_scratch_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         mx.MaxEnt(release).solve(scratch=tmp_path / "none")
     with pytest.raises(mx.StatementError):
         mx.MaxEnt(release).solve(scratch=tmp_path, client=object())
-
-
-def test_prices_of_statements_that_imply_each_other(release: mx.Release) -> None:
-    """Three of ten have flu, so men imply women: of the many pairs of prices, partitions and memory return the same."""
-    men, women = P("Flu", given={"Gender": "male"}) == 0.4, P("Flu", given={"Gender": "female"}) <= 0.15
-    expected, prices = (mx.MaxEnt(view).add(men, women).solve().prices() for view in (release, divided(release, 2)))
-    pd.testing.assert_frame_equal(prices, expected, rtol=1e-6)
-    together = prices["price"][str(men)] - 6 / 4 * prices["price"][str(women)]  # six men and four women
-    alone = mx.MaxEnt(release).add(men).solve().prices()["price"].item()
-    assert together == pytest.approx(alone, rel=1e-6)
 
 
 def test_zeros_that_no_single_statement_implies() -> None:

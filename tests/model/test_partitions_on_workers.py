@@ -84,6 +84,7 @@ def test_answer_is_that_of_threads(client: object, tmp_path: Path) -> None:
     assert pd.read_parquet(tmp_path / "there")["N P(i, q, s, b)"].sum() == pytest.approx(len(RECORDS))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_task_larger_than_a_worker() -> None:
     """Dask ends the process whenever it has too much, and gives up."""

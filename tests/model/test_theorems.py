@@ -7,13 +7,11 @@ from itertools import permutations
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from maxent_cvx import MaxEnt, P, StrongestAssociations, mine_associations
-from maxent_cvx.measures.accuracy import term_divergence
+from maxent_cvx import MaxEnt, P, StrongestAssociations
 from support.problems import publish
 from support.random_models import QI, SA, random_records, true_statements
 from support.random_models import publish as publish_records
@@ -108,16 +106,6 @@ def test_consistency(published: Sequence[tuple[str, str]]):
         assert error(post, np.array(exact)) <= post.certificate.bound + 1e-9
 
 
-@given(published=buckets())
-def test_buckets_are_independent(published: Sequence[tuple[str, str]]):
-    """Without knowledge each bucket has the answer that it has alone (Theorem 4)."""
-    together = MaxEnt(publish(published)).solve(presolve=False)
-    number_of = np.asarray(together.space.index.get_level_values("B"))
-    for b, bucket in enumerate(published, start=1):
-        alone = MaxEnt(publish([bucket])).solve(presolve=False)
-        np.testing.assert_allclose(together.counts[number_of == b], alone.counts, atol=1e-6)
-
-
 @given(published=buckets(), c=st.floats(0.2, 0.8), data=st.data())
 def test_irrelevant_buckets(published: Sequence[tuple[str, str]], c: float, data: st.DataObject):
     """A bucket without a term of the knowledge keeps the answer it has without knowledge (Proposition 1)."""
@@ -152,23 +140,6 @@ def test_knowledge_never_raises_entropy(seed: int):
             assert after <= before + 1e-6
             before = after
     assert before >= entropy(truth) - 1e-6
-
-
-@given(seed=seeds, size=st.integers(4, 8))
-def test_divergence_is_what_entropy_is_missing(seed: int, size: int):
-    """With true equations D(truth || p_K) over the terms is H(p_K) - H(truth), and never rises with K (section 4.4)."""
-    records = random_records(np.random.default_rng(seed), size=size)
-    release = publish_records(records)
-    truth = entropy(MaxEnt(release).space.count(records))
-    mined = mine_associations(records, qi=QI, sa=SA, min_support=1)
-    last = np.inf
-    for k in (0, 1, 3, 10, 1000):
-        know = [min(k, len(mined.positive)), min(k, len(mined.negative))]
-        post = MaxEnt(release).add(StrongestAssociations(mined, *know)).solve()
-        divergence = term_divergence(post, records, base=np.e)
-        assert divergence == pytest.approx(post.entropy - truth, abs=1e-6)
-        assert divergence <= last + 1e-6
-        last = divergence
 
 
 @given(seed=seeds)

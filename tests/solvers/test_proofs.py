@@ -74,8 +74,8 @@ def test_the_multipliers_of_an_answer_contain_a_proof(seed: int):
 
 
 def test_many_records():
-    """A proof holds for millions of records as for one: roundoff is relative to their number."""
-    for n in (1, 1000, 10**6):
+    """A proof holds for hundreds of thousands of records as for one: roundoff is relative to their number."""
+    for n in (1, 10**5):
         buckets = [(f"q1*{n} q2*{2 * n} q3*{n}", f"s1*{n} s2*{2 * n} s3*{n}")]
         # All q1 and q2 are s1 or s2, crosswise: q1 in s1 and q2 in s2 are as many as q1 or s1 and q2 or s2 allow.
         model = MaxEnt(publish(buckets)).add(p("s1", "q1") + 2 * p("s2", "q2") == 3)
@@ -193,8 +193,8 @@ def test_exact_rmatvec(seed: int, size: float):
 
 def test_hundreds_of_exact_statements():
     """Shares of integers are typed with an error of 1e-16, which zeros that statements force together magnify."""
-    table = mx.datasets.load_adult().sample(900, random_state=0).reset_index(drop=True)
+    table = mx.datasets.load_adult().sample(450, random_state=0).reset_index(drop=True)
     release = mx.anonymize.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
-    post = mx.MaxEnt(release).add(*generic_statements(table, 500)).solve()
+    post = mx.MaxEnt(release).add(*generic_statements(table, 250)).solve()
     assert post.certificate.holds
     assert post.certificate.forced > 1_000

@@ -43,23 +43,22 @@ def compared(seed: int) -> dict[tuple[str, bool], Posterior]:
 def test_solvers_agree():
     """With presolve a solver certifies at least as many models as without, and at least half of them."""
     certified = dict.fromkeys(WAYS, 0)
-    for seed in range(12):
+    for seed in range(6):
         for way in compared(seed):
             certified[way] += 1
     for solver in INSTALLED:
-        assert certified[solver, True] >= max(certified[solver, False], 6)
+        assert certified[solver, True] >= max(certified[solver, False], 3)
 
 
 def test_contradictions_are_recognised():
     """A model with two values of one probability is infeasible, by every solver."""
-    for seed in range(3):
-        for solver, presolve in WAYS:
-            with pytest.raises(Infeasible):
-                contradictory_model(seed).solve(solver, presolve=presolve)
+    for seed, (solver, presolve) in enumerate(WAYS):
+        with pytest.raises(Infeasible):
+            contradictory_model(seed % 3).solve(solver, presolve=presolve)
 
 
 @pytest.mark.slow
 def test_solvers_agree_on_many():
     """The same holds of many more models, degenerate, redundant and boundary ones among them."""
-    for seed in range(12, 1000):
+    for seed in range(6, 1000):
         compared(seed)

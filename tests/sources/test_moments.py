@@ -186,7 +186,7 @@ def test_all_worlds_of_a_quantile(method):
     """Every world with that quantile is feasible; of one of the numbers, only these are; of two, one alternative is."""
     for n in (1, 4):
         space, worlds, points = all_earners(n)
-        for q in (0, 0.1, 0.5, 0.9):
+        for q in (0, 0.1, 0.5):
             quantiles = np.quantile(worlds, q, axis=1, method=method)
             for value in np.unique(quantiles):
                 source = PublishedQuantile(value, q, method=method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from functools import cache
 
@@ -86,7 +87,7 @@ def longest_step(x: np.ndarray, direction: np.ndarray) -> float:
     return float(min(x[direction < 0] / -direction[direction < 0], default=0.0))
 
 
-@examples(150)
+@examples(60)
 @given(seed=seeds, kind=st.sampled_from(KINDS), size=sizes)
 def test_honest(seed: int, kind: str, size: float):
     """However an answer is perturbed, no P(s | q) is further from the exact one than the bound."""
@@ -96,7 +97,7 @@ def test_honest(seed: int, kind: str, size: float):
     assert exact.error(counts) <= certificate.bound + ROUNDING
 
 
-@examples(60)
+@examples(30)
 @given(seed=seeds, size=st.floats(-9, -2).map(lambda exponent: 10**exponent))
 def test_honest_about_fixed_terms(seed: int, size: float):
     """Fixed terms, which are known only up to a width, may be anywhere within it."""
@@ -124,15 +125,15 @@ def test_a_fixed_term_moves_others():
 def test_honest_on_known_answers():
     """The same where the exact answer has zeros, redundant rows, or buckets of very different sizes."""
     rng = np.random.default_rng(0)
+    kinds = itertools.cycle(KINDS)  # of which there are seven: each problem is spoilt in three ways
     for seed, problem in enumerate(SOLVABLE):
         exact = solved_by_hand(problem.name)
-        for kind in KINDS:
+        for kind in itertools.islice(kinds, 3):
             counts, multipliers = spoil(exact, kind, 10 ** rng.uniform(-9, 1), seed)
             certificate = exact.certify(counts, multipliers)
             assert exact.error(counts) <= certificate.bound + ROUNDING, (problem, kind)
 
 
-@examples(50)
 @given(seed=seeds)
 def test_useful(seed: int):
     """The exact answer is certified, with a bound well below the threshold: honesty is not achieved by refusing all."""
@@ -146,7 +147,6 @@ def test_useful(seed: int):
     assert certificate.clipped == 0
 
 
-@examples(50)
 @given(seed=seeds, size=st.floats(-6, -3).map(lambda exponent: 10**exponent))
 def test_proportionate(seed: int, size: float):
     """Multipliers with an error d have a gap of order d^2: the bound is proportional to the error."""
@@ -159,7 +159,6 @@ def test_proportionate(seed: int, size: float):
     assert certificate.gap <= exact.counts @ e**2 + 1e-9
 
 
-@examples(50)
 @given(seed=seeds, size=st.floats(0.5, 100))
 def test_badly_violated(seed: int, size: float):
     """An answer for other published counts is not certified, whatever its multipliers."""
@@ -207,7 +206,6 @@ def test_worthless_answers():
     assert not exact.certify(exact.counts, np.full(len(exact.multipliers), np.nan)).holds
 
 
-@examples(30)
 @given(seed=seeds, size=sizes)
 def test_clipped(seed: int, size: float):
     """A negative count is set to zero, and its size is reported."""

@@ -50,7 +50,7 @@ def drawn(seed: int, n_terms: int, n_known: int, spread: float) -> tuple[LinearF
     return LinearForm(matrix, side, side, np.ones(len(side)), None, n, n, np.ones(len(x))), x
 
 
-@examples(100)
+@examples(50)
 @given(seed=seeds, n_terms=st.integers(2, 40))
 def test_cycles_are_a_basis_of_the_null_space_of_the_published_rows(seed: int, n_terms: int):
     """P z = 0 for every cycle, there are as many as terms less the rank of P, and they are independent.
@@ -72,7 +72,7 @@ def test_cycles_are_a_basis_of_the_null_space_of_the_published_rows(seed: int, n
     assert not change[space.outside].any()
 
 
-@examples(150)
+@examples(60)
 @given(seed=seeds, n_terms=st.integers(3, 30), n_known=st.integers(1, 5), spread=st.sampled_from([0.0, 1.0, 2.0, 4.0]))
 def test_there_is_a_point_where_all_rows_hold_within_the_bounds(seed: int, n_terms: int, n_known: int, spread: float):
     """The nearest such point, in 60 digits: sum d^2 / x is at most the bound, for sides that are off."""
@@ -231,8 +231,7 @@ def test_a_release_without_knowledge_is_proved():
         assert mx.MaxEnt(published).solve().certificate.bound < 1e-12
 
 
-@pytest.mark.parametrize("off", [0.0, 1e-14, 1e-12, 1e-9, 1e-6])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("seed", "off"), [(0, 0.0), (1, 1e-14), (0, 1e-12), (1, 1e-9), (0, 1e-6)])
 def test_repeated_equations_are_certified_alike(monkeypatch, seed, off):
     """Whether equal rows are left out changes no certificate: it reports a contradiction between them, or is refused."""
     generator = np.random.default_rng(seed)

@@ -23,8 +23,8 @@ from tests.benchmarks.honesty import ANSWERED, FAILURES, WELL_POSED, judged
 
 #: Models of each kind that every run of the tests draws.
 EVERY_TIME = {
-    "wide": 50, "tame": 30, "vague": 10, "views": 30, "convex": 6, "cancelling": 15, "soft": 8,
-    "dense": 6, "sparse": 4, "degenerate": 6, "boundary": 15, "infeasible": 15,
+    "wide": 25, "tame": 15, "vague": 8, "views": 15, "convex": 3, "cancelling": 10, "soft": 5,
+    "dense": 3, "sparse": 4, "degenerate": 4, "boundary": 10, "infeasible": 8,
 }  # fmt: skip
 
 
