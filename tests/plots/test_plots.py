@@ -120,7 +120,7 @@ def test_exposure(drawn, baseline, some) -> None:
     sensitive = ["s1"] if some else None
     ax = plots.exposure(post, Figure().subplots(), sensitive=sensitive, baseline=baseline)
     overall = post.space.view.n_s / post.space.view.n_records
-    between = np.linspace(0, 1, 14)
+    between = np.linspace(0, 1, 6)
     for t in {*post.conditional().to_numpy().ravel().round(12), *overall.round(12), *between}:
         for line, of_line in zip(ax.get_lines(), (baseline, None), strict=False):
             exposure = mx.measures.exposed(post, min(t, 1), sensitive=sensitive, baseline=of_line)

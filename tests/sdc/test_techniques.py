@@ -146,7 +146,7 @@ def test_noise_is_calibrated():
     """A share of about p of the people with an inferred probability near p have the value."""
     rng = np.random.default_rng(0)
     inferred, truth = [], []
-    for seed in range(60):
+    for seed in range(30):
         n = 60
         table = pd.DataFrame({"A": rng.integers(0, 12, n), "B": rng.integers(0, 5, n), "C": rng.integers(0, 6, n)})
         technique = sdc.BinomialNoise(40, seed)
