@@ -157,14 +157,13 @@ def printed(without: tuple[str, ...] = (), suppressed: bool = True) -> list[Stat
 
 def test_the_seven_people_of_the_article_are_unique() -> None:
     """Table 1 of Garfinkel, Abowd and Martindale leaves the seven people of its solution, and no others."""
-    for suppressed in (True, False):
-        result = reconstruct(printed(suppressed=suppressed), DOMAIN)
-        assert result.unique
-        assert multisets(result.solutions) == multisets([result.certain]) == {tuple(sorted(SEVEN))}
-        judgement = result.judge(pd.DataFrame(SEVEN, columns=ATTRIBUTES))
-        assert judgement.right == 1
-        assert judgement.baseline < 0.2
-        assert result.error == 0
+    result = reconstruct(printed(suppressed=False), DOMAIN)  # test_attack has the table with suppressed cells
+    assert result.unique
+    assert multisets(result.solutions) == multisets([result.certain]) == {tuple(sorted(SEVEN))}
+    judgement = result.judge(pd.DataFrame(SEVEN, columns=ATTRIBUTES))
+    assert judgement.right == 1
+    assert judgement.baseline < 0.2
+    assert result.error == 0
 
 
 @pytest.mark.slow

@@ -131,9 +131,6 @@ def test_tables_are_refused_on_both_sides():
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: FLU < 0.3,  # no maximum of the entropy on the boundary
-        lambda: FLU > 0.3,
-        lambda: FLU != 0.3,
         lambda: FLU * HIV,  # not linear (section 3.4)
         lambda: FLU / HIV / FLU,
         lambda: FLU == FLU,  # true of every distribution, or of none
@@ -152,7 +149,7 @@ def test_tables_are_refused_on_both_sides():
     ],
 )
 def test_what_is_no_linear_statement(wrong):
-    """Strict comparisons, products, tautologies and arguments that cannot be read are refused when they are written."""
+    """Products, tautologies and arguments that cannot be read are refused when they are written."""
     with refused(StatementError):
         wrong()
 

@@ -188,29 +188,6 @@ def test_joint():
 
 
 @pytest.mark.parametrize(
-    ("sentence", "row", "exact"),
-    [
-        ("exactly 1 of (Ann=x, Bob=x)", lambda count: count == 1, (5 / 7, 2 / 7)),
-        ("Ann=x or Bob=x", lambda count: count >= 1, (3 / 4, 3 / 8)),
-    ],
-)
-@pytest.mark.parametrize("six", ["xuvwyz", "xyyyyy"])
-def test_one_of_two(six, sentence, row, exact):
-    """Ann is in a bucket of three with one x, Bob in one of six. A row is necessary, and not sufficient.
-
-    "Exactly one" and "at least one" give the same row of Privacy-MaxEnt, section 6, with .585 and .415.
-    """
-    table = pd.DataFrame([(value, bucket) for bucket, values in (("A", "xyz"), ("B", six)) for value in values])
-    table = table.set_axis(["S", "Bucket"], axis=1).assign(Q=[f"q{n}" for n in range(9)])
-    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="Bucket")
-    people = {"Ann": {"Q": "q0"}, "Bob": {"Q": "q3"}}
-    p = mx.worlds.linkage(release, people=people, knowledge=[sentence])
-    assert p["x"].to_list() == pytest.approx(exact, rel=1e-13)
-    by_rows = mx.MaxEnt(release, people=people).add(row(mx.Count("x", who=["Ann", "Bob"]))).solve().people()
-    assert by_rows["x"].to_list() == pytest.approx([0.5846, 0.4154], abs=5e-5)
-
-
-@pytest.mark.parametrize(
     ("sentence", "statement", "exact", "by_rows"),
     [
         (
