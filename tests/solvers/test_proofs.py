@@ -193,8 +193,8 @@ def test_exact_rmatvec(seed: int, size: float):
 
 def test_hundreds_of_exact_statements():
     """Shares of integers are typed with an error of 1e-16, which zeros that statements force together magnify."""
-    table = mx.datasets.load_adult().sample(450, random_state=0).reset_index(drop=True)
+    table = mx.datasets.load_adult().sample(900, random_state=0).reset_index(drop=True)
     release = mx.anonymize.anatomy(table, qi=mx.datasets.ADULT_QI, sa="education", l=5, exempt=2)
-    post = mx.MaxEnt(release).add(*generic_statements(table, 250)).solve()
+    post = mx.MaxEnt(release).add(*generic_statements(table, 500)).solve()
     assert post.certificate.holds
     assert post.certificate.forced > 1_000
