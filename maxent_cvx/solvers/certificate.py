@@ -804,7 +804,8 @@ def _better(
         stuck = ~fixed & (near < SMALL) & ~(moves <= MOST_MOVED * near)
         if not stuck.any():
             break
-        start = np.where(stuck, 0.0, near)
+        # Other counts up to that size are probably forced to 0 by the same rows: one at a time would take many rounds.
+        start = np.where(~fixed & (near <= near[stuck].max()), 0.0, near)
     check_step()
     of_row, of_term = form.components(~fixed)  # soft rows connect their terms, too
     label = np.zeros(restriction.n_components, dtype=np.int64)
