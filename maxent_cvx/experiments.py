@@ -6,6 +6,8 @@ import contextlib
 import inspect
 import itertools
 import math
+import os
+import signal
 import sys
 import time
 import warnings
@@ -283,7 +285,8 @@ def _in_a_process(model: MaxEnt, backend: Backend, given: Mapping[str, Any], lim
         message = f"the process of {backend.name} ended without an answer, possibly for lack of memory"
         raise SolverError(message) from None
     finally:
-        process.terminate()
+        with contextlib.suppress(OSError):  # it has ended
+            os.kill(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # solvers may ignore SIGTERM
         process.join()
     if isinstance(result, Exception):
         raise result

@@ -279,10 +279,8 @@ def without_each(
             f"publish is required for a {model.view.noun}, because its publication without a record is unknown; "
             "pass a function from a table to a view"
         )
-    kinds, knowledge = (
-        Counterfactual(post, original, publish is not None),
-        _knowledge(model, recomputes=publish is None),
-    )
+    kinds = Counterfactual(post, original, publish is not None)
+    knowledge = _knowledge(model, recomputes=publish is None)
     if publish is None and model.view.generalized:
         # Knowledge refers to the cells, in the form in which the release has them.
         cells = model.view.quasi_identifiers[kinds.q[kinds.kind]]

@@ -931,12 +931,9 @@ def _in_quotes(label: object) -> str:
 
 def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iterator[str]:
     """Yield sentences about the exposed people, by value, and about the excluded values."""
-    at, values, total, whom = (
-        f"P >= {rule.threshold:g}",
-        exposure.values,
-        exposure.total,
-        "people who may be in the release" if exposure._note else "people",
-    )
+    at, values, total = f"P >= {rule.threshold:g}", exposure.values, exposure.total
+    # Only releases of a population have a note.
+    whom = "people who may be in the release" if exposure._note else "people"
     if exposure.people:
         yield f"{exposure.people:,} of {total:,} {whom} ({exposure.people / total:.1%}) exposed: {rule.meaning}."
     else:

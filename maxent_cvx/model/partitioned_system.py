@@ -502,9 +502,8 @@ def shared_form(
     facts: Sequence[BroadcastSource], knowledge: Sequence[BroadcastSource], sizes: Sizes, n_records: int
 ) -> LinearForm:
     """Return the shared rows without terms, as :func:`~maxent_cvx.model.system.assemble_system` does in memory."""
-    first, known = (
-        [over_patterns(rows, 0) for source in sources for rows in source.rows] for sources in (facts, knowledge)
-    )
+    first = [over_patterns(rows, 0) for source in facts for rows in source.rows]
+    known = [over_patterns(rows, 0) for source in knowledge for rows in source.rows]
     known.sort(key=lambda rows: rows.penalty is not None)
     blocks = RowBlocks([*first, *known], len(first))
     matrix = SplitMatrix(sp.csr_array((0, 0)), SharedColumns(sp.csr_array((len(sizes.most), 0))))

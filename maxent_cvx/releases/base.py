@@ -345,7 +345,7 @@ class View(ReprMixin, ABC):
         return None
 
     def tell_apart(self, names: Iterable[str]) -> None:
-        """Declare that rows depend on which values of these columns occur together, as a partition does not know."""
+        """Declare that rows depend on the combinations of values of these columns, of which a partition has only some."""
 
     def to_frames(self) -> dict[str, Any]:
         """Convert the view to tables, from which :meth:`from_frames` restores it.

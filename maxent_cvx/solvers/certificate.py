@@ -804,7 +804,8 @@ def _better(
         stuck = ~fixed & (near < SMALL) & ~(moves <= MOST_MOVED * near)
         if not stuck.any():
             break
-        # Other counts up to that size are probably forced to 0 by the same rows: one at a time would take many rounds.
+        # The same rows probably force other counts up to that size to 0. Without those that are stuck now, others would be
+        # stuck in the next round: with 30,000 associations of Adult, 241 after 268.
         start = np.where(~fixed & (near <= near[stuck].max()), 0.0, near)
     check_step()
     of_row, of_term = form.components(~fixed)  # soft rows connect their terms, too
