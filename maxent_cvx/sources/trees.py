@@ -64,6 +64,8 @@ def _through(steps: list[Any]) -> Encoder:
 WEIGHTED = "the tree's leaves do not count people; fit it without class_weight and sample_weight"
 #: The largest difference of equal shares: the roundoff of a sum of a few doubles below 1.
 SAME = 1e-9
+#: The number of halvings that shorten an interval of width 1/2 to double precision.
+HALVINGS = 60
 
 
 def is_monotone(tree: Any) -> bool:
@@ -92,10 +94,13 @@ def counts_of_leaves(tree: Any, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def _fewer(impurity: np.ndarray, people: np.ndarray, gini: bool) -> np.ndarray:
     """Return the number of people of each node with the less frequent class."""
-    possible = [np.arange(n // 2 + 1) for n in people]  # the impurity increases with the share up to 1/2
-    off = [np.abs(_impurity(k / n, gini) - of_node) for k, n, of_node in zip(possible, people, impurity, strict=True)]
-    fewer = np.array([distance.argmin() for distance in off], dtype=float)
-    if max(distance.min() for distance in off) > SAME:
+    low, high = np.zeros(len(impurity)), np.full(len(impurity), 0.5)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        less = _impurity(middle, gini) < impurity
+        low, high = np.where(less, middle, low), np.where(less, high, middle)
+    fewer = np.rint((low + high) / 2 * people)
+    if (np.abs(_impurity(fewer / people, gini) - impurity) > SAME).any():
         raise StatementError(WEIGHTED)
     return fewer
 
