@@ -20,6 +20,7 @@ from ..model.posterior import Posterior
 from ..releases.base import View
 from ..rules import SCORES, RuleSet, Thresholds, mined_rules
 from ..solvers.explain import multipliers_from_counts
+from ..solvers.sparse import pattern
 from ..sources.rules import PublishedRules
 from ..terms.people import count_pairs
 from ..terms.rows import Rows
@@ -53,7 +54,7 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.where(above, records[:, None] / inferred, 0.0) @ event.T - above.sum(axis=1, keepdims=True)
     finite = np.where(np.isfinite(multipliers), multipliers, 0.0) * (covered @ weight.ravel())
-    concerned = _ones(rows.matrix) @ above.any(axis=1)[group].astype(float) > 0
+    concerned = pattern(rows.matrix) @ above.any(axis=1)[group].astype(float) > 0
     return np.where(np.isinf(multipliers) & concerned, np.inf, finite)
 
 
@@ -80,7 +81,7 @@ def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: 
     cell = space.codes["q"] * n_values + space.codes["s"]
     size = len(space.view.n_q) * n_values
     of_cell = sp.csr_array((np.ones(len(cell)), (np.arange(len(cell)), cell)), shape=(len(cell), size))
-    counted = _ones(_ones(rows.matrix) @ of_cell) @ count_pairs(post.view, original).ravel()
+    counted = pattern(pattern(rows.matrix) @ of_cell) @ count_pairs(post.view, original).ravel()
     m = np.where(np.isfinite(multipliers), multipliers, 0.0)
     gain = m * (counted - np.asarray(covered.sum(axis=1))) + 0.5 * m**2 * variance
     return np.where(np.isinf(multipliers), np.inf, gain)
@@ -93,12 +94,7 @@ def _covered(post: Posterior, rows: Rows) -> tuple[sp.csr_array, np.ndarray]:
     cell = space.cells
     of_cell = sp.csr_array((post.counts, (np.arange(len(cell)), cell)), shape=(len(cell), len(n_records) * n_values))
     table = np.bincount(cell, post.counts, len(n_records) * n_values).reshape(-1, n_values)
-    return sp.csr_array(_ones(rows.matrix) @ of_cell), table
-
-
-def _ones(matrix: sp.csr_array) -> sp.csr_array:
-    """Replace the nonzeros of a matrix by 1."""
-    return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return sp.csr_array(pattern(rows.matrix) @ of_cell), table
 
 
 def mine_rules(

@@ -58,7 +58,7 @@ from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.generalized import SUPPRESSED, GroupedRelease, Hierarchies, coverage, parse, read_hierarchies
 from ..releases.release import Release
-from ..solvers.sparse import components
+from ..solvers.sparse import components, with_data
 from ..worlds.groups import STEPS
 from ..worlds.linkage import PossibleBuckets
 from ..worlds.worst_case import Frequencies, Safety
@@ -812,7 +812,7 @@ def _symmetric_arguments(release: Release, algorithm: Algorithm, seeds: list[int
 def _log_orders(release: Release) -> np.ndarray:
     """Return log of the number of assignments of each bucket: n! / (the product of its counts' factorials)."""
     n_sb = release.n_sb
-    repeats = sp.csr_array((gammaln(n_sb.data + 1), n_sb.indices, n_sb.indptr), shape=n_sb.shape)
+    repeats = with_data(n_sb, gammaln(n_sb.data + 1))
     return np.asarray(gammaln(n_sb.sum(axis=0) + 1) - repeats.sum(axis=0))
 
 

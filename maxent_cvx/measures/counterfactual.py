@@ -37,6 +37,7 @@ from ..releases.generalized import coverage
 from ..releases.qi_table import QITable
 from ..releases.readers import cell_positions, read_cells
 from ..releases.series import ReleaseSeries
+from ..solvers.sparse import pattern
 from ..sources.associations import StrongestAssociations
 from ..sources.base import Source
 from ..sources.invariants import PriorZeros
@@ -522,14 +523,14 @@ def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRow
             bounds += [(share, share) for share in source.shares.tolist()]
             names += source.names.tolist()
             members.append(source.members)
-            terms.append(_ones(space.joint(source.members, source.values)))
+            terms.append(pattern(space.joint(source.members, source.values)))
         elif isinstance(source, Statement) and source.penalty is None:
             for event, coefficient in source.terms:
                 if type(event) is not Event or event.who is not None:
                     return None
                 events.append((len(names), coefficient))
                 members.append(sp.csr_array(space.described(dict(event.given))[None].astype(float)))
-                terms.append(_ones(event.row(space)))
+                terms.append(pattern(event.row(space)))
             bounds.append((source.low, source.high))
             names.append(source.label)
         else:
@@ -538,10 +539,6 @@ def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRow
     row, a = np.array(events, dtype=float).reshape(-1, 2).T
     every = sp.csr_array(sp.vstack(members)), sp.csr_array(sp.vstack(terms))
     return StatementRows(low, high, row.astype(int), a, *every, names)
-
-
-def _ones(matrix: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows) -> None:

@@ -25,7 +25,16 @@ from ..solvers.columns import SharedColumns, SplitMatrix
 from ..solvers.form import ClosedForm, Groups, LinearForm
 from ..solvers.modular import residues, residues_of_fraction
 from ..solvers.partitions import Part
-from ..solvers.sparse import canonical, compact, entry_rows, least_by_row, most_by_row, stacked, with_shared_ones
+from ..solvers.sparse import (
+    canonical,
+    compact,
+    entry_rows,
+    least_by_row,
+    most_by_row,
+    stacked,
+    with_data,
+    with_shared_ones,
+)
 from ..sources.base import ConstraintGroup, Source, StoredSource, build_rows
 from ..sources.invariants import BucketInvariants
 from ..sources.statements import Statement
@@ -197,7 +206,7 @@ class RawColumns:
                 typed = sorted(self.typed[row])
                 place_of = np.searchsorted([float(a) for a in typed], distinct.data[entries])
                 data[entries] = np.array([function(a, row) for a in typed])[place_of]
-        return sp.csr_array((data, distinct.indices, distinct.indptr), shape=distinct.shape)
+        return with_data(distinct, data)
 
 
 @dataclass(frozen=True, eq=False)

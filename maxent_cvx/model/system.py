@@ -25,7 +25,7 @@ from ..solvers.costs import Penalties
 from ..solvers.form import ClosedForm, Coefficients, Convex, Groups, LinearForm, Problem, by_coefficient
 from ..solvers.monitor import check_step
 from ..solvers.parameters import PLACES
-from ..solvers.sparse import canonical, compact, entry_rows, most_by_row, stacked
+from ..solvers.sparse import canonical, compact, entry_rows, most_by_row, stacked, with_data
 from ..solvers.substitution import substituted
 from ..sources.base import ConstraintGroup, Custom, Source, as_source
 from ..sources.invariants import PriorZeros, PublishedRows
@@ -361,8 +361,7 @@ def scaled_rows(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     """Divide each row by its largest coefficient, and return these too, with 1 for a row without terms."""
     largest = most_by_row(np.abs(matrix.data), matrix)
     largest = np.where(largest > 0, largest, 1.0)
-    data = matrix.data / largest[entry_rows(matrix)]
-    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape), largest
+    return with_data(matrix, matrix.data / largest[entry_rows(matrix)]), largest
 
 
 def _has_several(rows: Rows) -> bool:

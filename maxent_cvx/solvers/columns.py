@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .sparse import canonical, compact, entry_rows, stacked
+from .sparse import canonical, compact, entry_rows, pattern, stacked, with_data
 
 #: Numbers per entry of a matrix up to which a lookup table is faster than a search.
 MOST_DENSE = 16
@@ -143,9 +143,7 @@ class SharedColumns:
     def divided(self, by: np.ndarray) -> SharedColumns:
         """Return the matrix with every row divided by a number."""
         distinct = self.distinct
-        data = distinct.data / by[entry_rows(distinct)]
-        divided = sp.csr_array((data, distinct.indices, distinct.indptr), distinct.shape)
-        return self.of_distinct(divided, self.of_term)
+        return self.of_distinct(with_data(distinct, distinct.data / by[entry_rows(distinct)]), self.of_term)
 
     def matvec(self, x: np.ndarray) -> np.ndarray:
         """Compute A x."""
@@ -166,8 +164,7 @@ class SharedColumns:
     @cached_property
     def pattern(self) -> sp.csr_array:
         """Distinct columns with 1 in place of every coefficient."""
-        distinct = self.distinct
-        return sp.csr_array((np.ones(distinct.nnz), distinct.indices, distinct.indptr), shape=distinct.shape)
+        return pattern(self.distinct)
 
     @cached_property
     def squared(self) -> sp.csr_array:

@@ -47,7 +47,7 @@ from .form import Groups, LinearForm, Settled, Sized
 from .modular import PRIMES, SPARE, combination, combined, product, residues, residues_of_fraction
 from .parameters import EPS
 from .schur import MOST_DENSE
-from .sparse import UNIT, absolute, entry_rows, most_by_row, split_exactly
+from .sparse import UNIT, absolute, entry_rows, most_by_row, split_exactly, with_data
 
 if TYPE_CHECKING:
     from .partitions import OverPartitions
@@ -226,9 +226,7 @@ class LocalRows(Sized):
             weight, sizes = self.x[terms], absolute(rows) if is_unit else self._sizes(cycles)
             longest = max(longest, 2.0 * float(np.diff(cycles.indptr).max(initial=0)))
             size += np.bincount(sizes.indices, sizes.data**2 * weight[entry_rows(sizes)], k)
-            rooted = sp.csr_array(
-                (rows.data * np.sqrt(weight)[entry_rows(rows)], rows.indices, rows.indptr), rows.shape
-            )
+            rooted = with_data(rows, rows.data * np.sqrt(weight)[entry_rows(rows)])
             for start in range(0, len(terms), BATCH):  # short sums have small roundoff
                 batch = rooted[start : start + BATCH]
                 entries = np.diff(batch.indptr).astype(float)

@@ -20,6 +20,7 @@ from .sparse import (
     components,
     entry_rows,
     least_by_row,
+    pattern,
     split_exactly,
     with_entries_in,
     with_ones_of,
@@ -370,9 +371,7 @@ class LinearForm:
 
     def mass_of_rows(self, x: np.ndarray) -> np.ndarray:
         """Return the sum of the counts in each row."""
-        pattern = self.published
-        published = sp.csr_array((np.ones(pattern.nnz), pattern.indices, pattern.indptr), shape=pattern.shape)
-        return np.concatenate([published @ x, self.known.pattern @ self.known.collect(x)])
+        return np.concatenate([pattern(self.published) @ x, self.known.pattern @ self.known.collect(x)])
 
     def rows_involving(self, terms: np.ndarray) -> np.ndarray:
         """Mark the rows that have a coefficient on any of the given terms."""

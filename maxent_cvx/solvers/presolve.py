@@ -18,7 +18,7 @@ from .form import LinearForm, Problem, Settled
 from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import MOST_DENSE_WORK
-from .sparse import absolute, entry_rows, least_by_row, most_by_row
+from .sparse import absolute, entry_rows, least_by_row, most_by_row, with_data
 
 #: The largest number of rows of a block that is searched for redundant rows, at a cost cubic in their number.
 WIDEST_BLOCK = 64
@@ -197,7 +197,7 @@ class RowBounds:
         row = entry_rows(matrix)
         is_exact = np.bincount(row, np.abs(matrix.data) != 1, matrix.shape[0]) == 0
         exact = np.where(is_exact[row], matrix.data, 0).astype(np.int64)
-        self._exact = _by_sign(sp.csr_array((exact, matrix.indices, matrix.indptr), matrix.shape))
+        self._exact = _by_sign(with_data(matrix, exact))
         self._other = np.flatnonzero(~is_exact)
         self._rounded = _by_sign(matrix[self._other])
         self._places = EPS * (np.diff(matrix.indptr)[self._other] + 3)  # relative errors of terms, products and sums
@@ -554,9 +554,9 @@ def negligible(form: LinearForm, width: np.ndarray, largest: np.ndarray) -> np.n
     """Mark the terms whose width is negligible in all rows, relative to their largest coefficient of open terms."""
     distinct, size = form.known.distinct, np.abs(form.known.distinct.data)
     of_row = largest[entry_rows(distinct)]
-    ratio = np.divide(size, of_row, out=np.ones(len(size)), where=of_row > 0)
-    by_class = sp.csr_array((ratio, distinct.indices, distinct.indptr), shape=distinct.shape).T.tocsr()
-    effect = width * most_by_row(by_class.data, by_class)[form.known.of_term]
+    of_class = np.zeros(distinct.shape[1])
+    np.maximum.at(of_class, distinct.indices, np.divide(size, of_row, out=np.ones(len(size)), where=of_row > 0))
+    effect = width * of_class[form.known.of_term]
     return effect <= form.zero_tolerance * form.count_scale
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -51,7 +52,7 @@ def exact_matvec(matrix: sp.csr_array, x: np.ndarray) -> np.ndarray:
 
 def absolute(matrix: sp.csr_array) -> sp.csr_array:
     """Return the absolute values of all coefficients, or the matrix itself if none is negative."""
-    return abs(matrix) if (matrix.data < 0).any() else matrix
+    return with_data(matrix, np.abs(matrix.data)) if (matrix.data < 0).any() else matrix
 
 
 def canonical(matrix: sp.csr_array) -> sp.csr_array:
@@ -66,13 +67,27 @@ def canonical(matrix: sp.csr_array) -> sp.csr_array:
 
 def compact(matrix: sp.csr_array) -> sp.csr_array:
     """Return the matrix with 32-bit indices if these suffice; SciPy keeps the given type, and NumPy counts in 64."""
-    if (
-        matrix.indices.dtype == matrix.indptr.dtype == np.int32
-        or max(*matrix.shape, matrix.nnz) > np.iinfo(np.int32).max
-    ):
+    if matrix.indices.dtype == matrix.indptr.dtype == np.int32:
         return matrix
-    narrow = matrix.indices.astype(np.int32, copy=False), matrix.indptr.astype(np.int32, copy=False)
-    return sp.csr_array((matrix.data, *narrow), shape=matrix.shape)
+    return csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+
+
+def csr(data: np.ndarray, indices: np.ndarray, starts: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
+    """Return the matrix with the given entries of all rows in turn, with 32-bit indices if these suffice."""
+    kind = np.int32 if max(*shape, len(indices)) <= np.iinfo(np.int32).max else np.int64
+    return sp.csr_array((data, indices.astype(kind, copy=False), starts.astype(kind, copy=False)), shape)
+
+
+def with_data(matrix: sp.csr_array, data: np.ndarray) -> sp.csr_array:
+    """Return a matrix with the entries in the same places; SciPy's constructor checks and counts them again."""
+    same = copy.copy(matrix)
+    same.data = data
+    return same
+
+
+def pattern(matrix: sp.csr_array) -> sp.csr_array:
+    """Return a matrix with 1 in place of every stored entry."""
+    return with_data(matrix, np.ones(matrix.nnz))
 
 
 def condensed(matrix: sp.csr_array) -> sp.csr_array:
@@ -85,9 +100,7 @@ def condensed(matrix: sp.csr_array) -> sp.csr_array:
         return matrix
     if not matrix.has_canonical_format:  # otherwise SciPy would write to it later
         return matrix
-    matrix = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
-    matrix.data = np.broadcast_to(matrix.data[0].copy(), matrix.nnz)
-    return matrix
+    return with_data(matrix, np.broadcast_to(matrix.data[0].copy(), matrix.nnz))
 
 
 def stacked(matrices: Sequence[sp.csr_array]) -> sp.csr_array:

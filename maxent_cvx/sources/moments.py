@@ -39,7 +39,7 @@ from .numbers import (
     whole_sums,
     written_numbers,
 )
-from .statements import Event, Probability, conditions, given_text, read_given
+from .statements import Event, ExactRow, Probability, conditions, given_text, read_given
 
 # Cov(x, y) of a quasi-identifier x and a sensitive number y, as an expression for comparisons.
 
@@ -116,8 +116,8 @@ class ExpectedProduct(Event):
         condition = conditions(self.given)
         return f"Cov({self.x}, {y} | {condition})" if condition else f"Cov({self.x}, {y})"
 
-    def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Return the position of every term's coefficient on p among distinct rational numbers, and these."""
+    def exact(self, space: Space) -> ExactRow:
+        """Return the coefficients on p as rational numbers."""
         known_members(space.view, "a covariance")
         people = space.view.n_q * space.described(dict(self.given))
         different, of_tuple = np.unique(design_matrix(space.view, [self.x])[:, 0], return_inverse=True)
@@ -130,8 +130,9 @@ class ExpectedProduct(Event):
         )
         y = [Fraction(label) for label in values.tolist()]
         q, s = space.codes["q"], space.codes["s"]
-        place = np.where(people[q] > 0, 1 + of_tuple[q] * len(y) + of_value[s], 0)
-        return place, [Fraction(0), *(Fraction(space.n_records, n) * (a - mean) * b for a in x for b in y)]
+        terms = np.flatnonzero(people[q] > 0)
+        place = of_tuple[q[terms]] * len(y) + of_value[s[terms]]
+        return ExactRow(terms, place, [Fraction(space.n_records, n) * (a - mean) * b for a in x for b in y])
 
 
 # Statistics as bounds on sums over the described people.

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ from .._utils.formatting import (
 from .._utils.tables import Choice, choose, group_codes, repeated
 from .._utils.validation import check_instance, check_mapping, check_number, check_str, is_several
 from ..releases.base import OUTSIDE
-from ..solvers.sparse import compact
+from ..solvers.sparse import csr
 from ..terms.axes import refuse_exact_values_in_cells, values_named
 from ..terms.rows import AbsoluteValue, NonStrict, Penalty, Rows
 from .base import Source
@@ -45,13 +45,25 @@ from .cvxpy_constraints import values_of
 if TYPE_CHECKING:
     from ..terms.space import Space
 
-#: The coefficients of an event as rational numbers: the position of every term's coefficient among the distinct ones,
-#: the distinct ones (the first is 0), and the factor of the event in the statement.
-Exact = tuple[np.ndarray, list[Fraction], Fraction]
 #: The notation of "equal", "at most" and "at least" in hard and in soft statements.
 RELATIONS = {False: ("=", "<=", ">="), True: ("~", "<~", ">~")}
 #: Text that is read as an attribute, a relation and a number unless it is in quotes.
 RANGE = re.compile(rf"(.*[^\s<>≤≥])\s*([<>≤≥])\s*(-?{NUMBER_PATTERN}|{DAY_PATTERN})")
+
+
+class ExactRow(NamedTuple):
+    """Coefficients on p as rational numbers; those of all other terms are 0."""
+
+    terms: np.ndarray  # ascending
+    place: np.ndarray  # one per term: the position of its coefficient among the distinct ones
+    factors: list[Fraction]  # the distinct coefficients
+
+    def rounded(self, n_terms: int) -> sp.csr_array:
+        """Return the coefficients in double precision, shape (1, terms)."""
+        data = np.array(self.factors, dtype=float)[self.place]
+        row = csr(data, self.terms, np.array([0, len(data)]), (1, n_terms))
+        row.eliminate_zeros()
+        return row
 
 
 @dataclass(frozen=True)
@@ -80,29 +92,16 @@ class Event:
 
     def row(self, space: Space) -> sp.csr_array:
         """Return the coefficients on p, shape (1, terms)."""
-        return _coefficients(*self.exact(space))
+        return self.exact(space).rounded(len(space))
 
-    def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Return the position of each term's coefficient among distinct rational numbers, and these, 0 first."""
+    def exact(self, space: Space) -> ExactRow:
+        """Return the coefficients on p as rational numbers."""
         value: object = {name: choice for name, choice in self.value if name is not None}
         value = value or next(choice for _, choice in self.value)
-        if self.who is not None:
-            row = space.row(value, who=self.who)
-        else:
-            row = space.row(value, dict(sorted(self.given, key=lambda condition: condition[0])))
+        given = dict(sorted(self.given, key=lambda condition: condition[0])) if self.who is None else None
+        terms, people = space.matching(value, given, self.who)
         # P(given) is a number of people divided by N, and the coefficient of each of them its inverse.
-        n = space.n_records
-        place = np.zeros(len(space), dtype=np.uint8)  # one byte per term: most of the time in large models
-        place[row.indices] = 1
-        return place, [Fraction(0), Fraction(n) / round(n / row.data[0]) if row.nnz else Fraction(0)]
-
-
-def _coefficients(place: np.ndarray, factors: list[Fraction]) -> sp.csr_array:
-    """Return coefficients as one row, given the position of each term's coefficient among distinct ones."""
-    at = np.flatnonzero(place)
-    row = sp.csr_array((np.array(factors, dtype=float)[place[at]], at, [0, len(at)]), shape=(1, len(place)))
-    row.eliminate_zeros()
-    return row
+        return ExactRow(terms, np.zeros(len(terms), dtype=np.int64), [Fraction(space.n_records, people)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,7 +237,7 @@ class Statement(Source):
                 refuse_exact_values_in_cells(space.view, dict(event.given))
         ratios = [event for event, _ in self.terms if isinstance(event, ExpectedNumber) and event.is_ratio(space)]
         if not ratios:
-            events = [(*event.exact(space), Fraction(a)) for event, a in self.terms]
+            events = [(event.exact(space), Fraction(a)) for event, a in self.terms]
             yield self._row(space, self.label, events, self.low, self.high)
             return
         if len(self.terms) > 1 or self.penalty is not None:
@@ -254,23 +253,26 @@ class Statement(Source):
                 label = (
                     f"({combination([(event, 1.0)], -float(value))}) P({event.people or 'in the release'}) {relation} 0"
                 )
-                yield self._row(space, label, [(*event.excess(value, space), Fraction(1))], *ends)
+                yield self._row(space, label, [(event.excess(value, space), Fraction(1))], *ends)
 
-    def _row(self, space: Space, label: str, events: list[Exact], low: float, high: float) -> Rows:
-        """Sum coefficients as rational numbers and round once, so that they cancel exactly."""
-        # Only the few terms of the statement are processed.
-        touched = np.flatnonzero(np.logical_or.reduce([place != 0 for place, _, _ in events]))
-        places = [place[touched].astype(np.int64, copy=False) for place, _, _ in events]
+    def _row(self, space: Space, label: str, events: list[tuple[ExactRow, Fraction]], low: float, high: float) -> Rows:
+        """Sum events times their factors as rational numbers and round once, so that coefficients cancel exactly."""
+        touched = events[0][0].terms
+        if len(events) > 1:
+            touched = np.unique(np.concatenate([row.terms for row, _ in events]))
+        places = np.zeros((len(events), len(touched)), dtype=np.int64)  # 0: the event does not involve the term
+        for place, (row, _) in zip(places, events, strict=True):
+            place[np.searchsorted(touched, row.terms)] = row.place + 1
         # Coefficients are summed once for terms with the same coefficients in all events.
-        pattern = group_codes(places, [len(factors) for _, factors, _ in events])
+        pattern = group_codes([*places], [len(row.factors) + 1 for row, _ in events])
         example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
         example[pattern] = np.arange(len(pattern))
         total = [
-            sum((a * factors[place[at]] for (_, factors, a), place in zip(events, places, strict=True)), Fraction(0))
-            for at in example.tolist()
+            sum((a * row.factors[at - 1] for at, (row, a) in zip(column, events, strict=True) if at), Fraction(0))
+            for column in places[:, example].T.tolist()
         ]
         data = np.array([float(a) for a in total], dtype=float)[pattern]
-        matrix = compact(sp.csr_array((data, touched, [0, len(touched)]), shape=(1, len(space))))
+        matrix = csr(data, touched, np.array([0, len(touched)]), (1, len(space)))
         terms = matrix.indices  # the same array, not a copy, if there is one coefficient
         of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
         typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
@@ -1040,8 +1042,8 @@ class ExpectedNumber(Event):
         condition = f" | {self.people}" if self.people else ""
         return f"E({format_value(self.attribute)}{condition})"
 
-    def exact(self, space: Space) -> tuple[np.ndarray, list[Fraction]]:
-        """Return the position of every term's coefficient among distinct rational numbers, and these."""
+    def exact(self, space: Space) -> ExactRow:
+        """Return the coefficients on p as rational numbers."""
         members, share = self._among(space)
         if share is None:
             raise StatementError(
@@ -1054,28 +1056,26 @@ class ExpectedNumber(Event):
         """Return whether it is a quotient of linear expressions, as the number of people in it is unknown."""
         return self._among(space)[1] is None
 
-    def excess(self, value: Fraction, space: Space) -> tuple[np.ndarray, list[Fraction]]:
+    def excess(self, value: Fraction, space: Space) -> ExactRow:
         """Return the coefficients of (E(attribute | given) - value) P(given), linear even if P(given) is unknown."""
         return self._products(space, self._among(space)[0], value, Fraction(1))
 
     def total_row(self, space: Space) -> sp.csr_array:
         """Return the coefficients of E(attribute | given) P(given) on p, shape (1, terms)."""
-        return _coefficients(*self.excess(Fraction(0), space))
+        return self.excess(Fraction(0), space).rounded(len(space))
 
     def people_row(self, space: Space) -> sp.csr_array:
         """Return the coefficients of P(given) on p, shape (1, terms)."""
-        return _coefficients(self._among(space)[0].astype(np.uint8), [Fraction(0), Fraction(1)])
+        members = self._among(space)[0]
+        return ExactRow(members, np.zeros(len(members), dtype=np.int64), [Fraction(1)]).rounded(len(space))
 
-    def _products(
-        self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction
-    ) -> tuple[np.ndarray, list[Fraction]]:
-        """Return the coefficients (x - value) * unit at some terms, as in :meth:`exact`."""
-        different, at = np.unique(self._numbers(space), return_inverse=True)
-        factors = [Fraction(0), *((Fraction(float(number)) - value) * unit for number in different)]
-        return np.where(members, at + 1, 0), factors
+    def _products(self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction) -> ExactRow:
+        """Return the coefficients (x - value) * unit of some terms."""
+        different, place = np.unique(self._numbers(space)[members], return_inverse=True)
+        return ExactRow(members, place, [(Fraction(float(number)) - value) * unit for number in different])
 
     def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
-        """Mark the terms of the described people, and return their share; None if it is unknown."""
+        """Return the terms of the described people, and their share; None if it is unknown."""
         view = space.view
         everybody = frozenset() if self.attribute in view.qi else self._anything(space)
         having = frozenset(item for item in self.given if item[0] in view.sensitive)
@@ -1086,13 +1086,13 @@ class ExpectedNumber(Event):
             )
         space.view.tell_apart(dict(self.given))  # the existence of such people is checked below
         event = Event(having or everybody, self.given - having, self.who)
-        place, (_, unit) = event.exact(space)
-        if not unit or (not having and view.inside.all()):
-            return place > 0, 1 / unit if unit else Fraction(0)
+        terms, _, (unit,) = event.exact(space)
+        if not len(terms) or (not having and view.inside.all()):
+            return terms, 1 / unit if len(terms) else Fraction(0)
         if event.given or self.who is not None or view.n_s is None:  # the members of the release are unknown, too
-            return place > 0, None
+            return terms, None
         counted = values_named(view, dict(having)) if having else view.inside
-        return place > 0, Fraction(int(view.n_s[counted].sum()), space.n_records)
+        return terms, Fraction(int(view.n_s[counted].sum()), space.n_records)
 
     def _anything(self, space: Space) -> frozenset[tuple[str | None, Choice]]:
         """Return a choice of all values of the attribute that people in the release can have."""

@@ -24,7 +24,7 @@ from .._utils.validation import check_dataframe, check_instance, check_known, ch
 from ..priors import QIDistribution
 from ..releases.base import BucketView, View
 from ..releases.readers import with_cells
-from ..solvers.sparse import compact
+from ..solvers.sparse import compact, csr
 from .axes import Axes, as_names, group_rows, level_of, subset_keys, tuples_described, values_named
 from .block import Block, Groups, Provenance
 from .people import People, counted_at, names_in
@@ -524,6 +524,14 @@ class Space(ReprMixin):
         >>> row.shape, row.data.round(3).tolist()                # N / n(male) = 10 / 6, at three terms
         ((1, 27), [1.667, 1.667, 1.667])
         """
+        terms, people = self.matching(value, given, who)
+        data = np.full(len(terms), 1 / (people / self.n_records))
+        return csr(data, terms, np.array([0, len(terms)]), (1, len(self)))
+
+    def matching(
+        self, value: object, given: Mapping[str, object] | None = None, who: object = None
+    ) -> tuple[np.ndarray, int]:
+        """Return the terms of P(value | given) or P(value | who), ascending, and the number of people in the condition."""
         if isinstance(given, Mapping) and (turned := [name for name in given if name in self.view.sensitive]):
             raise StatementError(
                 f"{turned[0]!r} is sensitive and cannot be a condition, since statements are about "
@@ -532,15 +540,12 @@ class Space(ReprMixin):
         is_value = values_named(self.view, value)
         if who is None:
             axis, (matches, people) = "q", self._described(given)
-            share = people / self.n_records
         elif given is None:
-            (axis, matches), share = self.named(who), 1 / self.n_records
+            (axis, matches), people = self.named(who), 1
         else:
             raise StatementError("pass either `given` or `who`, not both, as the QI of named people are known")
-        entries = self._terms_of_values(np.flatnonzero(is_value))  # few terms, so that few people are looked up
-        entries = entries[matches[self.codes[axis][entries]]]
-        row = sp.csr_array((np.full(len(entries), 1 / share), entries, [0, len(entries)]), shape=(1, len(self)))
-        return compact(row)
+        terms = self._terms_of_values(np.flatnonzero(is_value))  # few terms, so that few people are looked up
+        return terms[matches[self.codes[axis][terms]]], people
 
     def prob(self, value: object, given: Mapping[str, object] | None = None, who: object = None) -> cp.Expression:
         """Return P(value | given) as an affine CVXPY expression: the sum of P(q, s, b) over matching q, by P(given).
