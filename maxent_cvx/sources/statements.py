@@ -262,7 +262,8 @@ class Statement(Source):
             touched = np.unique(np.concatenate([row.terms for row, _ in events]))
         places = np.zeros((len(events), len(touched)), dtype=np.int64)  # 0: the event does not involve the term
         for place, (row, _) in zip(places, events, strict=True):
-            place[np.searchsorted(touched, row.terms)] = row.place + 1
+            at = slice(None) if row.terms is touched else np.searchsorted(touched, row.terms)
+            place[at] = row.place + 1
         # Coefficients are summed once for terms with the same coefficients in all events.
         pattern = group_codes([*places], [len(row.factors) + 1 for row, _ in events])
         example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
