@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from .blocks import BATCH_DOUBLES
 from .form import LinearForm
-from .sparse import entry_rows
+from .sparse import compact, csr, entry_rows
 
 #: Records: smaller counts outside the forest are not changed. Their square roots are below the precision of the sides.
 HELD = 1e-12
@@ -203,7 +203,7 @@ def _ends(form: LinearForm, terms: np.ndarray, is_vertex: np.ndarray) -> tuple[n
 
 def _connected(first: np.ndarray, second: np.ndarray, size: int) -> np.ndarray:
     """Number the connected components of a graph; return one number per vertex."""
-    graph = sp.csr_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
+    graph = compact(sp.csr_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size)))
     return sp.csgraph.connected_components(graph, directed=False)[1]
 
 
@@ -222,13 +222,11 @@ def _largest_forest(
         order = order[np.diff(key[order], prepend=-1) > 0]
     weights, vertices = 1 / counts[order], np.arange(size)
     heavy = 2 * weights.max(initial=1.0)
-    graph = sp.csr_array(
-        (
-            np.concatenate([weights, np.where(vertices < n_rows, 2 * heavy, heavy)]),
-            np.concatenate([second[order], vertices]),
-            np.append(np.searchsorted(first[order], np.arange(size + 1)), len(order) + size),
-        ),
-        shape=(size + 1, size + 1),
+    graph = csr(
+        np.concatenate([weights, np.where(vertices < n_rows, 2 * heavy, heavy)]),
+        np.concatenate([second[order], vertices]),
+        np.append(np.searchsorted(first[order], np.arange(size + 1)), len(order) + size),
+        (size + 1, size + 1),
     )
     forest = sp.csgraph.minimum_spanning_tree(graph)
     parent = sp.csgraph.breadth_first_order(forest, size, directed=False)[1][:size]

@@ -21,7 +21,7 @@ def components(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     # Nodes are the rows, followed by the terms; SciPy treats the graph as undirected.
     starts = np.concatenate([links.indptr, np.full(n_terms, links.nnz, dtype=links.indptr.dtype)])
     size = n_rows + n_terms
-    graph = sp.csr_array((links.data, links.indices + n_rows, starts), shape=(size, size))
+    graph = csr(links.data, links.indices + n_rows, starts, (size, size))
     component = sp.csgraph.connected_components(graph, directed=False)[1]
     return component[:n_rows], component[n_rows:]
 
