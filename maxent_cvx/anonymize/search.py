@@ -139,6 +139,10 @@ class Search(ReprMixin):
             drawn.axvline(self.threshold, color="0.3", linewidth=1, linestyle=":")
             drawn.set(xlabel="largest probability that counts", ylabel="loss")
             drawn.set_xlim(right=1.02)
+            if n_others := len(self.candidates) - len(table):
+                drawn.set_title(
+                    f"not shown: {pluralize(n_others, 'release')} without a loss or a probability", fontsize="small"
+                )
             legend_beside(drawn)
         return drawn
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils import errors
-from .._utils.errors import StatementError, TableError, join_names, short_repr
+from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.tables import check_labels, real_numbers
 from .._utils.validation import check_dataframe
 
@@ -184,7 +184,11 @@ MARKED = 12
 
 
 def draw_lines(ax: Axes, lines: Iterable[tuple[object, Any, Any]], drawstyle: Any = "default", **options: Any) -> None:
-    """Draw lines, each given by its name, x and y, in different styles; only some of many points are marked."""
+    """Draw lines, each given by its name, x and y, in different styles; only some of many points are marked.
+
+    The title says how many values of y are not finite, and therefore not shown.
+    """
+    n_infinite = n_missing = 0
     for number, (name, x, y) in enumerate(lines):
         step = max(len(x) // MARKED, 1)
         ax.plot(
@@ -193,6 +197,10 @@ def draw_lines(ax: Axes, lines: Iterable[tuple[object, Any, Any]], drawstyle: An
             markevery=(number * step // 4 % step, step),  # lines that coincide are marked at different points
             **options,
         )  # fmt: skip
+        n_infinite, n_missing = n_infinite + int(np.isinf(y).sum()), n_missing + int(np.isnan(y).sum())
+    not_shown = ((n_infinite, "infinite value"), (n_missing, "missing value"))
+    if remarks := [pluralize(n, what) for n, what in not_shown if n]:
+        ax.set_title(f"not shown: {', '.join(remarks)}", fontsize="small")
 
 
 #: Positions of a point's name, best first: to the right (1) or left (-1), above (1) or below (-1).

@@ -382,13 +382,20 @@ def uncertain_knowledge(result: UncertainKnowledge, ax: Axes | None = None) -> A
     'mean 0.1'
     """
     check_instance(result, UncertainKnowledge, "result")
-    values = result.distribution.index.to_numpy(dtype=float)
-    at_least = result.distribution.to_numpy()[::-1].cumsum()[::-1]
-    margin = 0.05 * float(np.ptp(values)) or 0.5
+    distribution = result.distribution[result.distribution.index.notna()]
+    values = distribution.index.to_numpy(dtype=float)
+    at_least = np.r_[distribution.to_numpy()[::-1].cumsum()[::-1], 0.0]
+    is_finite = np.isfinite(values)
+    finite = values[is_finite] if is_finite.any() else np.zeros(1)
+    margin = 0.05 * float(np.ptp(finite)) or 0.5
     with axes_for(ax, *LINES) as drawn:
         # A step function, as P(measure >= v) is constant between neighbouring values.
-        x, y = np.r_[values[0] - margin, values, values[-1] + margin], np.r_[1.0, at_least, 0.0]
+        x = np.r_[finite[0] - margin, finite, finite[-1] + margin]
+        y = at_least[np.searchsorted(values, x)]
         drawn.step(x, y, where="pre", label="distribution", color=COLOURS[0])
+        if is_finite.sum() < len(result.distribution):
+            p = result.distribution.sum() - distribution.to_numpy()[is_finite].sum()
+            drawn.set_title(f"not shown: infinite or missing, with probability {p:.3g}", fontsize="small")
         error = f" (standard error {result.standard_error:.2g})" if result.draws is not None else ""
         drawn.axvline(result.expected, color=COLOURS[1], linestyle="--", label=f"mean {result.expected:.4g}{error}")
         name = result.distribution.index.name

@@ -286,13 +286,16 @@ def test_wrong_arguments():
 
 
 def test_every_release_is_in_the_plot():
-    """The plot has one point per candidate."""
-    result = mx.anonymize.search(
-        random_table(np.random.default_rng(5)), ["age", "sex"], "S", LEVELS, 0.9, progress=False
-    )
-    ax = result.plot(Figure().subplots())
-    points = sum(len(line.get_xdata()) for line in ax.get_lines() if line.get_linestyle() == "None")
-    assert points == len(result.candidates.dropna(subset=["loss", "largest"]))
+    """The plot has one point per candidate; the title counts those without a loss: of unsafe ones, queries are not asked."""
+    how = random_table(np.random.default_rng(5)), ["age", "sex"], "S", LEVELS, 0.9
+    for loss in ("ncp", "queries"):
+        result = mx.anonymize.search(*how, loss=loss, methods=["full-domain"], progress=False)
+        ax = result.plot(Figure().subplots())
+        points = sum(len(line.get_xdata()) for line in ax.get_lines() if line.get_linestyle() == "None")
+        missing = len(result.candidates) - points
+        assert points == len(result.candidates.dropna(subset=["loss", "largest"]))
+        assert bool(missing) == (loss == "queries")
+        assert ax.get_title().count(f" {missing} ") == bool(missing)
 
 
 def test_dates_lose_the_share_of_the_dates_in_their_range():

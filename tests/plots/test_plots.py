@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -297,6 +299,32 @@ def test_uncertain_knowledge_is_the_probability_of_so_many_or_more(release) -> N
     line, mean = plots.uncertain_knowledge(result, Figure().subplots()).get_lines()
     np.testing.assert_allclose(line.get_ydata(), [1, 1, 0.1, 0])
     assert mean.get_xdata()[0] == pytest.approx(0.1)
+
+
+def test_titles_mention_values_that_are_not_finite() -> None:
+    """Infinite and missing values have no place on the axes; the title counts them."""
+    steps = pd.DataFrame({"K+": [0, 1, 2], "K-": 0, "score": [1.0, np.inf, np.inf]})
+    ax = plots.quantification({"both kinds": steps, "one kind": steps.head(2)}, Figure().subplots())
+    assert "3 infinite values" in ax.get_title()
+    assert "missing" not in ax.get_title()
+    assert not plots.quantification({"finite": steps.head(1)}, Figure().subplots()).get_title()
+    table = pd.DataFrame({"value": [0.1, 0.2, 0.3], "eps": 0.0, "probability": [np.nan, 0.2, np.inf]})
+    title = plots.sweep(table, ax=Figure().subplots()).get_title()
+    assert "1 infinite value" in title
+    assert "1 missing value" in title
+
+
+@pytest.mark.parametrize("others", [[np.inf], [-np.inf], [np.nan], [-np.inf, np.inf, np.nan]])
+@pytest.mark.parametrize("finite", [[1.0, 2.0], []])
+def test_a_measure_without_a_finite_value_is_mentioned(release, finite, others) -> None:
+    """Each point of the curve is P(measure >= v), also if the measure may be infinite or missing."""
+    result = mx.uncertain(mx.MaxEnt(release), {"P(Breast Cancer | Gender=male) = 0": 0.1}, progress=False)
+    index = pd.Index(sorted([*finite, *others], key=lambda v: (np.isnan(v), v)), name="divergence")
+    distribution = pd.Series(1 / len(index), index)
+    ax = plots.uncertain_knowledge(replace(result, distribution=distribution, expected=np.nan), Figure().subplots())
+    for v, p in ax.get_lines()[0].get_xydata():
+        assert p == pytest.approx(distribution[distribution.index >= v].sum())
+    assert f"{len(others) / len(index):.3g}" in ax.get_title()
 
 
 def test_values_of_a_heat_map(release):
