@@ -373,15 +373,17 @@ def risk_utility(
         inference risk
             From :func:`exposed`: the number of exposed people, and of people for whom a value is certain but not
             counted. From :func:`disclosure`: the worst values over all people. The expected success of guessing the
-            likeliest value (Bayes vulnerability), with and without the release. Given the original records of a release
-            whose quasi-identifiers are not generalized: the actual success, and the divergence from the truth
-            (:func:`overall_divergence`).
+            likeliest value (Bayes vulnerability), with and without the release. Given the original records: the actual
+            success, and the divergence from the truth (:func:`overall_divergence`); not for generalized quasi-identifiers,
+            a population or a series, where nothing is inferred about the exact tuples of the records. Not in partitions:
+            the expected success. If the number of people with each value is not published: neither t nor the success
+            without the release.
         re-identification risk
             From :func:`reidentification`; not for a series of releases.
         utility
-            For a release in memory and its original records: the relative error of random counting queries
-            (:func:`query_error`) and the distance of marginals (:func:`marginal_distance`), for users who know only the
-            release.
+            For a :class:`Release`, not of a population, and its original records: the relative error of random counting
+            queries (:func:`query_error`) and the distance of marginals (:func:`marginal_distance`), for users who know
+            only the release.
 
     Raises
     ------
