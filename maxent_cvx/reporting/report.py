@@ -604,7 +604,10 @@ def report(
     check_optional_bool(progress, "progress")
     check_in(language, "language", languages())
     if settings.records and original is None:
-        raise StatementError("records can be shown only if the original records are given, as original")
+        raise StatementError(
+            "records (--records) shows original records of exposed people, but there are none: the release alone does not "
+            "contain who has which value; give them as original (--original), or leave records out"
+        )
     originals = _originals(original, named)
     cases = [ReportData(name, post, replace(settings, original=originals.get(name))) for name, post in named.items()]
     exposures = {data.name: data.exposure for data in cases}  # first, to refuse invalid arguments before long work

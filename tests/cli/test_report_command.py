@@ -65,6 +65,14 @@ def test_it_ends_as_quantify_does(run):
     assert "a probability of more than 50 %" in page().text
 
 
+def test_records_of_a_release_need_original_records(run, refuse, hospital):
+    """Cells of a generalised table are no original records; the message names the option that gives them."""
+    hospital.replace({"Gender": ["male", "female"]}, "*").to_csv("coarse.csv", index=False)
+    options = ["report", "coarse.csv", "--generalized", *ROLES[:4], "--records"]
+    assert "--original" in refuse(*options)
+    assert "wrote report.html" in run(*options, "--original", "coarse.csv")
+
+
 def test_a_missing_baseline_is_mentioned_once(run, hospital):
     """The page judges by the same baseline, which needs no second line."""
     rules = ["--method", "rules", "--support", "0.1", "--confidence", "0.5", "--out", "published"]
