@@ -327,8 +327,6 @@ class Quantile:
         always = (least == 0) & (most == 0) & (rows.low <= 0) & (rows.high >= 0)
         if people.n is not None:
             always |= (least == most) & (least * people.n >= rows.low) & (least * people.n <= rows.high)
-        if always.all():
-            raise StatementError(f"{label}: this is always true, so it has no effect")
         return rows.at(np.flatnonzero(~always))
 
 
@@ -712,7 +710,7 @@ class PublishedQuantile(Source):
     Raises
     ------
     StatementError, BadProbability
-        If an argument is invalid; when added to a model, if the quantile is impossible, or always true.
+        If an argument is invalid; when added to a model, if the quantile is impossible.
     UnknownName, TableError
         When added to a model, if it does not have the attribute or value, or values are not numbers.
 

@@ -331,6 +331,21 @@ def test_wrong_arguments(wrong, error):
         mx.MaxEnt(ill_of()).add(wrong())
 
 
+def test_a_quantile_that_is_always_true_has_no_effect():
+    """Of one possible value it is true anyway, and of several answers one may be too vague: the others still count."""
+    people = pd.DataFrame({"age": [20, 30, 40], "income": [20, 30, 40], "bucket": [0, 1, 1]})
+    release = mx.Release.from_buckets(people, qi="age", sa="income", bucket="bucket")
+    model = mx.MaxEnt(release).add(PublishedQuantile(20, given={"age": 20}))
+    assert model.solve().entropy == pytest.approx(mx.MaxEnt(release).solve().entropy)
+    assert model.bounds(mx.P(30, given={"age": 30}), integer=True) == (0, 1)
+    for of in ("min", "median", "max"):
+        exact = AnsweredQueries([{"age": 40}], [30], of=of)
+        both = AnsweredQueries([{}, {"age": 40}], [30, 30], of=of, eps=[100, 0])
+        answers = [mx.MaxEnt(release).add(source).solve().conditional() for source in (exact, both)]
+        pd.testing.assert_frame_equal(*answers)
+        assert answers[0].loc[40, 30] == pytest.approx(1)
+
+
 def test_a_quantile_that_nobody_has():
     """A quantile that is not one of the numbers, nor between two of them by the method, is refused."""
     for wrong in (PublishedQuantile(33), AnsweredQueries([{}], [33], of="median")):
