@@ -12,8 +12,9 @@ from scipy.special import expit
 
 from .._utils.errors import StatementError, join_names
 from .._utils.formatting import constant
-from .._utils.validation import check_known, check_mapping, check_str
-from .numbers import INTERCEPT
+from .._utils.validation import check_finite, check_known, check_mapping, check_str
+from ..releases.base import View
+from .numbers import INTERCEPT, design_matrix
 
 #: The largest scores of a converged fit, relative to the sums of the absolute values of their summands.
 CONVERGED = 1e-4
@@ -27,8 +28,13 @@ POWER = re.compile(r"I\(\s*(.+?)\s*\*\*\s*([2-9])\s*\)")
 
 LIKE_THESE = (
     "supported are OLS, Logit, and GLM with Binomial() or Gaussian() of statsmodels, and LinearRegression, Ridge and "
-    "LogisticRegression of scikit-learn"
+    "LogisticRegression of scikit-learn, or pipelines that end in one"
 )
+#: Transformers that transform every record alone, and in the fit as afterwards (unlike TargetEncoder).
+TRANSFORMERS = {
+    "Pipeline", "ColumnTransformer", "FeatureUnion", "OneHotEncoder", "OrdinalEncoder", "StandardScaler", "MinMaxScaler",
+    "MaxAbsScaler", "RobustScaler", "PolynomialFeatures", "SplineTransformer", "KBinsDiscretizer",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,23 @@ class PublishedFit:
     means: np.ndarray | None = None  # means of the columns
     expected: np.ndarray | None = None  # X'mu(X b) / n
     regressors: list[str] = field(default_factory=list)  # names in PublishedRegression, one per coefficient
+    before: Any = None  # the fitted steps of a pipeline before the regression
+
+    def columns(self, view: View) -> np.ndarray:
+        """Return the columns of the coefficients, shape (QI tuples, coefficients)."""
+        if self.before is None:
+            return design_matrix(view, self.regressors)
+        attributes = list(self.before.feature_names_in_)
+        check_known(attributes, f"quasi-identifier of the {view.noun} (a column of the pipeline)", view.qi)
+        try:
+            X: Any = self.before.transform(view.quasi_identifiers.to_frame(index=False)[attributes])
+        except (ValueError, TypeError) as error:
+            raise StatementError(
+                f"the pipeline cannot transform the {view.noun}'s {', '.join(attributes)}: {str(error).splitlines()[0]}"
+            ) from error
+        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+        check_finite(X, "the columns of the pipeline", StatementError)
+        return X if len(self.names) == X.shape[1] else np.column_stack([np.ones(len(X)), X])
 
     @property
     def coefficients(self) -> dict[str, float]:
@@ -77,6 +100,8 @@ def read_fit(result: Any, names: Mapping[str, str] | None) -> PublishedFit | Non
     """Read a fit; return None for any other object."""
     if hasattr(result, "params") and hasattr(result, "model"):
         fit = _of_statsmodels(result)
+    elif hasattr(result, "steps"):
+        fit = _of_pipeline(result) if len(result.steps) > 1 else _of_sklearn(result[-1])
     elif hasattr(result, "fit") and hasattr(result, "get_params"):
         fit = _of_sklearn(result)
     elif hasattr(result, "fit") and hasattr(result, "exog_names"):
@@ -148,7 +173,7 @@ def _of_sklearn(model: Any) -> PublishedFit:
     """Read a fitted estimator of scikit-learn."""
     what, has = type(model).__name__, model.get_params()
     if what not in ("LinearRegression", "Ridge", "LogisticRegression"):
-        raise StatementError(f"{what} is not supported; {LIKE_THESE}. For a pipeline, pass its last step, and names=")
+        raise StatementError(f"{what} is not supported; {LIKE_THESE}")
     if not hasattr(model, "coef_"):
         raise StatementError(f"{what} is not fitted, so it has no coefficients; call fit first")
     b = np.atleast_2d(np.asarray(model.coef_, dtype=float))
@@ -174,6 +199,26 @@ def _of_sklearn(model: Any) -> PublishedFit:
         penalty=_ridge(has),
         tolerance=_gradient(model, has),
     )
+
+
+def _of_pipeline(pipeline: Any) -> PublishedFit:
+    """Read a fitted pipeline of scikit-learn, whose transformers define the columns."""
+    fit, before = _of_sklearn(pipeline[-1]), pipeline[:-1]
+    steps = [step for step in before.get_params().values() if hasattr(step, "fit")]
+    if others := sorted({type(step).__name__ for step in steps} - TRANSFORMERS):
+        raise StatementError(
+            f"the steps before the last of a pipeline must be of {', '.join(sorted(TRANSFORMERS))}, not {others[0]}; or pass "
+            "the last step, and names="
+        )
+    if any(getattr(step, "handle_unknown", "error") != "error" for step in steps):
+        raise StatementError(
+            "the encoders of a pipeline must be fitted with handle_unknown='error', since values of the release that they "
+            "do not know, such as '1' for 1, would be taken for others; fit the same pipeline with that"
+        )
+    if not hasattr(before, "feature_names_in_"):
+        raise StatementError("a pipeline must be fitted to a DataFrame with the quasi-identifiers as columns")
+    transformed = list(map(str, before.get_feature_names_out()))
+    return replace(fit, names=fit.names[: len(fit.names) - len(transformed)] + transformed, before=before)
 
 
 def _ridge(has: Mapping[str, Any]) -> float:

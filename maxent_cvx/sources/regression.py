@@ -152,6 +152,7 @@ COLUMNS = (
     "pass the meaning of the columns of the fit: names={'x1': 'age', 'x2': 'sex=F'}. Columns computed from attributes, "
     "such as splines or logarithms, must be quasi-identifiers themselves; contrasts must be of the Treatment kind"
 )
+PIPELINE = "the release must have the columns and values of the table to which the pipeline was fitted"
 #: Advice if coefficients contradict other knowledge.
 UNROUNDED = (
     "if the coefficients are rounded, pass decimals=..., if penalised, penalty=..., if not converged, tolerance=...; "
@@ -171,7 +172,8 @@ class PublishedRegression(Source):
         indicators of a value, "sex=F"; and products, "age:sex=F". They define the coding: a value without indicator is
         the reference. Alternatively a fitted model: ``OLS``, ``Logit``, and ``GLM`` with ``Binomial()`` or
         ``Gaussian()`` of statsmodels, by formula or arrays, or ``LinearRegression``, ``Ridge`` and
-        ``LogisticRegression`` of scikit-learn. It determines `kind`, `penalty` and `tolerance`.
+        ``LogisticRegression`` of scikit-learn, or a ``Pipeline`` of encoders and scalers of quasi-identifiers that ends
+        in one of these. It determines `kind`, `penalty` and `tolerance`.
     of : dict, Series or str, optional
         The dependent variable: the number y of each sensitive value, ``{"low": 1}``, and 0 for all others; or the name
         of a numeric sensitive attribute. In a logistic regression, y is 0 or 1. By default the
@@ -397,7 +399,7 @@ class PublishedRegression(Source):
         Raises
         ------
         StatementError
-            If the coefficients are between limits or soft, or the other records have no unique fit.
+            If the coefficients are between limits, soft, or of a pipeline, or the other records have no unique fit.
 
         Examples
         --------
@@ -409,8 +411,9 @@ class PublishedRegression(Source):
         {'intercept': -0.833, 'age': 0.025}
         """
         check_instance(view, View, "view")
-        if self.sampled:
-            raise StatementError(f"{self.label} is not exact, and cannot be computed again for other records")
+        if self.sampled or (self.fit is not None and self.fit.before is not None):
+            why = "is not exact" if self.sampled else "depends on the other steps of its pipeline"
+            raise StatementError(f"{self.label} {why}, and cannot be computed again for other records")
         y, X = self._read(view)
         data = Microdata(records, view.qi, view.sensitive)
         (group, tuples), (value, values) = data.tuples(), data.values()
@@ -507,8 +510,8 @@ class PublishedRegression(Source):
         remedy = RESPONSE
         try:
             y = responses(view, self.of, self.attribute)
-            remedy = COLUMNS
-            return y, design_matrix(view, self.coefficients)
+            remedy = COLUMNS if self.fit is None or self.fit.before is None else PIPELINE
+            return y, design_matrix(view, self.coefficients) if self.fit is None else self.fit.columns(view)
         except (UnknownName, TableError, StatementError) as error:
             if self.fit is None:
                 raise

@@ -19,9 +19,12 @@ import statsmodels.formula.api as smf
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, PublishedRegression, StatementError, UnknownName
@@ -260,6 +263,50 @@ def test_a_fit_is_its_coefficients(name):
         assert max(rows.residual(p).max() for rows in rounded.rows(model.space)) < 1e-12
 
 
+def encoders(drop: str | None = "first") -> Pipeline:
+    """Standardised ages, and indicators."""
+    encoder = OneHotEncoder(drop=drop)
+    return make_pipeline(
+        make_column_transformer((StandardScaler(), ["age"]), (encoder, ["sex", "zone"]), (encoder, ["marital status"]))
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "y", "drop"),
+    [
+        (LinearRegression(), "income", "first"),
+        (LinearRegression(), "income", None),  # the columns depend on each other
+        (Ridge(alpha=3), "income", None),
+        (LogisticRegression(tol=1e-9), "ill", None),
+        (LogisticRegression(C=np.inf, tol=1e-9, fit_intercept=False), "ill", "first"),
+    ],
+)
+def test_a_pipeline_is_the_regression_on_its_columns(last, y, drop):
+    """The score equations are those of the columns that its transformers make; its records satisfy them."""
+    table = records(12)
+    pipeline = make_pipeline(encoders(drop), clone(last)).fit(table[QI], table[y])
+    source, model = PublishedRegression(pipeline, y), mx.MaxEnt(release_of(table, y))
+    p = truth(model.space, table, y)
+    (rows,) = source.rows(model.space)
+    assert rows.residual(p).max() < 1e-12
+
+    people = model.space.index.to_frame(index=False)
+    X = pipeline[:-1].transform(people[QI])
+    X = X.toarray() if hasattr(X, "toarray") else X
+    X = np.column_stack([np.ones(len(X)), X]) if last.fit_intercept else X
+    expected = X * people[[y]].to_numpy()  # one column per row of the source, up to the unit
+    matrix = rows.matrix.toarray()
+    scale = np.abs(matrix).max(axis=1) / np.abs(expected).max(axis=0)
+    np.testing.assert_allclose(matrix / scale[:, None], expected.T, atol=1e-9)
+
+    assert model.copy().add(source).solve().certificate.holds
+    if drop:
+        rounded = PublishedRegression(pipeline, y, decimals=2)
+        assert max(one.residual(p).max() for one in rounded.rows(model.space)) < 1e-12
+    with refused(StatementError):  # without a record, the transformers would be others
+        source.refitted(table[1:], model.space.view)
+
+
 def test_standard_errors_as_costs():
     """Softly, the answer maximises N H less the squared distance of the coefficients in standard errors."""
     study, table = records(3), records(4, 30)
@@ -365,6 +412,7 @@ WRONG = {
         lambda: smf.ols("ill ~ bs(age, df=4)", TABLE).fit(),
         lambda: sm.OLS(TABLE["ill"], X.to_numpy()).fit(),
         lambda: smf.ols("np.log(income) ~ age", TABLE).fit(),
+        lambda: make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y),  # sex_M is no quasi-identifier
         lambda: PublishedRegression(ill_by_age(), names={"agee": "age"}),
     ],
     BadProbability: [
@@ -392,7 +440,15 @@ WRONG = {
         lambda: LogisticRegression(solver="liblinear").fit(X, Y),
         lambda: LogisticRegression(l1_ratio=1, solver="saga").fit(X, Y),
         lambda: LogisticRegression(max_iter=2).fit(X, Y),
-        lambda: make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y),
+        lambda: make_pipeline(TargetEncoder(), LogisticRegression()).fit(TABLE[["sex"]], Y),  # others in the fit
+        lambda: make_pipeline(FunctionTransformer(np.log), LogisticRegression()).fit(TABLE[["age"]], Y),
+        lambda: make_pipeline(StandardScaler(), LogisticRegression()).fit(X.to_numpy(), Y),
+        lambda: make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression()).fit(TABLE[["sex"]], Y),
+        lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+        lambda: make_pipeline(OneHotEncoder(), LogisticRegression()).fit(
+            TABLE[["sex"]].replace("M", "m"), TABLE["ill"]
+        ),
+        lambda: make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(TABLE[["age"]], Y),
         lambda: object(),
         lambda: PublishedRegression(ill_by_age(), kind="logistic"),
         lambda: PublishedRegression(text_logit(), penalty=2),
