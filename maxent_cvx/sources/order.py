@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from .._utils.errors import StatementError, join_names, short_repr
 from .._utils.tables import choose
 from .._utils.validation import check_bool, check_instance, check_label, check_list, check_str
-from ..terms.axes import ordered_values
+from ..terms.axes import ordered_values, refuse_exact_values_in_cells
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .base import Source
 from .numbers import known_members
-from .statements import Event, ExpectedNumber, Probability, given_text, read_given
+from .statements import Event, ExpectedNumber, Probability, exact_row, given_text, read_given
 
 #: The maximum number of values of a given order in a label.
 MOST_STEPS = 8
@@ -118,37 +118,35 @@ class Monotone(Source):
         check_label(self.along, f"quasi-identifier of the {view.noun}", view.qi)
         codes, values = space.axes.of_column(self.along)
         place, steps = self._ordered(space, values)
-        of_term = place[codes]  # the position of every term in the order; -1 if it is not compared
-        matrix, present = sp.csr_array((len(steps), len(space))), np.zeros(len(steps), dtype=np.int64)
-        for event, coefficient in self.of.terms.items():
+        present, known = np.zeros(len(steps), dtype=np.int64), []
+        for event, a in self.of.terms.items():
             if isinstance(event, ExpectedNumber):
                 known_members(view, str(event))
             condition = dict(event.given) | self.given
+            for i in range(len(steps)) if view.generalized else ():
+                refuse_exact_values_in_cells(view, {**condition, self.along: values[place == i].tolist()})
             n = np.bincount(place[place >= 0], space.records_by(self.along, condition)[place >= 0], len(steps))
             present += n > 0
-            # The row of P(s | given) has the factor 1 / P(given); at a value, it becomes 1 / P(given, a = v).
-            row = replace(event, given=frozenset(condition.items())).row(space)
-            compared = of_term[row.indices] >= 0
-            at, data = row.indices[compared], row.data[compared]
-            factor = coefficient * space.records_described(condition) / np.where(n > 0, n, 1)
-            entries = data * factor[of_term[at]], (of_term[at], at)
-            matrix = matrix + sp.csr_array(entries, shape=matrix.shape)
-        with_people = np.flatnonzero(present == len(self.of.terms))
+            # At a value of n people, the coefficients of P(s | given) are multiplied by n(given) / n.
+            row = replace(event, given=frozenset(condition.items())).exact(space)
+            known.append(
+                (
+                    row.parts(place[codes[row.terms]], len(steps)),
+                    Fraction(a) * space.records_described(condition),
+                    n.astype(int).tolist(),
+                )
+            )
+        with_people = np.flatnonzero(present == len(self.of.terms)).tolist()
         if len(with_people) < 2:
             raise StatementError(f"{self.label}: fewer than two values have people; remove conditions, or group values")
-        yield self._differences(sp.csr_array(matrix)[with_people], [steps[i] for i in with_people], space)
-
-    def _differences(self, matrix: sp.csr_array, steps: list[str], space: Space) -> Rows:
-        """Subtract the previous row from each row; differences that are always true are left out."""
-        difference = sp.csr_array(matrix[1:] - matrix[:-1])
-        difference.eliminate_zeros()
-        index = pd.Index([f"{later} after {before}" for before, later in pairwise(steps)])
-        zeros, open_side = np.zeros(len(index)), np.full(len(index), np.inf)
-        low, high = (zeros, open_side) if self.increasing else (-open_side, zeros)
-        nonzero = np.flatnonzero(np.diff(difference.indptr))
-        if not len(nonzero):
+        rows, sides = [], (0.0, np.inf) if self.increasing else (-np.inf, 0.0)
+        for before, later in pairwise(with_people):
+            # Rational coefficients, so that other statements about the same values imply a step exactly.
+            events = [(parts[i], sign * a / n[i]) for i, sign in ((later, 1), (before, -1)) for parts, a, n in known]
+            rows.append(exact_row(space, f"{self._claim}: {steps[later]} after {steps[before]}", events, *sides))
+        if not any(row.matrix.nnz for row in rows):
             raise StatementError(f"{self.label}: {self.of} is 0 at all values, so the statement has no effect")
-        return Rows(difference, low, high, self._claim, index, space.view).at(nonzero)
+        yield from (row for row in rows if row.matrix.nnz)
 
     def _ordered(self, space: Space, values: pd.Index) -> tuple[np.ndarray, list[str]]:
         """Return the position of every value in the order, or -1, and the name of each position."""

@@ -58,6 +58,12 @@ class ExactRow(NamedTuple):
     place: np.ndarray  # one per term: the position of its coefficient among the distinct ones
     factors: list[Fraction]  # the distinct coefficients
 
+    def parts(self, of_term: np.ndarray, n: int) -> list[ExactRow]:
+        """Split the terms into n parts, given the number of the part of each; terms with -1 are in none."""
+        order = np.argsort(of_term, kind="stable")
+        ends = np.searchsorted(of_term[order], np.arange(n + 1))
+        return [ExactRow(self.terms[at], self.place[at], self.factors) for at in np.split(order, ends)[1:-1]]
+
     def rounded(self, n_terms: int) -> sp.csr_array:
         """Return the coefficients in double precision, shape (1, terms)."""
         data = np.array(self.factors, dtype=float)[self.place]
@@ -238,7 +244,7 @@ class Statement(Source):
         ratios = [event for event, _ in self.terms if isinstance(event, ExpectedNumber) and event.is_ratio(space)]
         if not ratios:
             events = [(event.exact(space), Fraction(a)) for event, a in self.terms]
-            yield self._row(space, self.label, events, self.low, self.high)
+            yield exact_row(space, self.label, events, self.low, self.high, self.penalty)
             return
         if len(self.terms) > 1 or self.penalty is not None:
             ratios[0].exact(space)  # raises an error: only a single hard quotient can be linearised
@@ -253,35 +259,43 @@ class Statement(Source):
                 label = (
                     f"({combination([(event, 1.0)], -float(value))}) P({event.people or 'in the release'}) {relation} 0"
                 )
-                yield self._row(space, label, [(event.excess(value, space), Fraction(1))], *ends)
+                yield exact_row(space, label, [(event.excess(value, space), Fraction(1))], *ends)
 
-    def _row(self, space: Space, label: str, events: list[tuple[ExactRow, Fraction]], low: float, high: float) -> Rows:
-        """Sum events times their factors as rational numbers and round once, so that coefficients cancel exactly."""
-        touched = events[0][0].terms
-        if len(events) > 1:
-            touched = np.unique(np.concatenate([row.terms for row, _ in events]))
-        places = np.zeros((len(events), len(touched)), dtype=np.int64)  # 0: the event does not involve the term
-        for place, (row, _) in zip(places, events, strict=True):
-            at = slice(None) if row.terms is touched else np.searchsorted(touched, row.terms)
-            place[at] = row.place + 1
-        # Coefficients are summed once for terms with the same coefficients in all events.
-        pattern = group_codes([*places], [len(row.factors) + 1 for row, _ in events])
-        example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
-        example[pattern] = np.arange(len(pattern))
-        total = [
-            sum((a * row.factors[at - 1] for at, (row, a) in zip(column, events, strict=True) if at), Fraction(0))
-            for column in places[:, example].T.tolist()
-        ]
-        data = np.array([float(a) for a in total], dtype=float)[pattern]
-        matrix = csr(data, touched, np.array([0, len(touched)]), (1, len(space)))
-        terms = matrix.indices  # the same array, not a copy, if there is one coefficient
-        of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
-        typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
-        if not data.all():
-            matrix = matrix.copy()  # so that `terms` is not overwritten
-            matrix.eliminate_zeros()
-        sides = np.array([low]), np.array([high])
-        return Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=self.penalty)
+
+def exact_row(
+    space: Space,
+    label: str,
+    events: list[tuple[ExactRow, Fraction]],
+    low: float,
+    high: float,
+    penalty: Penalty | None = None,
+) -> Rows:
+    """Sum events times their factors as rational numbers and round once, so that coefficients cancel exactly."""
+    touched = events[0][0].terms
+    if len(events) > 1:
+        touched = np.unique(np.concatenate([row.terms for row, _ in events]))
+    places = np.zeros((len(events), len(touched)), dtype=np.int64)  # 0: the event does not involve the term
+    for place, (row, _) in zip(places, events, strict=True):
+        at = slice(None) if row.terms is touched else np.searchsorted(touched, row.terms)
+        place[at] = row.place + 1
+    # Coefficients are summed once for terms with the same coefficients in all events.
+    pattern = group_codes([*places], [len(row.factors) + 1 for row, _ in events])
+    example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
+    example[pattern] = np.arange(len(pattern))
+    total = [
+        sum((a * row.factors[at - 1] for at, (row, a) in zip(column, events, strict=True) if at), Fraction(0))
+        for column in places[:, example].T.tolist()
+    ]
+    data = np.array([float(a) for a in total], dtype=float)[pattern]
+    matrix = csr(data, touched, np.array([0, len(touched)]), (1, len(space)))
+    terms = matrix.indices  # the same array, not a copy, if there is one coefficient
+    of_each = [terms] if len(total) == 1 else [terms[pattern == i] for i in range(len(total))]
+    typed = tuple((a, at) for a, at in zip(total, of_each, strict=True) if a)
+    if not data.all():
+        matrix = matrix.copy()  # so that `terms` is not overwritten
+        matrix.eliminate_zeros()
+    sides = np.array([low]), np.array([high])
+    return Rows(matrix, *sides, label, view=space.view, typed=typed, exact=True, penalty=penalty)
 
 
 def _check_cost(statement: Statement | ParametricStatement, penalty: Penalty) -> None:
