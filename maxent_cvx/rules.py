@@ -943,7 +943,6 @@ def mined_rules(
     qi: str | Iterable[str],
     sa: str | Iterable[str],
     thresholds: Thresholds,
-    strict: bool,
     attributes: int | Iterable[int] | None,
 ) -> RuleSet:
     """Return all rules of a table that reach the thresholds."""
@@ -967,5 +966,5 @@ def mined_rules(
     )
     return RuleSet(
         rules, qi=mined.qi, sa=mined.sensitive, support=thresholds.support, confidence=thresholds.confidence,
-        strict=strict, complete=True, attributes=attributes,
+        strict=thresholds.strict, complete=True, attributes=attributes,
     )  # fmt: skip

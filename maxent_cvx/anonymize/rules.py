@@ -149,7 +149,7 @@ def mine_rules(
     Name: support, dtype: float64
     """
     check_bool(strict, "strict")
-    return mined_rules(table, qi, sa, Thresholds.of(support, confidence, strict), strict, attributes)
+    return mined_rules(table, qi, sa, Thresholds.of(support, confidence, strict), attributes)
 
 
 # The greedy search for rules to withhold: solve, withhold the rules with the largest gains, and try to restore them.

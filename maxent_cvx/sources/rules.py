@@ -370,7 +370,7 @@ class PublishedRules(Source):
     def _without(self, at: int, original: pd.DataFrame, view: View) -> PublishedRules:
         """Mine the rules of the other records; withheld rules remain unknown."""
         rules, rest = self.rules, original.iloc[np.arange(len(original)) != at]
-        mined = mined_rules(rest, rules.qi, rules.sa, rules.thresholds, rules.strict, rules.attributes)
+        mined = mined_rules(rest, rules.qi, rules.sa, rules.thresholds, rules.attributes)
         if not rules.complete:
             mined = mined.at(np.asarray(mined.table.index.isin(rules.table.index)))
         if self.decimals is not None:
