@@ -27,7 +27,7 @@ from .base import Source
 FIRST = ("q", "s")
 
 
-def check_view(view: View) -> None:
+def check_consistent(view: View) -> None:
     """Check that terms, labels and counts of a view are consistent."""
     name = type(view).__name__
     _check_labels(view, name)
@@ -417,7 +417,7 @@ def published_sources(view: View) -> tuple[PublishedRows, *tuple[Source, ...]]:
     >>> [source.label for source in published_sources(table)]
     ['quasi-identifiers', 'published distribution']
     """
-    check_view(view)
+    check_consistent(view)
     zeros = any((counts == 0).any() for counts in view.published.values())
     return PublishedCounts(view), *[PublishedZeros(view)][:zeros]
 
