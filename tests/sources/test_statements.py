@@ -284,3 +284,27 @@ def test_an_interval_of_the_numbers_in_a_population():
     assert post.prob(10, given={"Age": 22}) == pytest.approx(0.6)
     with pytest.raises(StatementError):
         model.add(P(pd.Interval(40, 50)) == 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "Float32", "float[pyarrow]", "category", "parquet"])
+def test_numbers_of_32_bits(dtype, tmp_path):
+    """0.1 is a published value if 0.1, rounded to 32 bits, was published; it is not a value without records."""
+    table = pd.DataFrame({"Q": [0.1, 0.1, 0.2, 0.2], "S": [0.1, 0.7, 0.1, 0.7], "B": 0})
+    short = table.astype(dict.fromkeys("QS", "float32" if dtype in ("category", "parquet") else dtype))
+    roles = {"qi": "Q", "sa": "S", "bucket": "B"}
+    if dtype == "parquet":
+        short.to_parquet(tmp_path / "short.parquet")
+        release = mx.Release.from_parquet(tmp_path / "short.parquet", **roles, partitions=1)
+    else:
+        short = short.astype(dict.fromkeys("QS", "category")) if dtype == "category" else short
+        release = mx.Release.from_buckets(short, **roles)
+    entropy = mx.MaxEnt(mx.Release.from_buckets(table, **roles)).add("P(0.1 | Q=0.2) = 0.2").solve().entropy
+    for said in (
+        "P(0.1 | Q=0.2) = 0.2",
+        "P(0.1 | Q in [0.2, 0.3]) = 0.2",
+        P(np.float32(0.7), given={"Q": [0.2]}) == 0.8,
+    ):
+        assert mx.MaxEnt(release).add(said).solve().entropy == pytest.approx(entropy, abs=1e-9)
+    for unknown in (0.3, 1e300):
+        with refused(mx.UnknownName):
+            mx.MaxEnt(release).add(P(unknown) == 0.2)
