@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -69,6 +70,8 @@ class Lookahead:
 FEWEST = 100
 #: The deviation and the number of rounds at which balancing the proposal stops; it need not be exact.
 BALANCED, ROUNDS = 1e-6, 300
+#: The largest range of ln f for which these rounds suffice.
+EASY = 16.0
 #: The share of worlds that are drawn with flatter priors if there are sentences, and the power of the priors: sentences
 #: can make probable what the priors make rare, and the worlds missed by one proposal then show in the standard error.
 DEFENSIVE, FLATTER = 0.2, 0.25
@@ -215,13 +218,22 @@ def sample(
 
 def _balanced(f: np.ndarray, tuples: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Scale rows to sum to 1, and columns to the number of places, which preserves relative weights of worlds."""
-    scaled = f.copy()
-    for _ in range(ROUNDS):
-        scaled = scaled * (places / (tuples @ scaled))
-        total = scaled.sum(axis=1, keepdims=True)
-        scaled = scaled / total
-        if np.abs(total - 1).max() < BALANCED:
-            break
+    with np.errstate(divide="ignore"):
+        log_f = np.log(f)
+    # Sinkhorn's iteration needs a number of rounds proportional to the range of the factors of columns, log f. So it
+    # begins with a root of f, whose factors are the same root, and then squares both.
+    squarings = max(0, math.ceil(math.log2(-float(log_f[f > 0].min(initial=-1.0)) / EASY)))
+    log_factor = np.zeros(f.shape[1])
+    for power in 0.5 ** np.arange(squarings, -1, -1):
+        log_factor *= 2
+        for _ in range(ROUNDS):
+            log_scaled = power * log_f + log_factor
+            scaled = np.exp(log_scaled - log_scaled.max(axis=1, keepdims=True))
+            scaled /= scaled.sum(axis=1, keepdims=True)
+            share = np.maximum(tuples @ scaled, np.finfo(float).tiny) / places
+            if np.abs(share - 1).max() < BALANCED:
+                break
+            log_factor -= np.log(share)
     return scaled
 
 

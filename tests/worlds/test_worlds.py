@@ -309,6 +309,18 @@ def test_too_few_worlds_with_weight():
         mx.worlds.sample(pd.DataFrame(near * np.random.default_rng(3).random((n, n)) ** 30), range(n), 200)
 
 
+@pytest.mark.parametrize("tiny", [1e-100, 1e-300])
+def test_samples_of_tiny_priors(tiny):
+    """One of those who nearly certainly have y has x; who it is depends on ratios of tiny priors."""
+    rare = np.array([1, 3, 1, 3]) * tiny
+    group = pd.DataFrame({"x": [1, 1, 1, *rare], "y": [tiny, tiny, 0, 1, 1, 1, 1]})
+    values = ["x"] * 4 + ["y"] * 3
+    sampled = mx.worlds.sample(group, values, 2_000)
+    exact = pd.DataFrame({"x": [1, 1, 1, 1 / 8, 3 / 8, 1 / 8, 3 / 8]})["x"]
+    pd.testing.assert_series_equal(mx.worlds.posterior(group, values)["x"], exact)
+    assert ((sampled.posterior["x"] - exact).abs() < 5 * sampled.standard_error["x"] + 1e-12).all()
+
+
 def test_a_large_group_is_sampled():
     """A group of 300 people and 12 values is too large for exact worlds; its sample agrees with the sentences."""
     rng = np.random.default_rng(1)
