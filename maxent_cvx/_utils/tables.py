@@ -198,10 +198,20 @@ def count_column(counts: pd.Series, what: str) -> np.ndarray:
     bad = ~(np.isfinite(values) & (values >= 0) & (values <= LARGEST_COUNT) & (values == np.round(values)))
     if bad.any():
         raise TableError(
-            f"column {counts.name!r} of {what} must contain counts of records, integers of at least 0; "
+            f"column {counts.name!r} of {what} must contain counts of records, integers from 0 to {LARGEST_COUNT}; "
             f"{int(bad.sum())} of {len(bad)} cells do not (the first is in row {int(bad.argmax()) + 1}, counted from 1)"
         )
+    check_total(values.sum(), f"column {counts.name!r} of {what} counts")
     return values.astype(np.int64)
+
+
+def check_total(n: float, what: str) -> None:
+    """Check that a total number of records can be represented."""
+    if n > LARGEST_COUNT:
+        raise TableError(
+            f"{what} {n:.6g} records, but at most {LARGEST_COUNT} are supported; divide all counts by the same number, "
+            "which does not change any probability"
+        )
 
 
 def _floats(column: pd.Series) -> np.ndarray:

@@ -34,6 +34,7 @@ from .._utils.tables import (
     check_columns,
     check_named,
     check_no_count,
+    check_total,
     count_column,
     factorize,
     group_codes,
@@ -428,6 +429,7 @@ def released(counted: Sequence[tuple[Records, PartCounts]], roles: Roles) -> Par
     values, s_numbers = CountedTuples.united([counts_of_part.values for counts_of_part in counts])
     labels = values.labels if len(roles.sensitive) > 1 else values.labels.levels[0]
     whole = Whole(roles, tuple(tuples.labels.levels), labels, values.records, int(tuples.records.sum()))
+    check_total(tuples.records.sum(dtype=float), "the partitions have")
     makers = []
     for (part, counts_of_part), q, s in zip(counted, q_numbers, s_numbers, strict=True):
         n_s = np.zeros(len(labels), dtype=np.int64)

@@ -12,6 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import MaxEntError, StatementError, TableError, join_names, short_repr
+from .._utils.tables import check_total
 from .._utils.validation import check_instance
 from ..releases.base import BucketView, View, check_roles
 from ..releases.generalized import GroupedRelease
@@ -104,6 +105,7 @@ def _counts(values: object, n: int, what: str, of: str) -> np.ndarray:
         raise TableError(f"{what} must be {n} counts, one per {of}, not {short_repr(values)} of shape {counts.shape}")
     if (bad := ~(np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts)))).any():
         raise TableError(f"{what} must contain counts of records, integers of at least 0, not {counts[bad][0]:.12g}")
+    check_total(counts.sum(dtype=float), f"{what} counts")
     return counts.astype(np.int64)
 
 

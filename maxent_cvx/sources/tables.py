@@ -82,7 +82,9 @@ def cell_intervals(
     is_number = ~np.isnan(values)
     bad = is_number & ~((values >= 0) & (values <= LARGEST_COUNT) & (values == np.floor(values)))
     if bad.any():
-        raise TableError(f"{column} must contain integers of at least 0, got {join_names(as_typed[bad].unique())}")
+        raise TableError(
+            f"{column} must contain integers from 0 to {LARGEST_COUNT}, got {join_names(as_typed[bad].unique())}"
+        )
     low, high = values.copy(), values.copy()
     if base is not None:
         if (off := is_number & (values % base != 0)).any():

@@ -69,10 +69,24 @@ def test_cells_that_hold_lists(hospital):
         Microdata(hospital, ["Gender", "Degree"], "Disease").tuples()
 
 
-@pytest.mark.parametrize("bad", [-1, 1.5, np.inf, "many"])
+@pytest.mark.parametrize("bad", [-1, 1.5, np.inf, "many", 2**53 + 2, 10**18])
 def test_counts_are_whole_and_not_negative(bad):
     with pytest.raises(TableError):
         count_column(pd.Series([2, 0, bad, bad], name="Count"), "the SA table")
+
+
+def test_all_records_can_be_counted(tmp_path):
+    """A total number of records above 2^53 is refused, in memory and in partitions; above 2^63 it would be negative."""
+    table = pd.DataFrame({"Q": [*"ab"] * 600, "S": [*"xxyy"] * 300, "B": range(1_200), "n": 2**53}).astype({"B": str})
+    roles = {"qi": "Q", "sa": "S", "bucket": "B", "count": "n"}
+    mx.Release.from_buckets(table.assign(n=2**53 // 1_200), **roles)
+    for rows in (2, 1_200):
+        with refused(TableError):
+            mx.Release.from_buckets(table.head(rows), **roles)
+    table.head(1).to_parquet(tmp_path / "1.parquet")
+    table.tail(1).to_parquet(tmp_path / "2.parquet")
+    with refused(TableError):
+        mx.Release.from_parquet(tmp_path, **roles, partitions=2)
 
 
 @given(microdata())

@@ -193,6 +193,7 @@ WRONG_VIEWS = {
         "sensitive": ("Illness",), "axes": {**RELEASE.axes, "s": (("Illness",), RELEASE.sensitive_values)}
     },
     "an Index for a MultiIndex": {"quasi_identifiers": RELEASE.quasi_identifiers.to_flat_index()},
+    "more people than can be counted": {"n_q": np.full(len(RELEASE.n_q), 10**18)},
     "labels twice": {"axes": {**RELEASE.axes, "bucket": (("Bucket",), RELEASE.buckets[[0, 0, 1]])}},
     "axes in another order": {"axes": dict(reversed(RELEASE.axes.items()))},
     "a column of two roles": {"axes": {**RELEASE.axes, "bucket": (("Gender",), RELEASE.buckets)}},
