@@ -333,7 +333,7 @@ def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd
             changed[str(name)] = typed
         present = column.dropna()
         if kind == "string" and len(present):
-            by_sign = {sign: x for sign in decimals if (x := _as_numbers(present, sign)) is not None}
+            by_sign = {sign: x for sign in decimals if (x := as_numbers(present, sign)) is not None}
             if by_sign:
                 readings[str(name)] = by_sign
     signs = {sign for by_sign in readings.values() if len(by_sign) == 1 for sign in by_sign}
@@ -383,7 +383,7 @@ def _with_one_type(column: pd.Series) -> pd.Series | None:
     return pd.concat([texts, as_texts]).reindex(column.index)
 
 
-def _as_numbers(texts: pd.Series, decimal: str) -> pd.Series | None:
+def as_numbers(texts: pd.Series, decimal: str) -> pd.Series | None:
     """Convert texts that are all numbers with at most one unit; return None for others, and for digits alone."""
     sign = THOUSANDS.get(decimal, ",")
     if not texts.str.fullmatch(NUMBERS.get(decimal, NUMBERS["."])).all() or texts.str.fullmatch("[+-]?[0-9]+").all():

@@ -38,9 +38,11 @@ from .files import (
     EXCEL,
     INVISIBLE,
     PLAIN_NUMBER,
+    THOUSANDS,
     Format,
     are_ambiguous_dates,
     as_dates,
+    as_numbers,
     notations_of_dates,
     read_table,
     read_texts,
@@ -360,17 +362,24 @@ def _without_gaps(table: pd.DataFrame, name: str, qi: list[str], sa: list[str], 
     say(f"dropped {gaps.sum()} of {len(table)} rows of {_name(name)}, with missing cells in {where}")
     cells = missing.sum()[lambda n: n > 0].to_dict()
     left_out().append({"table": name, "rows": int(gaps.sum()), "of": len(table), "cells": cells})
-    return _with_numbers(table[~gaps].infer_objects(), given[columns])
+    signs = [*THOUSANDS] if options.decimal is None else [options.decimal]
+    return _with_numbers(table[~gaps].infer_objects(), given[columns], signs)
 
 
-def _with_numbers(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
+def _with_numbers(table: pd.DataFrame, given: pd.DataFrame, signs: Iterable[str]) -> pd.DataFrame:
     """Convert texts to numbers where the last texts that are not were in the rows that are left out."""
     changed = {}
     for name in given:
         if all(pd.api.types.infer_dtype(x, skipna=True) == "string" for x in (given[name], table[name])):
-            is_number = given[name].str.fullmatch(PLAIN_NUMBER) | given[name].isna()
-            if not is_number.all() and is_number[table.index].all():
+            before, after = given[name].dropna(), table[name].dropna()
+            is_number = before.str.fullmatch(PLAIN_NUMBER)
+            if not is_number.all() and is_number[after.index].all():
                 changed[str(name)] = pd.to_numeric(table[name])
+                continue
+            readings = [x for sign in signs if (x := as_numbers(after, sign)) is not None]
+            if len(readings) == 1 and all(as_numbers(before, sign) is None for sign in signs):
+                changed[str(name)] = readings[0].reindex(table.index)
+                say(f"{name} is read as numbers: {after.iloc[0]} as {readings[0].iloc[0]}")
     return table.assign(**changed)
 
 

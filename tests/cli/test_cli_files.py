@@ -435,6 +435,11 @@ def test_numbers_remain_numbers_after_words_are_left_out(run):
     write_text("total.csv", "sex,pay\nm,1000\nf,2000\nm,?\nf,3000\n,Total\n")
     command = ["quantify", "total.csv", "--qi", "sex", "--sa", "pay", "--missing-codes=?", "--missing", "drop"]
     assert "1,000" in run(*command, "--within", "1000")  # a distance between numbers
+    write_text("total.csv", "sex;pay;other\nm;1000,5;1,5\nf;2000,5;2,5\nm;?;2,5\nf;3000,5;1,5\n")
+    assert "pay is read as numbers: 1000,5 as 1000.5" in run(*command, "--within", "1000")
+    write_text("total.csv", "sex;pay\nm;1.000\nf;2.000\nm;?\nf;3.000\n")  # thousands, or 1, 2 and 3
+    assert "read as numbers" not in run(*command)
+    assert "1,000" in run(*command, "--within", "1000", "--decimal", ",")
 
 
 @pytest.mark.parametrize(
