@@ -459,6 +459,8 @@ class Choice:
         low, high = self.interval.left, self.interval.right
         if isinstance(low, pd.Timestamp) and not isinstance(known, pd.DatetimeIndex):
             known = _as_dates(known, attribute)
+        if isinstance(known, pd.DatetimeIndex) and isinstance(low, pd.Timestamp) and low.tz is None:
+            known = known.tz_localize(None)  # a date without a time zone is one in the zone of the values
         try:
             above = known >= low if self.interval.closed_left else known > low
             below = known <= high if self.interval.closed_right else known < high

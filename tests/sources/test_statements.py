@@ -217,7 +217,7 @@ def test_a_relative_risk(release, low, high):
     np.testing.assert_allclose(posts[0].counts, posts[2].counts)
 
 
-@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
 def test_an_interval_of_dates_contains_its_dates(zone):
     """Dates, with a time zone or without, are in an interval of dates; numbers and texts cannot be."""
     born = pd.to_datetime(["2020-01-01", "2020-02-29", "2021-01-01"]).tz_localize(zone)
@@ -229,6 +229,8 @@ def test_an_interval_of_dates_contains_its_dates(zone):
 
     for values in (born, pd.Categorical(born, categories=born)):  # categories without an order, too
         post = model(values).add(P("Flu", given={"Born": within}) == 1).solve()
+        assert post.conditional()["Flu"].tolist() == pytest.approx([0.5, 1, 0.5])
+        post = model(values).add("P(Flu | Born in [2020-02-29, 2020-12-31]) = 1").solve()  # in the zone of the values
         assert post.conditional()["Flu"].tolist() == pytest.approx([0.5, 1, 0.5])
     for values in ([1, 2, 3], list("abc")):
         with pytest.raises(StatementError):
