@@ -57,21 +57,23 @@ class PublishedFit:
     regressors: list[str] = field(default_factory=list)  # names in PublishedRegression, one per coefficient
     before: Any = None  # the fitted steps of a pipeline before the regression
 
-    def columns(self, view: View) -> np.ndarray:
-        """Return the columns of the coefficients, shape (QI tuples, coefficients)."""
+    def columns(self, view: View, described: np.ndarray) -> np.ndarray:
+        """Return the columns of the coefficients, shape (QI tuples, coefficients); those of a pipeline for fitted people."""
         if self.before is None:
             return design_matrix(view, self.regressors)
         attributes = list(self.before.feature_names_in_)
         check_known(attributes, f"quasi-identifier of the {view.noun} (a column of the pipeline)", view.qi)
         try:
-            X: Any = self.before.transform(view.quasi_identifiers.to_frame(index=False)[attributes])
+            X: Any = self.before.transform(view.quasi_identifiers[described].to_frame(index=False)[attributes])
         except (ValueError, TypeError) as error:
             raise StatementError(
                 f"the pipeline cannot transform the {view.noun}'s {', '.join(attributes)}: {str(error).splitlines()[0]}"
             ) from error
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
         check_finite(X, "the columns of the pipeline", StatementError)
-        return X if len(self.names) == X.shape[1] else np.column_stack([np.ones(len(X)), X])
+        columns = np.ones((len(described), len(self.names)))  # the first one is that of the intercept, if there is one
+        columns[described, len(self.names) - X.shape[1] :] = X
+        return columns
 
     @property
     def coefficients(self) -> dict[str, float]:

@@ -152,7 +152,10 @@ COLUMNS = (
     "pass the meaning of the columns of the fit: names={'x1': 'age', 'x2': 'sex=F'}. Columns computed from attributes, "
     "such as splines or logarithms, must be quasi-identifiers themselves; contrasts must be of the Treatment kind"
 )
-PIPELINE = "the release must have the columns and values of the table to which the pipeline was fitted"
+PIPELINE = (
+    "the release must have the columns and values of the table to which the pipeline was fitted; pass given= if these are "
+    "only some of its people"
+)
 #: Advice if coefficients contradict other knowledge.
 UNROUNDED = (
     "if the coefficients are rounded, pass decimals=..., if penalised, penalty=..., if not converged, tolerance=...; "
@@ -511,7 +514,9 @@ class PublishedRegression(Source):
         try:
             y = responses(view, self.of, self.attribute)
             remedy = COLUMNS if self.fit is None or self.fit.before is None else PIPELINE
-            return y, design_matrix(view, self.coefficients) if self.fit is None else self.fit.columns(view)
+            if self.fit is None:
+                return y, design_matrix(view, self.coefficients)
+            return y, self.fit.columns(view, tuples_described(view, self.given))
         except (UnknownName, TableError, StatementError) as error:
             if self.fit is None:
                 raise

@@ -307,6 +307,20 @@ def test_a_pipeline_is_the_regression_on_its_columns(last, y, drop):
         source.refitted(table[1:], model.space.view)
 
 
+def test_a_pipeline_of_some_people():
+    """Only the fitted people need to have values that its encoders know."""
+    table = records(13).assign(zone=lambda t: t["zone"].where(t["sex"] == "F", 4))
+    women = table[table["sex"] == "F"]
+    pipeline = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(women[["zone"]], women["ill"])
+    model = mx.MaxEnt(release_of(table, "ill"))
+    source = PublishedRegression(pipeline, given={"sex": "F"})
+    (rows,) = source.rows(model.space)
+    assert rows.residual(truth(model.space, table, "ill")).max() < 1e-12
+    assert (np.asarray(model.space.index.get_level_values("sex"))[rows.matrix.indices] == "F").all()
+    with refused(StatementError):
+        model.add(PublishedRegression(pipeline))
+
+
 def test_standard_errors_as_costs():
     """Softly, the answer maximises N H less the squared distance of the coefficients in standard errors."""
     study, table = records(3), records(4, 30)
