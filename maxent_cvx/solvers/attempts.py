@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,7 +21,7 @@ from .convex import exceeded, multipliers_at, tangent
 from .costs import PENALTY_ROUNDING
 from .duality import exact_residuals
 from .explain import contradiction, failure
-from .extension import AddedRows, extended
+from .extension import Extension, extended
 from .form import Convex, LinearForm, Problem, Settled
 from .monitor import Monitor
 from .newton import newton
@@ -53,6 +53,8 @@ MOST_LINEAR = 3_000
 NEARBY_STEPS = 20
 #: How often the tangents of convex constraints are recomputed.
 NEARBY_ROUNDS = 3
+#: What an answer and its continuation by another method have spent together.
+SUMMED = ("iterations", "compile_seconds", "solve_seconds")
 
 # Implied zeros that bound propagation does not find, computed before a solve and after it.
 
@@ -234,38 +236,22 @@ def _without_zeros(problem: Problem, request: Request, last: Answered) -> Answer
 
 def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray) -> tuple[Answer, str]:
     """Solve the reduced problem with the backend; also return the name of the solver."""
-    backend = request.backend
+    backend, monitor = request.backend, request.monitor
     if not reduced.terms.any():
         return Answer(Status.OPTIMAL, np.empty(0), np.empty(0), message="optimal: solved by presolve"), "presolve"
     convex: dict[str, Any] = {"convex": problem.convex} if problem.convex else {}
-    solved = backend.solve(reduced.form, start, monitor=request.monitor, **request.options, **convex)
-    if not solved.log:
-        solved = _with_log(reduced.form, solved, request.monitor)
-    if request.polish and not convex and solved.multipliers is not None and not request.monitor.stopped:
-        return _polished(reduced.form, solved, request.monitor), f"{backend.name}, polished by {NEWTON.name}"
-    return solved, backend.name
-
-
-def _with_log(form: LinearForm, answer: Answer, monitor: Monitor) -> Answer:
-    """Log one line with the result of a solver that keeps no log."""
-    residual = np.nan if answer.counts is None else float(form.residual(answer.counts).max(initial=0.0))
-    end = {"iteration": answer.iterations, "residual": residual, "seconds": monitor.seconds}
-    line = {**end, "status": str(answer.status)}
-    monitor.end(line)
-    return replace(answer, log=[line])
-
-
-def _polished(form: LinearForm, answer: Answer, monitor: Monitor) -> Answer:
-    """Continue from a solver's multipliers with Newton's method on the dual."""
-    assert answer.multipliers is not None
+    solved = backend.solve(reduced.form, start, monitor=monitor, **request.options, **convex)
+    if not solved.log:  # one line with the result of a solver that keeps no log
+        residual = np.nan if solved.counts is None else float(reduced.form.residual(solved.counts).max(initial=0.0))
+        end = {"iteration": solved.iterations, "residual": residual, "seconds": monitor.seconds}
+        solved = replace(solved, log=[{**end, "status": str(solved.status)}])
+        monitor.end(solved.log[-1])
+    if not request.polish or convex or solved.multipliers is None or monitor.stopped:
+        return solved, backend.name
     monitor.say(f"continuing with {NEWTON.name}")
-    final = newton(form, answer.multipliers, monitor=monitor)
-    return replace(
-        final,
-        iterations=answer.iterations + final.iterations,
-        compile_seconds=answer.compile_seconds + final.compile_seconds,
-        solve_seconds=answer.solve_seconds + final.solve_seconds,
-    )
+    final = newton(reduced.form, solved.multipliers, monitor=monitor)
+    sums = {name: getattr(solved, name) + getattr(final, name) for name in SUMMED}
+    return replace(final, **sums), f"{backend.name}, polished by {NEWTON.name}"
 
 
 def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
@@ -319,50 +305,42 @@ def certificate_of(problem: Problem, settled: Settled, answer: Answer) -> Certif
     if not problem.convex:
         return certify(problem.form, problem.groups, counts, multipliers, settled, answer.proofs)
     try:
-        posed = _at_tangents(problem.form, problem.convex, counts, multipliers)
+        extension, of_all = _at_tangents(problem.form, problem.convex, counts, multipliers)
         # Where the tangents hold, constraints are violated to second order in the distance from the tangent point. At
         # the projection, that distance is of the order of roundoff.
-        near = project(posed.form, np.maximum(counts, 0.0), settled.fixed)
+        near = project(extension.form, np.maximum(counts, 0.0), settled.fixed)
         if near is not None:
-            posed = _at_tangents(problem.form, problem.convex, near, multipliers)
+            extension, of_all = _at_tangents(problem.form, problem.convex, near, multipliers)
     except SolverError:  # some of CVXPY's functions have no gradient
         return uncertified(problem.form, counts)
-    return _at_posed(problem, posed, settled, counts)
+    return _certificate_by_tangents(problem, extension, of_all, settled, counts)
 
 
-class _Tangents(NamedTuple):
-    """Rows with the tangents of convex constraints, the multipliers of all, and the constraint of each tangent.
+def _at_tangents(
+    form: LinearForm, convex: Convex, at: np.ndarray, multipliers: np.ndarray
+) -> tuple[Extension, np.ndarray]:
+    """Add the tangents of all convex constraints at a point; also return the multipliers of all rows.
 
     A convex set lies inside its tangent half-spaces, and at the solution they have the multipliers of the constraint.
     """
-
-    form: LinearForm
-    multipliers: np.ndarray
-    rows: dict[str, np.ndarray]
-    original: np.ndarray  # the rows of the problem
-
-
-def _at_tangents(form: LinearForm, convex: Convex, at: np.ndarray, multipliers: np.ndarray) -> _Tangents:
-    """Add the tangents of all convex constraints at a point."""
-    tangents: dict[Hashable, AddedRows] = {
-        name: tangent(constraint, convex.variable, at, name) for name, constraint in convex.by_name
-    }
+    tangents = {name: tangent(constraint, convex.variable, at, name) for name, constraint in convex.by_name}
     extension = extended(form, tangents, form.weights)
-    counterparts = np.zeros(extension.form.shape[0])
-    counterparts[extension.original] = multipliers
+    of_all = np.zeros(extension.form.shape[0])
+    of_all[extension.original] = multipliers
     for name, constraint in convex.by_name:
         rows = extension.added[name]
         dual = np.atleast_1d(np.asarray(constraint.dual_value, dtype=float)).ravel(order="F")
-        counterparts[rows] = -dual / extension.form.scale[rows]
-    rows_of = {name: extension.added[name] for name, _ in convex.by_name}
-    return _Tangents(extension.form, counterparts, rows_of, extension.original)
+        of_all[rows] = -dual / extension.form.scale[rows]
+    return extension, of_all
 
 
-def _at_posed(problem: Problem, posed: _Tangents, settled: Settled, counts: np.ndarray) -> Certificate:
+def _certificate_by_tangents(
+    problem: Problem, extension: Extension, multipliers: np.ndarray, settled: Settled, counts: np.ndarray
+) -> Certificate:
     """Certify counts by the multipliers of rows and tangents."""
     assert problem.convex is not None
-    excess = exceeded(problem.convex.by_name, problem.convex.variable, posed.rows)
-    return certify(posed.form, problem.groups, counts, posed.multipliers, settled, convex=ConvexTerms(exceeded=excess))
+    terms = ConvexTerms(exceeded=exceeded(problem.convex.by_name, problem.convex.variable, extension.added))
+    return certify(extension.form, problem.groups, counts, multipliers, settled, convex=terms)
 
 
 # Other multipliers for the certificate, where those of a solver are less precise than its counts.
@@ -405,23 +383,21 @@ def _at_fitted_tangents(
         assert near.counts is not None
         assert near.multipliers is not None
         try:
-            posed = _at_tangents(problem.form, problem.convex, near.counts, near.multipliers)
+            extension, of_all = _at_tangents(problem.form, problem.convex, near.counts, near.multipliers)
         except SolverError:  # some of CVXPY's functions have no gradient
             return
-        fit = fitted(posed.form, near.counts, posed.multipliers)
+        fit = fitted(extension.form, near.counts, of_all)
         if fit is None:
             return
-        other = replace(answer, multipliers=fit[posed.original])
-        yield (
-            other,
-            _at_posed(problem, posed._replace(multipliers=fit), known.settled_for(answer.counts), answer.counts),
-        )
-        refined = newton(posed.form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
+        settled = known.settled_for(answer.counts)
+        certificate = _certificate_by_tangents(problem, extension, fit, settled, answer.counts)
+        yield replace(answer, multipliers=fit[extension.original]), certificate
+        refined = newton(extension.form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
         if refined.counts is None or refined.multipliers is None or refined.status is Status.INFEASIBLE:
             return
-        posed = posed._replace(multipliers=refined.multipliers)
-        certificate = _at_posed(problem, posed, known.settled_for(refined.counts), refined.counts)
-        near = replace(refined, multipliers=refined.multipliers[posed.original])
+        settled = known.settled_for(refined.counts)
+        certificate = _certificate_by_tangents(problem, extension, refined.multipliers, settled, refined.counts)
+        near = replace(refined, multipliers=refined.multipliers[extension.original])
         other = replace(answer, multipliers=near.multipliers)
         yield other, by_distance(certificate, refined.counts, answer.counts, problem)
 
@@ -534,33 +510,27 @@ def _in_two_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
         reduced = presolved(problem, request.backend, monitor=request.monitor.quietly())
     size = " and ".join(f"{n:,} {what}" for n, what in zip(reduced.form.shape, ("rows", "terms"), strict=True))
     request.monitor.say(f"{request.backend.name} is given {size} after {request.monitor.seconds:.2f} seconds")
-    tighter = _tighter(request)
+    backend = request.backend
+    stricter = backend.tighter(request.options) if isinstance(backend, CvxpyBackend) else None
     try:
         yield (first := attempt(problem, request, reduced))
     except SolverError:
-        if tighter is None or request.monitor.stopped:
+        if stricter is None or request.monitor.stopped:
             raise
         first = None
     # Without a first answer the second call is made even after the time limit: its error reports the limit.
-    if tighter is not None and (first is None or not request.monitor.stopped):
-        request.monitor.say(f"trying again, by {request.backend.name} with stricter tolerances")
+    if stricter is not None and (first is None or not request.monitor.stopped):
+        request.monitor.say(f"trying again, by {backend.name} with stricter tolerances")
         try:
-            yield attempt(problem, tighter, reduced)
+            yield attempt(problem, replace(request, backend=stricter), reduced)
         except SolverError:
             if first is None:
                 raise
     # A user who limits iterations does not want another attempt, either.
-    if problem.convex or request.backend is not NEWTON or first is None or "max_iterations" in request.options:
+    if problem.convex or backend is not NEWTON or first is None or "max_iterations" in request.options:
         return
     if (second := _second_attempt(problem, request, first)) is not None:
         yield second
-
-
-def _tighter(request: Request) -> Request | None:
-    """Return the request with a conic solver's stricter tolerances, or None if it has none."""
-    backend = request.backend
-    tighter = backend.tighter(request.options) if isinstance(backend, CvxpyBackend) else None
-    return None if tighter is None else replace(request, backend=tighter)
 
 
 def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attempt | None:

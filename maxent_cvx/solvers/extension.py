@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ class Extension:
 
     form: LinearForm
     original: np.ndarray  # the number of each original row in the extended form
-    added: dict[Hashable, np.ndarray]  # the numbers of the added rows, by the keys of `added`
+    added: dict[Any, np.ndarray]  # the numbers of the added rows, by the keys of `added`
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class ExtendedOrigin:
         return before is not None and before.is_exact(number)
 
 
-def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.ndarray) -> Extension:
+def extended(form: LinearForm, added: Mapping[Any, AddedRows], weights: np.ndarray) -> Extension:
     """Add rows to a form, and replace the weights of its objective."""
     n, n_hard, before = form.shape[0], form.n_hard, form.matrix
     firm = {key: block for key, block in added.items() if block.penalties is None}
@@ -144,7 +144,7 @@ def extended(form: LinearForm, added: Mapping[Hashable, AddedRows], weights: np.
     return Extension(wider, original, places)
 
 
-def _numbered(added: Mapping[Hashable, AddedRows], first: int) -> dict[Hashable, np.ndarray]:
+def _numbered(added: Mapping[Any, AddedRows], first: int) -> dict[Any, np.ndarray]:
     """Assign consecutive numbers to the rows of each entry, beginning with the first."""
     ends = first + np.cumsum([len(rows.low) for rows in added.values()], dtype=np.int64)
     return {
