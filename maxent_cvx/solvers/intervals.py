@@ -46,7 +46,7 @@ import scipy.sparse as sp
 from .._utils.errors import Infeasible
 from .answer import Status
 from .attempts import MUCH_KNOWLEDGE, presolved
-from .blocks import BATCH_DOUBLES, BucketInverse, single_thread
+from .blocks import BucketInverse, single_thread
 from .duality import dual_bounds, error_of_sides
 from .explain import contradiction
 from .form import LinearForm, Problem
@@ -68,6 +68,8 @@ FEWEST_ENDS = 100
 STEEP = 2_000
 #: Ends that are decided together: 16 MB per hundred rows of knowledge.
 BATCH = 10_000
+#: Numbers that are computed together for all terms, 32 MB; with fewer than 64 for each of 60,000 terms it takes longer.
+OF_TERMS = 4_000_000
 #: Relative to the diagonal of the published rows of a bucket, one of which is redundant.
 RIDGE = 1e-12
 #: Relative to the largest eigenvalue of the Schur complement: smaller ones indicate redundant knowledge.
@@ -486,30 +488,22 @@ def _columns(
     form: LinearForm, inverse: BucketInverse, x: np.ndarray, root: np.ndarray, is_wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the norm of S^-1/2 B_t, one per term, and S^-1/2 B_t for the wanted terms."""
-    buckets, known, rank = form.bucket_blocks, form.known, root.shape[1]
-    classes, across = known.transposed @ root, _across(form, x)
-    single, others = buckets.slots
-    block_of_slot, place = (np.empty(buckets.n_slots, dtype=np.int64) for _ in range(2))
-    for side in (single, others):
-        block_of_slot[side] = np.arange(len(side))[:, None]
-    by_term, norm, columns = buckets.by_term, np.empty(len(x)), [np.empty((0, rank))]
-    block = block_of_slot[by_term.indices[by_term.indptr[:-1]]]
-    order = np.argsort(block, kind="stable")
-    step = max(BATCH_DOUBLES // max((single.shape[1] + others.shape[1]) * rank, 1), 1)
-    for low in range(0, buckets.n_blocks, step):
-        batch = slice(low, min(low + step, buckets.n_blocks))
-        right = [(across[side[batch].ravel()] @ classes).reshape(*side[batch].shape, rank) for side in (single, others)]
-        solutions = inverse.solutions(right[0], right[1], batch)
-        projected = np.concatenate([side.reshape(side.shape[0] * side.shape[1], rank) for side in solutions])
-        entries = np.concatenate([single[batch].ravel(), others[batch].ravel()])
-        place[entries] = np.arange(len(entries))
-        terms = order[slice(*np.searchsorted(block[order], [batch.start, batch.stop]))]
-        rows = by_term[terms]
-        rows = sp.csr_array((rows.data, place[rows.indices], rows.indptr), shape=(len(terms), len(entries)))
-        column_of_term = classes[known.of_term[terms]] - rows @ projected
-        norm[terms] = np.linalg.norm(column_of_term, axis=1)
-        columns.append(column_of_term[is_wanted[terms]])
-    return norm, np.concatenate(columns)
+    buckets, known, classes = form.bucket_blocks, form.known, form.known.transposed @ root
+    across = [_across(form, x)[side.ravel()] for side in buckets.slots]
+    squares, columns = np.zeros(len(x)), [np.empty((np.count_nonzero(is_wanted), 0))]
+    step = max(OF_TERMS // len(x), 1)
+    for start in range(0, root.shape[1], step):
+        batch = classes[:, start : start + step]
+        first, second = (
+            (part @ batch).reshape(*side.shape, -1) for part, side in zip(across, buckets.slots, strict=True)
+        )
+        projected = np.empty((buckets.n_slots, batch.shape[1]))
+        for side, solution in zip(buckets.slots, inverse.solutions(first, second, slice(None)), strict=True):
+            projected[side] = solution
+        of_terms = batch[known.of_term] - buckets.by_term @ projected
+        squares += (of_terms**2).sum(axis=1)
+        columns.append(of_terms[is_wanted])
+    return np.sqrt(squares), np.concatenate(columns, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
