@@ -188,8 +188,8 @@ class MixedProgram:
     others: sp.csr_array  # N
     cost: np.ndarray  # q
     curvature: sp.csc_array  # P, symmetric and positive semidefinite
-    least: np.ndarray | None = None  # l; None if all are 0
-    most: np.ndarray | None = None  # u; None if all are infinite
+    least: np.ndarray | float = 0.0  # l
+    most: np.ndarray | float = np.inf  # u
 
     @cached_property
     def normal(self) -> NormalMatrix:
@@ -227,8 +227,7 @@ class MixedProgram:
 
     def terms_at(self, m: np.ndarray) -> np.ndarray:
         """Return the y that maximises the Lagrangian at multipliers m: exp(c - 1 + M' m), clipped to the bounds."""
-        y = np.exp(self.exponent(m))
-        return y if self.least is None and self.most is None else np.clip(y, self.least, self.most)
+        return np.clip(np.exp(self.exponent(m)), self.least, self.most)
 
     def violation(self, excess: np.ndarray) -> np.ndarray:
         """Return the violations of rows, given their left sides minus their right-hand sides."""
@@ -284,11 +283,7 @@ def solve_from(
         if stalled > 2 or (error <= tolerance and is_precise):
             break
         is_active = program.is_equation | (m < 0) | (excess > 0)
-        is_free = np.ones(len(y), dtype=bool)
-        if program.least is not None:
-            is_free &= y > program.least
-        if program.most is not None:
-            is_free &= y < program.most
+        is_free = (y > program.least) & (y < program.most)
         slope = np.maximum(np.where(is_free, y, 0.0), LEAST_SLOPE * residual * min(residual, 1.0))
         solve = program.normal.factor(slope, np.where(is_active, 0.0, LEFT_OUT))
         m = m + np.where(is_active, solve(np.where(is_active, -excess, 0.0)), 0.0)
@@ -342,13 +337,13 @@ class _PrimalDual:
         largest = float(self.sides[program.is_equation].max(initial=0.0))
         self.tolerance = max(tolerance, SMALLEST_VIOLATION * largest)
         n_terms = len(program.log_weights)
-        self.least = np.zeros(n_terms) if program.least is None else program.least
-        self.bounded = np.empty(0, dtype=int) if program.most is None else np.flatnonzero(np.isfinite(program.most))
-        self.most = np.empty(0) if program.most is None else program.most[self.bounded]
+        self.least, most = np.broadcast_to(program.least, n_terms), np.broadcast_to(program.most, n_terms)
+        self.bounded = np.flatnonzero(np.isfinite(most))
+        self.most = most[self.bounded]
         self.loose = np.flatnonzero(~program.is_equation)
         self.degree = n_terms + len(self.bounded) + len(self.loose)
         self.others_t = sp.csr_array(program.others.T)
-        self.system = step_system(program)
+        self.system = FullSystem(program) if program.others.shape[1] else NormalSystem(program)
 
     def start(self) -> State:
         """Return a start: terms are 1 or well between their bounds, and multipliers of bounds balance the costs."""
@@ -411,7 +406,7 @@ class _PrimalDual:
         lacking = float(size @ self.violation(y, state))
         if lacking <= GAP * float(y.sum()):
             return y
-        is_free = (y > self.least) & (y < (np.inf if self.program.most is None else self.program.most))
+        is_free = (y > self.least) & (y < self.program.most)
         mixed = np.where(is_free & (np.abs(state.y / y - 1) <= SAME), state.y, y)
         return mixed if float(size @ self.violation(mixed, state)) < lacking else y
 
@@ -498,27 +493,24 @@ class _PrimalDual:
         return primal, longest((state.below, step.below), (state.above, step.above), rows)
 
 
-def step_system(program: MixedProgram) -> _NormalSystem | _FullSystem:
-    """Return the linear system of a step: the full one if there are variables without entropy, else that of rows."""
-    return _FullSystem(program) if program.others.shape[1] else _NormalSystem(program)
-
-
-class _NormalSystem:
+class NormalSystem:
     """The system (M D^-1 M' + W) dl = M D^-1 a - e, with dy = D^-1 (a - M' dl)."""
 
     def __init__(self, program: MixedProgram) -> None:
         self.normal = program.normal
 
     def update(self, d: np.ndarray, w: np.ndarray) -> None:
+        """Factorise the system with the diagonals D and W."""
         self.x = 1 / d
         self.factored = self.normal.factor(self.x, w)
 
     def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return dy, dv and dl for right-hand sides."""
         rows = self.factored(self.normal.by_row @ (self.x * a) - e)
         return self.x * (a - self.normal.by_term @ rows), b, rows
 
 
-class _FullSystem:
+class FullSystem:
     """The system [D + P, B'; B, -W] of all variables, B = (M, N), factorised with a ridge that refinement removes."""
 
     def __init__(self, program: MixedProgram) -> None:
@@ -534,6 +526,7 @@ class _FullSystem:
         self.factor: qdldl.Solver | None = None
 
     def update(self, d: np.ndarray, w: np.ndarray) -> None:
+        """Factorise the system with the diagonals D and W."""
         self.diagonal = np.concatenate([d, np.zeros(self.n - self.n_terms), -w])
         self.upper.data[self.upper.indptr[1:] - 1] = self.constant.diagonal() + self.diagonal + RIDGE * self.sign
         if self.factor is None:
@@ -542,6 +535,7 @@ class _FullSystem:
             self.factor.update(self.upper, upper=True)
 
     def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return dy, dv and dl for right-hand sides."""
         assert self.factor is not None
         right = np.concatenate([a, b, e])
         x, missing, best = np.zeros(len(right)), right, np.inf

@@ -332,8 +332,7 @@ class EntropyProgram:
         remaining = np.setdiff1d(np.arange(len(length)), single, assume_unique=True)
         program = replace(
             rows, matrix=rows.matrix[remaining], others=rows.others[remaining], right=rows.right[remaining],
-            is_equation=rows.is_equation[remaining],
-            least=least if least.any() else None, most=most if np.isfinite(most).any() else None,
+            is_equation=rows.is_equation[remaining], least=least, most=most,
         )  # fmt: skip
         return Bounded(program, remaining, single[tightest], term[tightest])
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.cvxpy.mixed import MixedAnswer, MixedProgram, solve_from, solve_mixed, step_system
+from maxent_cvx.solvers.cvxpy.mixed import FullSystem, MixedAnswer, MixedProgram, solve_from, solve_mixed
 from maxent_cvx.solvers.monitor import Monitor
 
 seeds = st.integers(0, 10**6)
@@ -75,10 +75,8 @@ def assert_optimal(program: MixedProgram, answer: MixedAnswer, size: float = 1e-
     assert excess[inequality].max(initial=-1) <= size
     assert m[inequality].max(initial=-1) <= 0
     assert np.abs(excess * m)[inequality].max(initial=0) <= size
-    least = np.zeros(len(y)) if program.least is None else program.least
-    most = np.full(len(y), np.inf) if program.most is None else program.most
     with np.errstate(over="ignore"):
-        expected = np.clip(np.exp(program.log_weights - 1 + program.matrix.T @ m), least, most)
+        expected = np.clip(np.exp(program.log_weights - 1 + program.matrix.T @ m), program.least, program.most)
     np.testing.assert_allclose(y, expected, rtol=1e-9, atol=1e-300)
     np.testing.assert_allclose(program.others.T @ m, program.cost + program.curvature @ v, atol=size)
 
@@ -106,7 +104,7 @@ def test_low_temperatures_and_capacities(most: float | None):
         assert_optimal(program, answer, 1e-6)
         assert answer.iterations <= 40
         if most == 1e6:
-            np.testing.assert_allclose(answer.y, solve_mixed(replace(program, most=None)).y, atol=1e-6)
+            np.testing.assert_allclose(answer.y, solve_mixed(replace(program, most=np.inf)).y, atol=1e-6)
 
 
 @given(seed=seeds)
@@ -116,7 +114,7 @@ def test_systems(seed: int):
     program = with_others(seed)
     program = replace(program, matrix=program.matrix[[0, 0, 2, 3, 4, 5]], others=program.others[[0, 0, 2, 3, 4, 5]])
     M, N, P = program.matrix.toarray(), program.others.toarray(), program.curvature.toarray()
-    system = step_system(program)
+    system = FullSystem(program)
     for _ in range(2):
         D, W = rng.uniform(0.1, 10, M.shape[1]), np.append(np.zeros(2), rng.uniform(0.1, 10, 4))
         system.update(D, W)
