@@ -107,3 +107,10 @@ class Answer(ReprMixin):
         rows = "no multipliers" if self.multipliers is None else pluralize(len(self.multipliers), "multiplier")
         message = f"; {self.message}" if self.message else ""
         return f"<Answer: {self.status} after {pluralize(self.iterations, 'iteration')}; {sizes}, {rows}{message}>"
+
+
+def point_of(answer: Answer) -> tuple[np.ndarray, np.ndarray]:
+    """Return the counts and the multipliers of an answer that has both."""
+    assert answer.counts is not None
+    assert answer.multipliers is not None
+    return answer.counts, answer.multipliers

@@ -14,7 +14,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
-from .answer import Answer, Status
+from .answer import Answer, Status, point_of
 from .backends import SOLVERS, Backend, CvxpyBackend, DualBackend
 from .certificate import PRECISE, Certificate, ConvexTerms, Solution, by_distance, certify, fitted, project, uncertified
 from .convex import exceeded, multipliers_at, tangent
@@ -90,10 +90,11 @@ def zeros_after_solve(problem: Problem, reduced: Reduced, solved: Answer, counts
     if np.isfinite(reduced.proved_zeros(problem.form, solved.proofs)[vanished]).all():
         return None
     form, proofs = reduced.form, list[np.ndarray]()
-    assert solved.counts is not None
-    assert solved.multipliers is not None
-    multipliers, small = solved.multipliers[: form.n_hard], solved.counts < VANISHED * np.minimum(form.weights, 1.0)
-    searches: list[Callable[[], np.ndarray]] = [partial(recession_part, form.hard, multipliers, solved.counts)]
+    of_solved, multipliers = point_of(solved)
+    small = of_solved < VANISHED * np.minimum(form.weights, 1.0)
+    searches: list[Callable[[], np.ndarray]] = [
+        partial(recession_part, form.hard, multipliers[: form.n_hard], of_solved)
+    ]
 
     def last_without_effect_on_others() -> np.ndarray:
         """Remove the effect of the last direction, which HiGHS determines to nine digits only, on terms it does not lower."""
@@ -184,8 +185,7 @@ class Attempt:
 def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndarray | None = None) -> Attempt:
     """Solve the reduced problem, restore the solution of the original problem, and certify it."""
     reduced, solved, answer, name = _without_zeros(problem, request, answered(problem, request, reduced, start))
-    begun, counts = time.perf_counter(), answer.counts
-    assert counts is not None
+    begun, (counts, _) = time.perf_counter(), point_of(answer)
     if reduced.form is not problem.form:
         reduced.form.forget()  # frees memory for the certificate of the problem as posed
     if problem.convex:
@@ -225,8 +225,7 @@ def _without_zeros(problem: Problem, request: Request, last: Answered) -> Answer
     if request.backend is not NEWTON or not request.presolve or problem.convex:
         return last
     while last.solved.status is Status.OPTIMAL:
-        assert last.answer.counts is not None
-        smaller = zeros_after_solve(problem, last.reduced, last.solved, last.answer.counts)
+        smaller = zeros_after_solve(problem, last.reduced, last.solved, point_of(last.answer)[0])
         if smaller is None:
             break
         request.monitor.say("solving again, without the terms that are proved to be zero")
@@ -256,9 +255,7 @@ def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
 
 def _restored(form: LinearForm, reduced: Reduced, solved: Answer) -> Answer:
     """Postsolve: return the answer to the original problem, given that to the reduced problem."""
-    assert solved.counts is not None
-    assert solved.multipliers is not None
-    counts, multipliers = reduced.restore(solved.counts, solved.multipliers)
+    counts, multipliers = reduced.restore(*point_of(solved))
     return replace(
         solved,
         counts=counts,
@@ -272,14 +269,14 @@ def _certified(
     problem: Problem, request: Request, reduced: Reduced, solved: Answer, answer: Answer
 ) -> tuple[Answer, Certificate]:
     """Certify an answer to the original problem; return it with the multipliers that certify it best."""
-    assert answer.counts is not None
+    counts, _ = point_of(answer)
     known, best = reduced, (answer, certificate_of(problem, reduced.settled, answer))
     if not (best[1].holds or reduced.fixed.any() or request.monitor.stopped):
         # Without presolve, terms that are forced to zero are positive in the answer; presolve identifies them.
         with suppress(NotDecided):  # the time limit was reached
             zeros = presolved(problem, request.backend, monitor=request.monitor.quietly())
             if zeros.fixed.any():
-                with_zeros = certificate_of(problem, zeros.settled_for(answer.counts), answer)
+                with_zeros = certificate_of(problem, zeros.settled_for(counts), answer)
                 if with_zeros.bound <= best[1].bound:
                     known, best = zeros, (answer, with_zeros)
     if best[1].bound <= PRECISE or isinstance(request.backend, DualBackend) or request.monitor.stopped:
@@ -288,7 +285,7 @@ def _certified(
     if problem.convex:
         others = _at_fitted_tangents(problem, request, known, answer)
     else:
-        others = _by_fitted_multipliers(problem, request, reduced, solved, known)
+        others = _by_fitted_multipliers(problem, request, reduced, solved, known, answer)
     with suppress(NotDecided):
         for other in others:
             best = min(best, other, key=lambda pair: pair[1].bound)
@@ -299,9 +296,7 @@ def _certified(
 
 def certificate_of(problem: Problem, settled: Settled, answer: Answer) -> Certificate:
     """Certify an answer, given the terms that are fixed."""
-    counts, multipliers = answer.counts, answer.multipliers
-    assert counts is not None
-    assert multipliers is not None
+    counts, multipliers = point_of(answer)
     if not problem.convex:
         return certify(problem.form, problem.groups, counts, multipliers, settled, answer.proofs)
     try:
@@ -350,25 +345,22 @@ def _certificate_by_tangents(
 
 
 def _by_fitted_multipliers(
-    problem: Problem, request: Request, reduced: Reduced, solved: Answer, known: Reduced
+    problem: Problem, request: Request, reduced: Reduced, solved: Answer, known: Reduced, answer: Answer
 ) -> Iterator[tuple[Answer, Certificate]]:
     """Certify an answer by multipliers fitted to it, and by a nearby point; `known` contains the fixed terms."""
-    answer, form = _restored(problem.form, reduced, solved), reduced.form
-    assert solved.counts is not None
-    assert solved.multipliers is not None
-    assert answer.counts is not None
-    fit = fitted(form, solved.counts, solved.multipliers)
+    form, (counts, _) = reduced.form, point_of(answer)
+    fit = fitted(form, *point_of(solved))
     if fit is None:
         return
     other = _restored(problem.form, reduced, replace(solved, multipliers=fit))
-    yield other, certificate_of(problem, known.settled_for(answer.counts), other)
+    yield other, certificate_of(problem, known.settled_for(counts), other)
     refined = newton(form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
     if refined.counts is not None and refined.status is not Status.INFEASIBLE:
         near = _restored(problem.form, reduced, refined)
-        assert near.counts is not None
-        certificate = certificate_of(problem, known.settled_for(near.counts), near)
+        counts_of_near, _ = point_of(near)
+        certificate = certificate_of(problem, known.settled_for(counts_of_near), near)
         other = replace(answer, multipliers=near.multipliers, proofs=near.proofs)
-        yield other, by_distance(certificate, near.counts, answer.counts, problem)
+        yield other, by_distance(certificate, counts_of_near, counts, problem)
 
 
 def _at_fitted_tangents(
@@ -376,30 +368,24 @@ def _at_fitted_tangents(
 ) -> Iterator[tuple[Answer, Certificate]]:
     """Certify an answer likewise if there are convex constraints, replaced by their tangents at the nearby point."""
     assert problem.convex is not None
-    assert answer.counts is not None
-    assert answer.multipliers is not None
-    near = replace(answer, counts=np.maximum(answer.counts, 0.0))
+    counts, multipliers = point_of(answer)
+    near = np.maximum(counts, 0.0)
     for _ in range(NEARBY_ROUNDS):
-        assert near.counts is not None
-        assert near.multipliers is not None
         try:
-            extension, of_all = _at_tangents(problem.form, problem.convex, near.counts, near.multipliers)
+            extension, of_all = _at_tangents(problem.form, problem.convex, near, multipliers)
         except SolverError:  # some of CVXPY's functions have no gradient
             return
-        fit = fitted(extension.form, near.counts, of_all)
+        fit = fitted(extension.form, near, of_all)
         if fit is None:
             return
-        settled = known.settled_for(answer.counts)
-        certificate = _certificate_by_tangents(problem, extension, fit, settled, answer.counts)
+        certificate = _certificate_by_tangents(problem, extension, fit, known.settled_for(counts), counts)
         yield replace(answer, multipliers=fit[extension.original]), certificate
         refined = newton(extension.form, fit, max_iterations=NEARBY_STEPS, monitor=request.monitor.quietly())
         if refined.counts is None or refined.multipliers is None or refined.status is Status.INFEASIBLE:
             return
-        settled = known.settled_for(refined.counts)
-        certificate = _certificate_by_tangents(problem, extension, refined.multipliers, settled, refined.counts)
-        near = replace(refined, multipliers=refined.multipliers[extension.original])
-        other = replace(answer, multipliers=near.multipliers)
-        yield other, by_distance(certificate, refined.counts, answer.counts, problem)
+        near, multipliers = refined.counts, refined.multipliers[extension.original]
+        certificate = _certificate_by_tangents(problem, extension, refined.multipliers, known.settled_for(near), near)
+        yield replace(answer, multipliers=multipliers), by_distance(certificate, near, counts, problem)
 
 
 # Soft rows that contradict each other at great cost: an equivalent problem with multipliers of moderate size.
@@ -493,8 +479,7 @@ def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
 def _with_multipliers(earlier: Attempt, change: Callable[[np.ndarray], np.ndarray]) -> Attempt:
     """Return the attempt at an equivalent problem with the multipliers of the problem as posed."""
     answer = earlier.solution.answer
-    assert answer.multipliers is not None
-    answer = replace(answer, multipliers=change(answer.multipliers), proofs=())
+    answer = replace(answer, multipliers=change(point_of(answer)[1]), proofs=())
     return replace(earlier, solution=replace(earlier.solution, answer=answer))
 
 

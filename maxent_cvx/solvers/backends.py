@@ -79,8 +79,8 @@ LINEAR_BEYOND = 10.0
 # A linear form as CVXPY constraints, and the whole problem in CVXPY, which users can print and extend.
 
 
-def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
-    """Return a variable for the residuals of the soft rows, and their cost in nats; None and 0 if all rows are hard."""
+def soft_rows(form: LinearForm) -> tuple[cp.Expression | None, Any]:
+    """Return the residual of every row, as variables for soft rows, and their cost in nats; None and 0 if all are hard."""
     import cvxpy as cp
 
     if (penalties := form.penalties) is None:
@@ -91,7 +91,7 @@ def soft_rows(form: LinearForm) -> tuple[cp.Variable | None, Any]:
         cost += penalties.temperature[rows] @ cp.kl_div(-missed[rows], penalties.target[rows])
     if len(rows := np.flatnonzero(~penalties.is_divergence)):
         cost += cost_of_missing(missed[rows], penalties.variance[rows], penalties.slope[rows])
-    return missed, cost
+    return sp.eye_array(form.shape[0], format="csc")[:, form.n_hard :] @ missed, cost
 
 
 def cost_of_missing(missed: cp.Expression, variance: np.ndarray, slope: np.ndarray) -> cp.Expression:
@@ -127,18 +127,17 @@ RELATE: dict[str, Callable[[Any, Any], Any]] = {"==": operator.eq, ">=": operato
 
 
 def constraints(
-    form: LinearForm, counts: cp.Expression, missed: cp.Variable | None = None
+    form: LinearForm, counts: cp.Expression, missed: cp.Expression | None = None
 ) -> list[tuple[np.ndarray, float, Any]]:
     """Return all rows as at most three constraints, each with its rows and the sign from dual values to multipliers.
 
-    Compiling one constraint per row would take seconds. `missed` is added to the values of soft rows.
+    Compiling one constraint per row would take seconds. `missed`, one per row, is added to the values.
     """
     blocks = []
     for relation, rows in by_relation(form.low, form.high):
-        value, soft = form.rows(rows) @ counts, np.flatnonzero(rows >= form.n_hard)
-        if missed is not None and len(soft):
-            place = (np.ones(len(soft)), (soft, rows[soft] - form.n_hard))
-            value += sp.csr_array(place, shape=(len(rows), form.shape[0] - form.n_hard)) @ missed
+        value = form.rows(rows) @ counts
+        if missed is not None:
+            value += missed[rows]
         side = (form.high if relation == "<=" else form.low)[rows]
         blocks.append((rows, 1.0 if relation == ">=" else -1.0, RELATE[relation](value, side)))
     return blocks

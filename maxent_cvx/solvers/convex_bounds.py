@@ -16,7 +16,7 @@ cutting-plane method for solving convex programs. Journal of the Society for Ind
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -149,7 +149,7 @@ class ConicProgram:
     def with_cuts(self, cuts: Sequence[AddedRows]) -> Extension:
         """Return the rows, and those that the constraints imply."""
         outwards = OUTWARDS * float(self.groups.records.sum())
-        added: dict[Hashable, AddedRows] = {i: replace(cut, high=cut.high + outwards) for i, cut in enumerate(cuts)}
+        added = {i: replace(cut, high=cut.high + outwards) for i, cut in enumerate(cuts)}
         return extended(self.form, added, self.form.weights)
 
     def minimum(self, cost: np.ndarray) -> float:

@@ -12,7 +12,7 @@ Society for Industrial and Applied Mathematics 8, 703-712). Contradictions are r
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,9 +23,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
-from .answer import Answer, ConvexMultipliers, Status
+from .answer import Answer, ConvexMultipliers, Status, point_of
 from .attempts import LARGEST_CONIC, NEWTON, Attempt, Request, answered, attempts, presolved
-from .backends import RELATE, SOLVERS, by_relation, least_violation, solve_by_clarabel
+from .backends import SOLVERS, constraints, least_violation, solve_by_clarabel
 from .certificate import PRECISE, Allowance, Certificate, ConvexTerms, Solution, certify, project
 from .convex import (
     SMALLEST_COUNT,
@@ -166,12 +166,11 @@ class Lagrangian:
                 answer = _best(posed, request)
         except Infeasible as error:
             raise self._in_the_users_words(error) from None
-        assert answer.counts is not None
-        assert answer.multipliers is not None
+        counts, m = point_of(answer)
         self.iterations += answer.iterations
         self.last = step = Step(
             multipliers.copy(), self.temperature(multipliers), tuple(self.cuts), extension, reduced, answer,
-            np.maximum(answer.counts, 0.0), answer.multipliers,
+            np.maximum(counts, 0.0), m,
         )  # fmt: skip
         residual = float(extension.form.residual(step.x).max(initial=0.0))
         self.log.append({"iteration": len(self.log), "residual": residual, "seconds": monitor.seconds})
@@ -257,7 +256,7 @@ class Lagrangian:
         temperature 1 + t it is (1 + t) sum x log(w' / x), where log w' - 1 = (log w - 1 + t log T) / (1 + t).
         """
         form, temperature = self.problem.form, self.temperature(multipliers)
-        added: dict[Hashable, AddedRows] = {("free", i): budget.cost_free_rows for i, budget in enumerate(self.free)}
+        added: dict[Any, AddedRows] = {("free", i): budget.cost_free_rows for i, budget in enumerate(self.free)}
         log_weights, weights = np.log(form.weights) - 1, form.weights
         for number, (budget, t) in enumerate(zip(self.budgets, multipliers.tolist(), strict=True)):
             if budget.zeros.shape[0]:
@@ -534,11 +533,7 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
     sides = [cp.Variable(n_known, nonneg=True) for _ in range(2)]
     firm = np.isinf(of_rows)
     place = sp.eye_array(form.shape[0], format="csc")[:, form.n_facts :]  # of the knowledge among all rows
-    value = form.matrix @ counts + place @ (sides[0] - sides[1])
-    rows = [
-        RELATE[relation](value[at], (form.high if relation == "<=" else form.low)[at])
-        for relation, at in by_relation(form.low, form.high)
-    ]
+    rows = [block[2] for block in constraints(form, counts, place @ (sides[0] - sides[1]))]
     rows += [side[np.flatnonzero(firm)] == 0 for side in sides if firm.any()]
     slacks = [cp.Variable(constraint.expr.size, nonneg=True) for constraint in convex.constraints]
     for constraint, slack, weight in zip(convex.constraints, slacks, of_convex, strict=True):
@@ -559,9 +554,7 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
         moves = np.atleast_1d(np.asarray(moves, dtype=float))
         return np.where(moves > least, moves * (1 + MARGIN) + least, 0.0)
 
-    below, above = (np.zeros(form.shape[0]) for _ in range(2))
-    for moved, side in zip((below, above), sides, strict=True):
-        moved[form.n_facts :] = np.where(firm, 0.0, with_margin(side.value, MOVED))
+    below, above = (place @ np.where(firm, 0.0, with_margin(side.value, MOVED)) for side in sides)
     return ConvexRelaxation(
         below, above,
         [

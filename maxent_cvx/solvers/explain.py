@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -418,7 +419,7 @@ class ForcingSets:
     def __init__(self, form: LinearForm) -> None:
         self.form = form
         self.found: list[np.ndarray] = []
-        self._supports: dict[tuple[int, ...], Support | None] = {}
+        self._support = cache(self._solved)
 
     def add(self, rows: np.ndarray) -> None:
         """Add a set, unless it is known or has more than ``LARGEST_SET`` rows."""
@@ -431,26 +432,19 @@ class ForcingSets:
         Problems are solved when they are first needed.
         """
         for rows in self.found:
-            support = self._support(rows)
+            support = self._support(tuple(rows))
             if support is not None and support.is_zero[terms].all() and self._needs_each(rows, terms):
                 return rows
         return None
 
     def _needs_each(self, rows: np.ndarray, terms: np.ndarray) -> bool:
         """Return whether the terms can have records after removal of any one row of a set."""
-        fewer = (self._support(rows[rows != row]) for row in rows)
+        fewer = (self._support(tuple(rows[rows != row])) for row in rows)
         return all(answer is not None and answer.counts[terms].sum() > SUPPOSED for answer in fewer)
 
-    def _support(self, rows: np.ndarray) -> Support | None:
-        """Return the terms that rows force to zero; None if the problem has no answer."""
-        key = tuple(rows.tolist())
-        if key not in self._supports:
-            self._supports[key] = self._solved(rows)
-        return self._supports[key]
-
-    def _solved(self, rows: np.ndarray) -> Support | None:
-        """Solve the maximum-entropy problem of the given rows."""
-        form = self.form.select_knowledge(rows)
+    def _solved(self, rows: tuple[int, ...]) -> Support | None:
+        """Solve the maximum-entropy problem of the given rows; None if it has no answer."""
+        form = self.form.select_knowledge(np.array(rows, dtype=int))
         aggregation = aggregate(form)
         answer = newton(aggregation.form, monitor=Monitor(time_limit=seconds_left()))
         check_time()
@@ -514,14 +508,26 @@ def _multipliers(
     value = form.exact_matvec(counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
     tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
+
+    def with_signs(multipliers: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Find multipliers of active rows, removing inequalities whose multiplier has the wrong sign until none has."""
+        active = (at_low | at_high) & candidates
+        for _ in range(SIGN_ROUNDS):
+            m = multipliers(active)
+            wrong = active & ~form.is_equation & (((m > NOTHING) & ~at_low) | ((m < -NOTHING) & ~at_high))
+            if not wrong.any():
+                break
+            active = active & ~wrong
+        return m
+
     if ((counts > 0) & (counts < SMALL_COUNT)).any():  # an inexact solution has small counts for forced zeros
-        direction = _with_signs(form, at_low, at_high, candidates, lambda active: _zero_proof(tight, counts, active))
+        direction = with_signs(lambda active: _zero_proof(tight, counts, active))
         zero = counts == 0
         counts = np.where(empty_terms(form, direction, zero, np.zeros(len(counts))), 0.0, counts)
     positive = counts > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         target = np.where(positive, np.log(counts / form.weights) + 1 - exponent, np.nan)
-    m = _with_signs(form, at_low, at_high, candidates, lambda active: _finite_multipliers(form, target, active))
+    m = with_signs(lambda active: _finite_multipliers(form, target, active))
     if np.abs(_residual(form, target, m)).max(initial=0.0) > PRECISE_LOG:
         m = _with_rows_added(form, target, m, at_low & candidates, at_high & candidates)
         if np.abs(_residual(form, target, m)).max(initial=0.0) > PRECISE_LOG:
@@ -529,26 +535,8 @@ def _multipliers(
     if positive.all():
         return m
     support = positive.astype(float)
-    forces = _with_signs(form, at_low, at_high, candidates, lambda active: _zero_proof(tight, support, active))
+    forces = with_signs(lambda active: _zero_proof(tight, support, active))
     return np.where(forces != 0, np.copysign(np.inf, forces), m)
-
-
-def _with_signs(
-    form: LinearForm,
-    at_low: np.ndarray,
-    at_high: np.ndarray,
-    candidates: np.ndarray,
-    multipliers: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
-    """Find multipliers of active rows, removing inequalities whose multiplier has the wrong sign until none has."""
-    active = (at_low | at_high) & candidates
-    for _ in range(SIGN_ROUNDS):
-        m = multipliers(active)
-        wrong = active & ~form.is_equation & (((m > NOTHING) & ~at_low) | ((m < -NOTHING) & ~at_high))
-        if not wrong.any():
-            break
-        active = active & ~wrong
-    return m
 
 
 def _finite_multipliers(form: LinearForm, target: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -596,7 +584,7 @@ def _with_rows_added(
 ) -> np.ndarray:
     """Reduce the residual of multipliers with the right signs by adding inequalities to the active rows.
 
-    Of mutually dependent inequalities, :func:`_with_signs` may remove more than necessary. The one with the largest
+    Of mutually dependent inequalities, :func:`_multipliers` may remove more than necessary. The one with the largest
     gradient is added, as by Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23); where a sign would
     become wrong, the step ends and the row is removed.
     """

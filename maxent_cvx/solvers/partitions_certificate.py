@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, SolverError
 from .._utils.parallel import Executor
-from .answer import Status
+from .answer import Status, point_of
 from .attempts import NEWTON
 from .blocks import single_thread
 from .certificate import (
@@ -179,13 +179,12 @@ def _solved_together(whole: Whole, executor: Executor, monitor: Monitor) -> Part
     except SolverError:
         return None
     answer = solution.answer
-    assert answer.counts is not None
-    assert answer.multipliers is not None
-    counts = np.split(answer.counts, np.cumsum([part.form.shape[1] for part in parts])[:-1])
-    multipliers = np.split(answer.multipliers, np.cumsum([part.form.n_published for part in parts]))
-    points = executor.made(partial(PointPart, *point) for point in zip(counts, multipliers[:-1], strict=True))
+    counts, multipliers = point_of(answer)
+    by_part = np.split(counts, np.cumsum([part.form.shape[1] for part in parts])[:-1])
+    *of_published, of_known = np.split(multipliers, np.cumsum([part.form.n_published for part in parts]))
+    points = executor.made(partial(PointPart, *point) for point in zip(by_part, of_published, strict=True))
     return PartitionedSolution(
-        points, multipliers[-1], solution.certificate, answer.status, answer.iterations, list(map(dict, answer.log))
+        points, of_known, solution.certificate, answer.status, answer.iterations, list(map(dict, answer.log))
     )
 
 
