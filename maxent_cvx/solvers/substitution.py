@@ -81,13 +81,9 @@ class RationalRow:
         pairs, value_index = np.unique(kept * len(distinct) + subtracted, return_inverse=True)
         before = [Fraction(0), *self.values]
         values = [before[pair // len(distinct)] - distinct[pair % len(distinct)] for pair in pairs.tolist()]
-        constant = sum((a * n for a, n in zip(multiples, counts, strict=True)), Fraction(0))
-        return replace(self, terms=terms, value_index=value_index, values=values).shifted(constant)
-
-    def shifted(self, by: Fraction) -> RationalRow:
-        """Subtract a constant from both sides."""
+        by = sum((a * n for a, n in zip(multiples, counts, strict=True)), Fraction(0))
         low, high = (None if side is None else side - by for side in (self.low, self.high))
-        return replace(self, low=low, high=high, constant=self.constant + by)
+        return RationalRow(terms, value_index, values, low, high, self.constant + by)
 
     def scaled(self, by: Fraction) -> RationalRow:
         """Multiply the row by a positive number."""
@@ -135,7 +131,7 @@ class Pivots(NamedTuple):
 
     def multiples(self, rows: sp.csr_array) -> sp.csr_array:
         """Return the multiple of each equation to subtract from each row: the coefficient of the pivot term."""
-        a = _entries_at(rows, self.row, self.term)
+        a = np.asarray(canonical(rows)[self.row, self.term]).ravel()
         return sp.csr_array((a, (self.row, self.equation)), shape=(rows.shape[0], self.equations.matrix.shape[0]))
 
 
@@ -216,15 +212,6 @@ def _left_of_common(rows: sp.csr_array, pairs: Pairs, upper: np.ndarray) -> np.n
     largest = np.zeros(len(pairs.pair))
     np.maximum.at(largest, pairs.of_common, remainder * upper[rows.indices[pairs.common]])
     return largest
-
-
-def _entries_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Return the entries at given positions by binary search; SciPy searches all entries of a row."""
-    matrix = canonical(matrix)
-    width = np.int64(matrix.shape[1])
-    places, keys = entry_rows(matrix) * width + matrix.indices, row * width + column
-    at = np.minimum(np.searchsorted(places, keys), len(places) - 1)
-    return np.where(places[at] == keys, matrix.data[at], 0.0) if len(places) else np.zeros(len(keys))
 
 
 # Subtraction of multiples of equations from the rows as typed, in rational arithmetic with one rounding.
