@@ -461,13 +461,6 @@ class Weights(NamedTuple):
     floor: float
 
 
-class RecessionProof(NamedTuple):
-    """A direction of the knowledge that proves terms zero, with handles of (is zero, upper bound) of every term."""
-
-    of_known: np.ndarray
-    zeros: Sequence[Any]
-
-
 class PartialDual(Dual):
     """The dual function of the knowledge; `shared` are its rows minus the contributions of removed terms."""
 
@@ -520,9 +513,9 @@ class PartialDual(Dual):
         return max(residual, point.residual), gap
 
     def remove_zeros(self, proof: Any) -> None:
-        """Remove the terms that a proof marks as zero from every partition."""
+        """Remove terms from every partition; the proof consists of handles of (is zero, upper bound) of every term."""
         before, self.lowest = self.parts, None
-        self.parts = self.over.map(without, self.whole.parts, before, proof.zeros)
+        self.parts = self.over.map(without, self.whole.parts, before, proof)
         self.states = self.over.map(moved_state, before, self.parts, self.states)
         self._n_removed += int(self.over.total(_n_fewer, before, self.parts))
 
@@ -633,7 +626,7 @@ LEAST_WEIGHT = 1e-9
 
 def recession_direction(
     dual: PartialDual, point: PartialPoint, step: np.ndarray, systems: PartitionedSystems, active: np.ndarray
-) -> RecessionProof | None:
+) -> Sequence[Any] | None:
     """Turn a Newton step into a proof that some terms are zero; see :func:`.newton.recession_direction`."""
     require_consistent(dual.whole, dual.parts, point, dual.over)
     over, n_hard = dual.over, dual.form.n_hard
@@ -668,7 +661,7 @@ def recession_direction(
 
 def recession_part(
     dual: PartialDual, point: PartialPoint, systems: PartitionedSystems, scale: float = 1.0
-) -> RecessionProof | None:
+) -> Sequence[Any] | None:
     """Prove terms zero by the part of the scaled multipliers that tends to infinity; see :func:`.proofs.recession_part`."""
     over, shared, n_hard = dual.over, dual.form, dual.form.n_hard
     hard = scale * np.where(np.arange(len(point.m)) < n_hard, point.m, 0.0)
@@ -694,13 +687,13 @@ def recession_part(
     return _proof(dual, of_known, directions)
 
 
-def _proof(dual: PartialDual, of_known: np.ndarray, directions: Sequence[Any]) -> RecessionProof | None:
-    """Return the terms that a direction proves zero, or None if there are none."""
+def _proof(dual: PartialDual, of_known: np.ndarray, directions: Sequence[Any]) -> Sequence[Any] | None:
+    """Return handles of the terms that a direction proves zero, or None if there are none."""
     over, whole = dual.over, dual.whole
     of_buckets = over.map(getattr, directions, common=("of_buckets",))
     total = implied(whole, dual.parts, of_known, of_buckets, over)
     zeros = over.map(zeros_by, whole.parts, dual.parts, of_buckets, common=(of_known, total.excess))
-    return RecessionProof(of_known, zeros) if over.total(_n_zeros, zeros) else None
+    return zeros if over.total(_n_zeros, zeros) else None
 
 
 def of_multipliers(
