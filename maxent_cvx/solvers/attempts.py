@@ -244,7 +244,7 @@ def _solved(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
         residual = np.nan if solved.counts is None else float(reduced.form.residual(solved.counts).max(initial=0.0))
         end = {"iteration": solved.iterations, "residual": residual, "seconds": monitor.seconds}
         solved = replace(solved, log=[{**end, "status": str(solved.status)}])
-        monitor.end(solved.log[-1])
+        monitor.show(solved.log[-1])
     if not request.polish or convex or solved.multipliers is None or monitor.stopped:
         return solved, backend.name
     monitor.say(f"continuing with {NEWTON.name}")

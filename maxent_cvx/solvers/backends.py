@@ -26,6 +26,7 @@ from .._utils.formatting import ReprMixin
 from .._utils.validation import check_int, check_known, check_positive, check_seconds
 from .answer import Answer, Status
 from .certificate import fitted
+from .costs import Penalties
 from .form import Convex, LinearForm
 from .monitor import Monitor
 from .newton import newton
@@ -673,17 +674,16 @@ class BoundedDual:
         rows, sign = np.concatenate([free, up, down]), np.repeat([1.0, 1.0, -1.0], [len(free), len(up), len(down)])
         self.signs = sp.csr_array((sign, (rows, np.arange(len(rows)))), shape=(form.shape[0], len(rows)))  # to m
         self.target = np.concatenate([form.low[free], form.low[up], -form.high[down]])
-        slope = np.full(len(rows), np.inf)
-        if form.penalties is not None:
-            soft = rows >= form.n_hard
-            slope[soft] = form.penalties.slope[rows[soft] - form.n_hard]
+        slope, soft, none = np.full(len(rows), np.inf), rows >= form.n_hard, np.empty(0)
+        self.penalties = Penalties(none, none) if form.penalties is None else form.penalties
+        slope[soft] = self.penalties.slope[rows[soft] - form.n_hard]
         self.bounds = Bounds(np.where(np.arange(len(rows)) >= len(free), 0.0, -slope), slope)
         total = max(1.0, np.abs(self.target).sum())
         self.largest_exponent = LINEAR_BEYOND + np.log(total)
         # Feasible counts have an entropy above this and, by weak duality, at most the value of the dual function: if
         # that is smaller, the rows are infeasible. Costs of soft rows can have any size.
         least = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)
-        self.lower_bound = least if form.penalties is None else -np.inf
+        self.lower_bound = -np.inf if len(self.penalties) else least
         self.last_gradient = np.empty(0)
         point = np.concatenate([start[free], np.maximum(start[up], 0.0), np.maximum(-start[down], 0.0)])
         self.move_origin(np.clip(point, self.bounds.lb, self.bounds.ub))
@@ -706,10 +706,8 @@ class BoundedDual:
 
     def _conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the conjugates of the costs of soft rows, and their derivatives with respect to m."""
-        derivative = np.zeros(len(m))
-        if self.form.penalties is None:
-            return 0.0, derivative
-        value, derivative[self.form.n_hard :], _ = self.form.penalties.conjugate(m[self.form.n_hard :])
+        derivative, n = np.zeros(len(m)), self.form.n_hard
+        value, derivative[n:], _ = self.penalties.conjugate(m[n:])
         return value, derivative
 
     def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
@@ -724,10 +722,8 @@ class BoundedDual:
         increase = np.where(is_small, by_expm1, exponential - self.exponential)
         derivative = self._conjugate(self.signs @ point)[1]
         self.last_gradient = self.signs.T @ (self.form.matvec(counts) + derivative) - self.target
-        value = float(increase.sum() - self.target @ step)
-        if self.form.penalties is not None:
-            n = self.form.n_hard
-            value += self.form.penalties.conjugate_increase((self.signs @ self.origin)[n:], (self.signs @ step)[n:])
+        value, n = float(increase.sum() - self.target @ step), self.form.n_hard
+        value += self.penalties.conjugate_increase((self.signs @ self.origin)[n:], (self.signs @ step)[n:])
         return value, self.last_gradient
 
     def projected_gradient(self, point: np.ndarray, gradient: np.ndarray) -> float:

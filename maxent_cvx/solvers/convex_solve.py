@@ -15,7 +15,6 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,7 +125,8 @@ class Step:
 class Lagrangian:
     """Problems whose objective contains the budgets' costs at given multipliers, and whose rows contain the cuts."""
 
-    problem: Problem  # including its convex constraints
+    problem: Problem
+    convex: Convex  # the convex constraints of the problem
     request: Request
     budgets: Sequence[Budget]
     free: Sequence[Budget]  # budgets of zero, which are replaced by hard rows
@@ -135,17 +135,6 @@ class Lagrangian:
     last: Step | None = None
     iterations: int = 0  # summed over all problems
     log: list[dict[str, Any]] = field(default_factory=list)  # one line per solved problem of rows
-
-    @cached_property
-    def convex(self) -> Convex:
-        """Convex constraints of the problem."""
-        assert self.problem.convex is not None
-        return self.problem.convex
-
-    @cached_property
-    def written(self) -> dict[str, Any]:
-        """Convex constraints as typed, by their names."""
-        return dict(self.convex.by_name)
 
     def solve(self, multipliers: np.ndarray) -> Step:
         """Solve at given multipliers of the budgets, starting from the last answer."""
@@ -217,7 +206,8 @@ class Lagrangian:
                 if budget.spent(step.x) - budget.limit - least <= SHARP * (least + budget.magnitude):
                     break
                 step = self.solve(step.multipliers * STEEPER)
-        return unattainable(budget.name, self.written[budget.name], budget.excess(budget.limit + least))
+        typed = dict(self.convex.by_name)[budget.name]
+        return unattainable(budget.name, typed, budget.excess(budget.limit + least))
 
     def _reduced(self, posed: Problem, extension: Extension) -> Reduced:
         """Presolve, or reuse the last reduction if only the costs of soft rows have changed."""
@@ -287,7 +277,7 @@ class Lagrangian:
         m, scale = step.m * step.temperature, step.extension.form.scale
         by_name = {
             name: ConvexMultipliers(np.zeros(one.expr.size), sp.csr_array((one.expr.size, self.problem.form.shape[1])))
-            for name, one in self.written.items()
+            for name, one in self.convex.by_name
         }
         for budget, price, slopes in self._priced(step):
             # The price of the norm is that of its square times the derivative of the square.
@@ -299,7 +289,7 @@ class Lagrangian:
             by_name[budget.name] = ConvexMultipliers(t, budget.cost_free_rows.matrix)
         for name, rows in step.cut_rows.items():
             entries = np.concatenate([cut.entries for cut in step.cuts if cut.name == name and cut.entries is not None])
-            n_entries = self.written[name].expr.size
+            n_entries = len(by_name[name].values)
             t = np.bincount(entries, -m[rows] * scale[rows], n_entries)
             sums = sp.csr_array((-m[rows], (entries, np.arange(len(entries)))), shape=(n_entries, len(entries)))
             total = sums @ step.extension.form.rows(rows)
@@ -368,10 +358,10 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
         names = {budget.name for budget in free}
         with suppress(SolverError, Infeasible):
             all_others = [(name, constraint) for name, constraint in convex.by_name if name not in names]
-            solution = _solved(Lagrangian(problem, request, [], free, all_others))
+            solution = _solved(Lagrangian(problem, convex, request, [], free, all_others))
             if solution.certificate.bound <= PRECISE:
                 return solution
-    return _solved(Lagrangian(problem, request, budgets, free, others))
+    return _solved(Lagrangian(problem, convex, request, budgets, free, others))
 
 
 def _solved(lagrangian: Lagrangian) -> Solution:

@@ -177,8 +177,8 @@ class Monitor:
         # Methods with thousands of iterations print only a few dozen lines.
         every = 10 ** int(1 + math.log10(max(line["iteration"] / FIRST, 0.1)))
         is_due = line["iteration"] % every == 0
-        if self.verbose and is_due:
-            self._print(line)
+        if is_due:
+            self.show(line)
         if self.callback is not None:
             numbers = {name: float(line.get(name, math.nan)) for name in ("residual", "gap", "dual", "seconds")}
             number = int(line["iteration"])
@@ -188,11 +188,6 @@ class Monitor:
             if stop and not self._root._stopped_by:
                 self._root._stopped_by = f"by its callback, in iteration {number}"
         return bool(self.stopped)
-
-    def end(self, line: Mapping[str, Any]) -> None:
-        """Print the result of a solver that keeps no log."""
-        if self.verbose:
-            self._print(line)
 
     def quietly(self) -> Monitor:
         """Return a monitor for subtasks, with the same time limit and without reports."""
@@ -206,8 +201,10 @@ class Monitor:
             self.write(text)
             self._root._under_header = False
 
-    def _print(self, line: Mapping[str, Any]) -> None:
+    def show(self, line: Mapping[str, Any]) -> None:
         """Print a line of the log in columns, with "-" for missing values, followed by the status."""
+        if not self.verbose:
+            return
         if not self._root._under_header:
             self.write("".join(f"{heading:>{width}}" for heading, _, width, _ in COLUMNS))
             self._root._under_header = True
