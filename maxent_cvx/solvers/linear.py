@@ -209,11 +209,10 @@ class Minima:
 
 def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
     """Minimise by Newton's method; the result is empty if it does not converge, for example for infeasible rows."""
-    shift = reducing_multipliers(form, cost)
-    reduced_cost, multipliers = cost + form.rmatvec(shift), [np.zeros(form.shape[0])]
+    multipliers = [np.zeros(form.shape[0])]
     for penalty in PENALTIES:
         start = multipliers[-1] * (penalty / PENALTIES[0])
-        weighted = replace(form, weights=np.exp(-penalty * reduced_cost))
+        weighted = replace(form, weights=np.exp(-penalty * cost))
         answer = newton(weighted, start, monitor=Monitor(time_limit=seconds_left()))
         check_time()
         if answer.status is not Status.OPTIMAL or answer.counts is None or answer.multipliers is None:
@@ -222,28 +221,8 @@ def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
     assert answer.counts is not None
     slope = (multipliers[2] - multipliers[1]) / (PENALTIES[1] - PENALTIES[0])
     # For terms that must be zero, this lowers A' slope below the cost.
-    slope = moved_along_recession(replace(form, weights=np.exp(-reduced_cost)), slope, answer.proofs)
-    return Optimum(True, False, answer.message, answer.counts, slope - shift)
-
-
-def reducing_multipliers(form: LinearForm, cost: np.ndarray) -> np.ndarray:
-    """Return multipliers y of published equations for reduced costs cost + A' y >= 0 with the minimum 0 per equation.
-
-    The reduced costs are those of an equivalent problem, whose counts are about one record at the start. Costs are
-    reduced first by the QI-invariants, then by the SA-invariants, as in assignment problems (Kuhn's Hungarian method).
-    """
-    by_term, n = form.published_by_term, form.n_published
-    usable = form.is_equation[:n] & (np.bincount(entry_rows(form.published), form.published.data != 1, n) == 0)
-    y, rest = np.zeros(form.shape[0]), cost.astype(float)
-    for place in (0, 1):
-        has = np.flatnonzero(np.diff(by_term.indptr) > place)
-        row = by_term.indices[by_term.indptr[has] + place]
-        least = np.full(n, np.inf)
-        np.minimum.at(least, row, rest[has])
-        step = np.where(usable & np.isfinite(least), -least, 0.0)
-        y[:n] += step
-        rest = rest + by_term @ step
-    return y
+    slope = moved_along_recession(replace(form, weights=np.exp(-cost)), slope, answer.proofs)
+    return Optimum(True, False, answer.message, answer.counts, slope)
 
 
 def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
