@@ -188,13 +188,8 @@ class CvxpyBackend(ReprMixin):
     @property
     def trouble(self) -> str:
         """Why an installed solver cannot be used, such as a missing license; empty if it can."""
-        if self.name in FREE:
-            return ""
-        try:
-            _small_problem().solve(solver=self.name, **self.options_with({}))
-        except Exception as error:  # solvers raise exceptions of any class
-            return _in_one_line(error)
-        return ""
+        error = None if self.name in FREE else self._error({})
+        return "" if error is None else _in_one_line(error)
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise StatementError if the solver rejects the options, which is tested on a small problem."""
@@ -202,17 +197,26 @@ class CvxpyBackend(ReprMixin):
             return
         import cvxpy as cp
 
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                _small_problem().solve(solver=self.name, **self.options_with(options))
-        except cp.error.SolverError:
-            pass
-        except Exception as error:  # solvers raise exceptions of any class
+        error = self._error(options)
+        if error is not None and not isinstance(error, cp.error.SolverError):
             shown = ", ".join(f"{key}={short_repr(value)}" for key, value in options.items())
             raise SolverError(
                 f"{self.name} does not accept {shown} ({_in_one_line(error)}); correct or omit the option"
-            ) from None
+            )
+
+    def _error(self, options: Mapping[str, Any]) -> Exception | None:
+        """Return the error of the solver on a problem of two variables, None if it has none."""
+        import cvxpy as cp
+
+        x = cp.Variable(2)
+        problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                problem.solve(solver=self.name, **self.options_with(options))
+        except Exception as error:  # solvers raise exceptions of any class
+            return error
+        return None
 
     def solve(
         self,
@@ -364,14 +368,6 @@ def _merged(options: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
         if isinstance(options[name], Mapping) and isinstance(over[name], Mapping):
             merged[name] = {**options[name], **over[name]}
     return merged
-
-
-def _small_problem() -> Any:
-    """Return a problem of two variables, for testing options and licenses."""
-    import cvxpy as cp
-
-    x = cp.Variable(2)
-    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1])
 
 
 def _in_one_line(error: BaseException) -> str:

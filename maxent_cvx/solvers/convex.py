@@ -388,11 +388,7 @@ class Parts:
         matrix, constant = self.affine(expression)
         factor = np.broadcast_to(factor, len(constant))
         self.linear = self.linear + matrix.T @ factor
-        self.add_constants(factor * constant)
-
-    def add_constants(self, constants: np.ndarray) -> None:
-        """Add the sum of constants."""
-        self.constants += constants.tolist()
+        self.constants += (factor * constant).tolist()
 
 
 def read_budget(expression: Any, variable: cp.Variable, name: str) -> Budget | None:
@@ -480,13 +476,13 @@ def _read(e: Any, factor: np.ndarray, parts: Parts) -> bool:
                 return False
             if name == "rel_entr":  # y log(y / t) is kl_div(y, t) + y - t
                 parts.add_linear(factor, first)
-                parts.add_constants(-factor * target)
+                parts.constants += (-factor * target).tolist()
             return True
         case "entr":  # entr(y) = -y log y, and y log y = kl_div(y, 1) + y - 1
             if not parts.add_divergence(-factor, first, np.ones(e.size)):
                 return False
             parts.add_linear(-factor, first)
-            parts.add_constants(factor)
+            parts.constants += factor.tolist()
             return True
     return False
 
