@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, P, Release, Statement
-from maxent_cvx.sources.statements import Probability
+from maxent_cvx.sources.statements import Event, Probability
+from support.fig_4 import described
 from support.patience import AGES
-from support.random_models import random_model
+from support.random_models import QI, SA, publish, random_model, random_people
 
 
 def span(model: MaxEnt, labels: list[str], inference: str) -> tuple[float, float]:
@@ -85,163 +86,109 @@ def test_a_statement_repeated_in_another_scale_is_no_reason():
 
 # Everybody with a QI tuple, a named person, or the others; against all worlds.
 
-#: Rounding of a value as typed.
-ROUNDING = 1e-9
-
 
 @dataclass(frozen=True)
 class Worlds:
     """The value of every record in each world, and the record of each named person: one row per world."""
 
+    records: pd.DataFrame
     values: np.ndarray
-    owner: np.ndarray
-    q: np.ndarray
-    names: tuple[str, ...]
+    owner: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, records: pd.DataFrame, people: dict[str, str]) -> Worlds:
+    def of(cls, records: pd.DataFrame, named: list[int]) -> Worlds:
         """All worlds: each bucket permutes its values, and a name may be on any record with its description."""
-        per_bucket = [sorted(set(itertools.permutations(bucket["S"]))) for _, bucket in records.groupby("B")]
+        per_bucket = [sorted(set(itertools.permutations(bucket[SA]))) for _, bucket in records.groupby("Bucket")]
         values = np.array([sum(parts, ()) for parts in itertools.product(*per_bucket)], dtype=object)
-        q = records["Q"].to_numpy()
-        chosen = itertools.product(*(np.flatnonzero(q == described) for described in people.values()))
-        owners = np.array([owner for owner in chosen if len(set(owner)) == len(owner)], dtype=int)
-        return cls(
-            np.repeat(values, len(owners), axis=0), np.tile(owners, (len(values), 1)), q, tuple(people)
-        )  # fmt: skip
+        alike = [np.flatnonzero((records[list(QI)] == records.loc[n, list(QI)]).all(axis=1)) for n in named]
+        owners = np.array([owner for owner in itertools.product(*alike) if len(set(owner)) == len(owner)], dtype=int)
+        owner = dict(zip((f"i{n}" for n in named), np.tile(owners, (len(values), 1)).T, strict=True))
+        return cls(records, np.repeat(values, len(owners), axis=0), owner)
 
-    def share(self, kind: str, whom: str, value: str) -> np.ndarray:
-        """P(value | whom) in every world: of everybody with a tuple, of a named person, or of a tuple's others."""
-        has = self.values == value
-        if kind == "who":
-            return has[np.arange(len(has)), self.owner[:, self.names.index(whom)]].astype(float)
-        of = np.tile(self.q == whom, (len(has), 1))
-        if kind == "others":
-            np.put_along_axis(of, self.owner, False, axis=1)
-        return (has & of).sum(axis=1) / of.sum(axis=1)
+    def total(self, combination: Probability | Statement) -> np.ndarray:
+        """The value of a combination of probabilities and numbers of people in every world."""
+        return sum(a * self.share(event) for event, a in dict(combination.terms).items())
 
-    def where(self, holds: np.ndarray) -> Worlds:
-        return Worlds(self.values[holds], self.owner[holds], self.q, self.names)
+    def share(self, event: Event) -> np.ndarray:
+        """P(value | given) in every world, or how many of the named people have the value."""
+        has = np.isin(self.values, list(next(choice.values for _, choice in event.value)))
+        if event.who is not None:
+            return sum(has[np.arange(len(has)), self.owner[name]].astype(int) for name in event.who)
+        of = np.logical_and.reduce(
+            [np.ones(len(self.records), dtype=bool)]
+            + [self.records[name].isin(list(choice.values)) for name, choice in event.given]
+        )
+        return has[:, of].mean(axis=1)
 
-
-def random_named(seed: int, statements: int = 3) -> tuple[MaxEnt, Worlds, pd.DataFrame]:
-    """Draw records, names for one to three of them, and statements that are true; keep the worlds they leave."""
-    rng = np.random.default_rng(seed)
-    sizes = [int(rng.integers(3, 6))] if rng.random() < 0.5 else [2, int(rng.integers(2, 4))]
-    n = sum(sizes)
-    records = pd.DataFrame({"Q": rng.choice(list("ab"), n), "S": rng.choice(["flu", "hiv", "cold"], n)})
-    records["B"] = np.repeat(np.arange(len(sizes)), sizes)
-    named = rng.choice(n, int(rng.integers(1, 4)), replace=False)
-    people = {name: str(records["Q"][i]) for name, i in zip(["Alice", "Bob", "Carol"], named, strict=False)}
-    release = Release.from_buckets(records, qi=["Q"], sa="S", bucket="B")
-    model = MaxEnt(release, people={name: {"Q": q} for name, q in people.items()})
-    truth = Worlds(records[["S"]].T.to_numpy(dtype=object), named[None], records["Q"].to_numpy(), tuple(people))
-    worlds = Worlds.of(records, people)
-    for _ in range(int(rng.integers(1, statements + 1))):
-        statement, holds = _true_statement(rng, truth)
-        if statement.label not in model.knowledge:
-            model.add(statement)
-            worlds = worlds.where(holds(worlds))
-    return model, worlds, records
+    def where(self, statements: list[Statement]) -> Worlds:
+        """The worlds in which statements are true, but for rounding."""
+        totals = [(self.total(one), one.low - 1e-9, one.high + 1e-9) for one in statements]
+        holds = np.logical_and.reduce([(low <= total) & (total <= high) for total, low, high in totals])
+        return Worlds(self.records, self.values[holds], {name: own[holds] for name, own in self.owner.items()})
 
 
-def _true_statement(rng: np.random.Generator, truth: Worlds) -> tuple[Statement, Callable[[Worlds], np.ndarray]]:
-    """Draw a statement that is true, and a function that says in which worlds it is."""
-    events = list(dict.fromkeys(_event(rng, truth) for _ in range(int(rng.integers(1, 3)))))
-    factors = [1.0, *rng.choice([1.0, -1.0, -0.5], len(events) - 1)]
-
-    def total(worlds: Worlds) -> np.ndarray:
-        return sum(a * worlds.share(*event) for a, event in zip(factors, events, strict=True))
-
-    combination: Probability = sum((a * written(*event) for a, event in zip(factors[1:], events[1:], strict=True)),
-                                   start=1 * written(*events[0]))  # fmt: skip
-    value = float(total(truth)[0])
-    form = rng.choice(["equal", "most", "least", "vague"])
-    slack = float(rng.choice([0.0, 0.1, 0.3]))
-    if form == "equal":
-        return combination == value, lambda worlds: np.abs(total(worlds) - value) < ROUNDING
-    if form == "most" and value + slack < sum(a for a in factors if a > 0):
-        return combination <= value + slack, lambda worlds: total(worlds) < value + slack + ROUNDING
-    if form == "least" and value - slack > sum(a for a in factors if a < 0):
-        return combination >= value - slack, lambda worlds: total(worlds) > value - slack - ROUNDING
-    return combination.about(value, 0.05), lambda worlds: np.abs(total(worlds) - value) < 0.05 + ROUNDING
+def random_named(seed: int) -> tuple[MaxEnt, Worlds]:
+    """Draw records with names for some of them, and true statements; keep the worlds that they leave."""
+    records, named, statements = random_people(seed, most=6, buckets=(1, 2), size=4)
+    model = MaxEnt(publish(records), people=described(records, named)).add(*statements)
+    return model, Worlds.of(records, named).where(statements)
 
 
-def _event(rng: np.random.Generator, truth: Worlds) -> tuple[str, str, str]:
-    value = str(rng.choice(truth.values[0]))
-    if rng.random() < 0.6:
-        return "who", str(rng.choice(truth.names)), value
-    return "q", str(rng.choice(truth.q)), value
+def subjects(worlds: Worlds) -> Iterator[tuple[str, Callable[[str], Probability], int, list[str]]]:
+    """Yield those of whom something can be certain: label, expected number with a value, people, possible values."""
+    for q, group in worlds.records.groupby(list(QI)):
+        given, names = dict(zip(QI, q, strict=True)), [name for name in worlds.owner if int(name[1:]) in group.index]
+        label, n = ", ".join(f"{name}={given[name]}" for name in sorted(given)), len(group)
+        values = sorted(set(worlds.records.loc[worlds.records["Bucket"].isin(group["Bucket"]), SA]))
 
+        def everybody(value: str, given: dict[str, object] = given, n: int = n) -> Probability:
+            return n * P(value, given=given)
 
-def written(kind: str, whom: str, value: str) -> Probability:
-    """P(value | whom) as a statement has it."""
-    return P(value, who=whom) if kind == "who" else P(value, given={"Q": whom})
-
-
-def subjects(worlds: Worlds, records: pd.DataFrame) -> Iterator[tuple[str, str, str, str, int, list[str]]]:
-    """Yield those of whom something can be certain: kind, whom, QI value, label, how many people, possible values."""
-    owned = worlds.q[worlds.owner[0]]
-    for q in sorted(records["Q"].unique()):
-        here = records.loc[records["B"].isin(records.loc[records["Q"] == q, "B"]), "S"]
-        values, n, n_named = sorted(here.unique()), int((worlds.q == q).sum()), int((owned == q).sum())
-        yield "q", q, q, f"Q={q}", n, values
-        for name, own in zip(worlds.names, owned, strict=True):
-            if own == q:
-                yield "who", name, q, name, 1, values
-        if 0 < n_named < n:
-            yield "others", q, q, f"(others), Q={q}", n - n_named, values
-
-
-def linear_bounds(model: MaxEnt, worlds: Worlds, kind: str, whom: str, value: str) -> tuple[float, float]:
-    """Bounds of P(value | whom) over distributions; the others are all with the tuple but those with a name."""
-    if kind != "others":
-        return model.bounds(written(kind, whom, value))
-    named = [name for name, own in zip(worlds.names, worlds.q[worlds.owner[0]], strict=True) if own == whom]
-    n = int((worlds.q == whom).sum())
-    total = n * written("q", whom, value) - sum(P(value, who=name) for name in named)
-    low, high = model.bounds(total)
-    return low / (n - len(named)), high / (n - len(named))
+        yield label, everybody, n, values
+        for name in names:
+            yield name, lambda value, name=name: 1 * P(value, who=name), 1, values
+        if 0 < len(names) < n:
+            yield (
+                f"(others), {label}",
+                lambda value, names=names, of=everybody: of(value) - sum(P(value, who=name) for name in names),
+                n - len(names), values,
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize("integer", [True, False])
 @given(seed=st.integers(0, 10**6))
 def test_certainties_are_those_of_all_worlds_or_of_bounds(integer: bool, seed: int):
     """An inference is listed if it is 0 or 1 in all worlds, or in all distributions, and was not so without knowledge."""
-    model, worlds, records = random_named(seed)
+    model, worlds = random_named(seed)
     certain = model.solve().certain(integer=integer, time_limit=AGES)
     expected: dict[str, tuple[float, int]] = {}
-    for kind, whom, q, label, n, values in subjects(worlds, records):
+    for label, number, n, values in subjects(worlds):
         known = {}
         for value in values:
-            if integer:
-                share = worlds.share(kind, whom, value)
-                low, high = share.min(), share.max()
-            else:
-                low, high = linear_bounds(model, worlds, kind, whom, value)
-            if high < 1e-7 or low > 1 - 1e-7:
+            total = number(value)
+            low, high = (worlds.total(total).min(), worlds.total(total).max()) if integer else model.bounds(total)
+            if high < 1e-7 or low > n - 1e-7:
                 known[value] = float(high > 1e-7)
         if 1.0 in known.values():
             known = {value: p for value, p in known.items() if p == 1 and len(values) > 1}
         for value, p in known.items():
-            if kind != "others" or expected.get(f"P({value} | Q={q})", (None,))[0] != p:
+            of_all = expected.get(f"P({value} | {label.removeprefix('(others), ')})")
+            if not label.startswith("(others)") or of_all is None or of_all[0] != p:
                 expected[f"P({value} | {label})"] = p, n
-    assert (
-        dict(zip(certain.index, zip(certain["probability"], certain["people"], strict=True), strict=True)) == expected
-    )
+    found = zip(certain["probability"], certain["people"], strict=True)
+    assert dict(zip(certain.index, found, strict=True)) == expected
     assert not integer or certain["decided"].all()
 
 
 @given(seed=st.integers(0, 10**6))
 def test_integer_bounds_are_those_of_all_worlds(seed: int):
     """The interval over whole assignments is that over all worlds, and within that over distributions."""
-    model, worlds, records = random_named(seed)
-    for kind, whom, _, _, _, values in subjects(worlds, records):
-        if kind != "others":
-            value = values[seed % len(values)]
-            share, probability = worlds.share(kind, whom, value), written(kind, whom, value)
-            ends = model.bounds(probability, integer=True, time_limit=AGES)
-            assert ends == pytest.approx((share.min(), share.max()), abs=1e-6)
-            low, high = model.bounds(probability)
-            assert low - 1e-6 <= share.min()
-            assert share.max() <= high + 1e-6
+    model, worlds = random_named(seed)
+    for _, number, _, values in subjects(worlds):
+        total = number(values[seed % len(values)])
+        in_worlds = worlds.total(total)
+        ends = model.bounds(total, integer=True, time_limit=AGES)
+        assert ends == pytest.approx((in_worlds.min(), in_worlds.max()), abs=1e-6)
+        low, high = model.bounds(total)
+        assert low - 1e-6 <= in_worlds.min()
+        assert in_worlds.max() <= high + 1e-6

@@ -139,24 +139,6 @@ def test_bounds_are_those_of_conic_programs(kind):
     assert np.allclose(table[["low outside", "high outside"]], 0, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("of", "radius"),
-    [
-        (cp.sum_squares, lambda c: math.sqrt(2 * c / 3)),
-        (cp.norm, lambda c: c * math.sqrt(2 / 3)),
-        (cp.norm1, lambda c: c / 2),
-    ],
-)
-def test_bounds_in_closed_form(of, radius):
-    """The largest p_1 of three probabilities near 1/3 each: never less than that, and hardly more."""
-    people = mx.QITable(pd.DataFrame({"g": ["a"] * 12}), qi="g", sa="s", sa_values=["x", "y", "z"])
-    for c in (1e-4, 0.003, 0.02):
-        model = mx.MaxEnt(people).add(lambda space, c=c: of(space.p - np.full(3, 1 / 3)) <= c)
-        low, high = model.bounds("P(x)")
-        assert 0 <= high - (1 / 3 + radius(c)) <= 1e-7
-        assert 0 <= (1 / 3 - radius(c)) - low <= 1e-7
-
-
 def test_bounds_beside_closed_forms(release):
     """Buckets that the convex constraint does not involve have the ends that they have without it."""
     plain = mx.MaxEnt(release)

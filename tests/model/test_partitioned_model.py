@@ -291,18 +291,6 @@ def test_prices_are_those_in_memory(seed: int) -> None:
         mx.MaxEnt(divided(release, 2)).add(*knowledge).solve().prices(leave_one_out=True)
 
 
-def test_a_bound_forces_zeros() -> None:
-    """The price of a statement at its least possible value is infinite, as in memory."""
-    rows = [("y", 0, "no", 0, 1), ("y", 0, "yes", 0, 1954), ("y", 0, "maybe", 0, 4324), ("y", 1, "maybe", 0, 2383)]
-    rows += [("y", 1, "yes", 0, 235), ("n", 1, "yes", 1, 2141), ("n", 0, "maybe", 1, 18), ("y", 0, "yes", 1, 14)]
-    table = pd.DataFrame(rows, columns=["sex", "d", "s", "b", "n"])
-    view = mx.Release.from_buckets(table, qi=["sex", "d"], sa="s", bucket="b", count="n")
-    statement = P("maybe", given={"d": 0}) == mx.MaxEnt(view).bounds(P("maybe", given={"d": 0}))[0]
-    expected, prices = (mx.MaxEnt(one).add(statement).solve().prices() for one in (view, divided(view, 2)))
-    assert abs(expected["price"].item()) == np.inf
-    assert prices["price"].item() == expected["price"].item()
-
-
 def test_scratch_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Results in files give the same answer, to the last digit, and are deleted with it."""
     monkeypatch.setattr(parallel, "LARGE", 1_000)  # bytes, so that nearly everything is stored

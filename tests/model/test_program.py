@@ -37,6 +37,7 @@ KNOWLEDGE = {
     "soft and linear": P("HIV").softly(0.3, weight=20),
     "Huber": P("HIV").softly(0.3, sd=0.02, delta=0.01),
     "softly at most": mx.soft(FLU <= 0.3, sd=0.05),
+    "softly between": mx.soft(FLU.between(0.1, 0.3), sd=0.05),
     "several rows": mx.StrongestAssociations(mx.datasets.load_hospital(), 2, 2, min_support=2),
     "a function": lambda space: space.conditional("s", given="Gender") <= 0.45,
     "absolute value": lambda space: cp.abs(space.prob("Flu", given=MALE) - 0.4) <= 0.05,

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from maxent_cvx.solvers.costs import Penalties, divergence_from, excess, log_ratio
+from maxent_cvx.solvers.costs import Penalties, divergence_from, log_ratio
 from maxent_cvx.solvers.form import LinearForm
 
 sizes = st.floats(-6, 6).map(lambda power: 10.0**power)
@@ -136,13 +136,3 @@ def test_divergences_have_nearly_all_their_digits(target: float, ratio: float):
     assert penalties.cost(np.array([y])) == pytest.approx([float(temperature * expected)], rel=RELATIVE, abs=0)
     multiplier = penalties.multiplier(np.zeros(1), np.zeros(1), np.array([y]))
     assert multiplier == pytest.approx([float(-temperature * d)], rel=RELATIVE, abs=0)
-
-
-@example(0.01)
-@example(-0.01)
-@given(st.tuples(st.sampled_from([-1, 1]), st.floats(-150, 2.5)).map(lambda drawn: drawn[0] * 10.0 ** drawn[1]))
-def test_excess(d: float):
-    """``d - 1 + exp(-d)`` of logarithms of any size."""
-    with mp.workdps(400):
-        expected = float(mp.mpf(d) - 1 + mp.exp(-mp.mpf(d)))
-    assert excess(np.array(d)) == pytest.approx(expected, rel=RELATIVE, abs=0)

@@ -60,16 +60,3 @@ def test_marginals_of_a_tree():
     known = ab[:, :, None] * bc[None] / ab.sum(axis=0)[None, :, None]
     answer = solved(marginals.posed(3, 4, marginals.cliques("chain", 3), 0))
     assert np.abs(answer - known.ravel()).max() <= 1e-9
-
-
-@pytest.mark.parametrize("temperature", [0.1, 0.01])
-def test_answers_of_pot(temperature: float):
-    """POT's plans, balanced, unbalanced and partial, are the same."""
-    pytest.importorskip("ot")
-    for posed, method, arguments in (
-        (plans.transport, plans.pot_balanced, (15, temperature, None)),
-        (plans.unbalanced, plans.pot_unbalanced, (15, temperature)),
-        (plans.partial, plans.pot_partial, (15, temperature)),
-    ):
-        known, answer = method(*arguments), solved(posed(*arguments))
-        assert np.abs(answer - known).max() <= 1e-6 * known.max()

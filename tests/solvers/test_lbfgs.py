@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from maxent_cvx import MaxEnt
 from maxent_cvx.solvers.answer import Status
 from maxent_cvx.solvers.backends import BoundedDual, lbfgs
 from maxent_cvx.solvers.costs import Penalties
 from maxent_cvx.solvers.newton import newton
-from support.problems import CONTRADICTORY, SQUARE, p, publish, square_dual
+from support.problems import CONTRADICTORY
 from support.random_models import linear_form, random_model
 
 OPEN = np.inf
@@ -24,21 +23,6 @@ def _no_overflow():
     """NumPy gives no warning, whatever points a line search tries."""
     with np.errstate(all="raise", under="ignore"):
         yield
-
-
-def test_sides():
-    """An active side has a multiplier of its sign, the log odds ratio; the multiplier of an inactive row is 0."""
-    for low, high, x in (
-        (-OPEN, OPEN, 2), (1.2, OPEN, 2), (2.5, OPEN, 2.5), (-OPEN, 1.6, 1.6), (-OPEN, 2.2, 2), (1.2, 1.6, 1.6),
-        (2.4, 2.6, 2.4), (1.9, 2.1, 2), (2.4, 2.4, 2.4),
-    ):  # fmt: skip
-        form = MaxEnt(publish(SQUARE)).add(p("s1", "q1") == x / 4).form
-        form.low[-1], form.high[-1] = low, high
-        answer = lbfgs(form)
-        assert answer.status is Status.OPTIMAL
-        expected = square_dual(x) if x != 2 else 0.0
-        assert answer.multipliers[-1] == pytest.approx(expected, abs=1e-8)
-        assert (answer.multipliers[-1] == 0) == (x == 2)
 
 
 def test_soft_rows():

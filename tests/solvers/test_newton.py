@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx.solvers.answer import Status
@@ -45,21 +44,6 @@ def test_the_answer_is_optimal(seed: int):
                 assert abs(mi * (value - (low if mi > 0 else high))) < 1.1e-10
 
 
-@given(seed=seeds)
-def test_the_answer_that_was_chosen_first(seed: int):
-    """Random multipliers determine x and the sides of rows: the method finds that x.
-
-    It stops where rows hold within 1e-9 records, or rounding of the largest count, so that log x is known the better,
-    the more records a term holds.
-    """
-    exact = from_multipliers(seed)
-    answer = newton(exact.form)
-    close = 100 * max(1e-9, 1e-13 * exact.counts.max())  # records
-    np.testing.assert_allclose(answer.counts, exact.counts, rtol=0, atol=close)
-    log_error = exact.form.matrix.T @ (answer.multipliers - exact.multipliers)
-    np.testing.assert_allclose(exact.counts * log_error, 0.0, atol=close)
-
-
 @given(seed=seeds, size=st.sampled_from([0.1, 1.0, 5.0]))
 def test_any_start(seed: int, size: float):
     """It ends at the same x from any start, also from one with a multiplier on an infinite side.
@@ -76,61 +60,6 @@ def test_any_start(seed: int, size: float):
     again = newton(form, cold.multipliers)
     assert again.iterations == 0
     np.testing.assert_array_equal(again.multipliers, cold.multipliers)
-
-
-@given(seed=seeds)
-def test_gradient(seed: int):
-    """The directional derivative agrees with differences in 30 digits, at kinks too."""
-    form = random_rows(seed, 1.0)[0]
-    rng = np.random.default_rng(seed)
-    m, step = rng.normal(0, 1, form.shape[0]), rng.normal(0, 1, form.shape[0])
-    m[1:] *= rng.integers(0, 2, form.shape[0] - 1)  # at a kink the slope is one-sided
-    least, most = np.where(np.isinf(form.high), 0, -OPEN), np.where(np.isinf(form.low), 0, OPEN)
-    m, step = np.clip(m, least, most), np.clip(step, least, most)
-    dual = Dual(form)
-    point = dual.at(m)
-    with mp.workdps(40):
-        h = mp.mpf(10) ** -15
-        slope = (_dual(form, m, step, h) - _dual(form, m, step, mp.mpf(0))) / h
-        assert float(_dual(form, m, step, mp.mpf(0))) == pytest.approx(point.value, rel=1e-12, abs=1e-11)
-    assert dual.directional_derivative(point, step) == pytest.approx(float(slope), rel=1e-9, abs=1e-9)
-
-
-def _dual(form: LinearForm, m: np.ndarray, step: np.ndarray, t: mp.mpf) -> mp.mpf:
-    """Sum w exp(A' m - 1) - low' max(m, 0) + high' max(-m, 0) at m + t step."""
-    there = [mp.mpf(a) + t * mp.mpf(b) for a, b in zip(m, step, strict=True)]
-    columns = zip(form.matrix.toarray().T, form.weights, strict=True)
-    total = mp.fsum(mp.mpf(w) * mp.exp(mp.fdot(column, there) - 1) for column, w in columns)
-    sides = zip(there, form.low, form.high, strict=True)
-    return total - mp.fsum(a * mp.mpf(low if a > 0 else high) for a, low, high in sides if a)
-
-
-ZEROS = [
-    ([[1, 1, 1], [1, 1, 0]], [2, 2], [2]),  # x1 + x2 is all there is
-    ([[1, 1, 0], [1, 0, -1]], [1, 1], [1, 2]),  # x1 is 1 - x2, and 1 + x3
-    ([[1, 0, 0], [1, 1, 1]], [0, 1], [0]),
-]
-
-
-@pytest.mark.parametrize(("matrix", "low", "zero"), ZEROS)
-def test_zeros_that_rows_force(matrix: list[list[float]], low: list[float], zero: list[int]):
-    """A term that must be zero is removed with a proof: a combination of rows with value 0 and one sign."""
-    form = linear_form(matrix, low, low)
-    for term in range(3):  # a linear program agrees
-        most = -linprog(-np.eye(3)[term], A_eq=matrix, b_eq=low).fun
-        assert (most <= 1e-9) == (term in zero)
-    answer = newton(form)
-    assert answer.status is Status.OPTIMAL
-    np.testing.assert_allclose(answer.counts[zero], 0, atol=1e-9)
-    assert (form.residual(answer.counts) <= 1e-9).all()
-    gone = np.zeros(3, dtype=bool)
-    for proof in answer.proofs:
-        combination = form.matrix.T @ proof
-        assert proof @ form.low == pytest.approx(0, abs=1e-9 * np.abs(proof).max())
-        size = np.abs(combination).max()
-        assert (np.sign(combination[~gone & (np.abs(combination) > 1e-9 * size)]) == np.sign(combination.sum())).all()
-        gone |= np.abs(combination) > 1e-6 * size
-    assert set(np.flatnonzero(gone)) <= set(zero)
 
 
 def test_how_it_ends():

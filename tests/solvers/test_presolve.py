@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from maxent_cvx import Infeasible, MaxEnt
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.presolve import dependent, dependent_by_elimination, reduce, redundant, term_bounds
 from support.linear_programs import extreme, ranges
-from support.problems import CUBE, FIGURE_1C, PROBLEMS, SQUARE, members, p, publish
+from support.problems import CUBE, FIGURE_1C, PROBLEMS, SQUARE, p, publish
 from support.random_models import random_model
 from support.solving import examples
 
@@ -165,37 +163,6 @@ def test_one_row_is_exact(seed: int):
         np.testing.assert_allclose(found, end, atol=1e-5)
 
 
-def assignments(model: MaxEnt) -> Iterator[np.ndarray]:
-    """Every way to give a bucket's values to its people that satisfies the rows, as counts of the terms (Def. 5.3)."""
-    view, terms = model.view, model.space.index
-    per_bucket = []
-    for b, bucket in enumerate(view.buckets):
-        qs = np.repeat(np.arange(len(view.n_q)), view.n_qb[:, [b]].toarray().ravel())
-        ss = np.repeat(np.arange(len(view.sensitive_values)), view.n_sb[:, [b]].toarray().ravel())
-        at = {(q, s): i for i, (q, s, c) in enumerate(zip(*model.space.codes.values(), strict=True)) if c == b}
-        assert (terms[list(at.values())].get_level_values(-1) == bucket).all()
-        ways = {tuple(sorted(at[q, s] for q, s in zip(qs, order, strict=True))) for order in set(permutations(ss))}
-        per_bucket.append(sorted(ways))
-    for ways in product(*per_bucket):
-        counts = np.bincount(np.concatenate(ways), minlength=len(terms)).astype(float)
-        if (model.form.residual(counts) <= model.form.tolerance).all():
-            yield counts
-
-
-@given(seed=seeds)
-def test_bounds_hold_for_every_assignment(seed: int):
-    """In every assignment of values to people in which the knowledge is true, every count lies within its bounds."""
-    model, records = random_model(seed, statements=4, buckets=(1, 2), size=5)
-    lower, upper = term_bounds(model.form, model.view.n_records)
-    truth = model.space.count(records)
-    found = 0
-    for counts in assignments(model):
-        assert (lower <= counts + 1e-7).all()
-        assert (counts <= upper + 1e-7).all()
-        found += np.array_equal(counts, truth)
-    assert found == 1, "the hidden assignment is one of them"
-
-
 # -- the smaller problem --------------------------------------------------------------------------------------------
 
 
@@ -234,22 +201,6 @@ def test_what_zeros_force_in_turn_is_found():
     first = model.space.index.get_level_values("B") == 1
     assert smaller.fixed[first].all()
     np.testing.assert_array_equal(smaller.counts[first], PROBLEMS["two zeros"].expected(model.space)[first])
-
-
-def test_irrelevant_buckets_keep_equation_9():
-    """A bucket without knowledge keeps n(q, b) n(s, b) / n(b) to the last digit (Prop. 1, Theorem 5)."""
-    # q4 is in bucket 2 only, and so is s4 among its values.
-    model = MaxEnt(publish(FIGURE_1C)).add(p("s4", "q4") == 0.6)
-    smaller = reduce(model.posed)
-    bucket = np.asarray(model.space.index.get_level_values("B"))
-    assert (smaller.terms | smaller.fixed)[bucket == 2].all()
-    assert not (smaller.terms | smaller.fixed)[bucket != 2].any()
-    counts = model.solve().counts
-    for i, (q, s, b) in enumerate(model.space.index):
-        if b != 2:
-            qs, ss = members(FIGURE_1C[b - 1][0]), members(FIGURE_1C[b - 1][1])
-            assert counts[i] == qs.count(q) * ss.count(s) / len(qs)
-    assert counts[bucket == 2] == pytest.approx([0.4, 0.4, 0.2] * 2 + [0.2, 0.2, 0.6])
 
 
 # -- a row is redundant only if the rows that are left imply it -----------------------------------------------------

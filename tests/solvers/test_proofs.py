@@ -13,7 +13,6 @@ from scipy.optimize import linprog
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt
-from maxent_cvx.solvers.attempts import presolved
 from maxent_cvx.solvers.certificate import certify
 from maxent_cvx.solvers.duality import empty_terms, exact_rmatvec, implied_upper_bounds, moved_along_recession
 from maxent_cvx.solvers.explain import facial_reduction
@@ -23,7 +22,6 @@ from maxent_cvx.solvers.proofs import local_proofs, recession_part, support_proo
 from support.linear_programs import ranges
 from support.problems import PROBLEMS, p, publish
 from support.random_models import from_multipliers, random_model
-from support.rules import correlated_table, people_of
 from support.solving import solution
 from tests.benchmarks.models import generic_statements
 
@@ -56,21 +54,6 @@ def test_exactly_the_zeros_are_proved(seed: int, size: float):
     reduced += [recession_part(form, multipliers, rough) for multipliers in (newton(form).multipliers, noise)]
     for direction in (proof + noise, -proof, noise, np.round(noise), rng.permutation(proof), *reduced):
         assert (most[empty(form, direction)] <= 1e-6).all()
-
-
-@pytest.mark.parametrize("seed", [4, 10, 39])
-def test_the_multipliers_of_an_answer_contain_a_proof(seed: int):
-    """Hundreds of exact scores force terms to zero: the multipliers prove those that tend to zero, and no others."""
-    frame = correlated_table(seed)
-    qi = [column for column in frame if column != "S"]
-    rules = mx.anonymize.mine_rules(frame, qi=qi, sa="S", support=0.05, confidence=0.6)
-    source = mx.PublishedRules(rules, scores="confidence", non_rules=False)
-    form = presolved(MaxEnt(people_of(frame, qi, "S")).add(source).posed).form
-    answer = newton(form)
-    proved = empty(form, recession_part(form, answer.multipliers, answer.counts))
-    np.testing.assert_array_equal(proved, answer.counts < 1e-9)
-    assert proved.any()
-    assert linprog(-proved.astype(float), A_eq=form.matrix, b_eq=form.low).fun > -1e-6
 
 
 def test_many_records():

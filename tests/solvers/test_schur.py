@@ -1,4 +1,4 @@
-"""Newton systems have the solutions of dense linear algebra, at any x, for any active rows."""
+"""Newton systems: when S is formed, which factorisation is chosen, and blocks that are found in any rows."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from unittest import mock
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, P
 from maxent_cvx.solvers import blocks as bucket_blocks
-from maxent_cvx.solvers import schur as schur_complement
 from maxent_cvx.solvers.blocks import NARROW, SMALLEST_DIAGONAL, BucketBlocks, BucketInverse
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.newton import newton
@@ -32,75 +31,6 @@ from support.random_models import random_model
 
 seeds = st.integers(0, 10**6)
 RIDGE = 1e-13
-
-
-def random_form(seed: int) -> LinearForm:
-    """A model's rows; sometimes with a redundant row of knowledge, sometimes with few published rows or none.
-
-    Where only those of the QI values are left, no two rows of a bucket have a common term.
-    """
-    model, _ = random_model(seed, statements=6)
-    form, rng = model.form, np.random.default_rng(seed)
-    if form.shape[0] > form.n_published and rng.random() < 0.3:
-        form = form.select(np.append(np.arange(form.shape[0]), form.n_published))
-    if rng.random() < 0.2:
-        first = np.unique(form.published_by_term.indices[form.published_by_term.indptr[:-1]])
-        form = form.select(np.append(first, np.arange(form.n_published, form.shape[0])))
-    return replace(form, n_published=0) if rng.random() < 0.2 else form
-
-
-def hessian(form: LinearForm, x: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The published and the active rows, and A diag(x) A' over them."""
-    rows = np.concatenate([np.arange(form.n_published), form.n_published + active])
-    matrix = form.matrix.toarray()[rows]
-    return rows, matrix * x @ matrix.T
-
-
-def solves(form: LinearForm, system: BlockSystem | SparseSystem, x: np.ndarray, active: np.ndarray, seed: int) -> None:
-    """Solve for a consistent right-hand side, and compare the change of the exponents with that of dense least squares.
-
-    Of redundant rows any may take a part of the multiplier. What all solutions d have in common is the change A' d of the
-    exponents, where x is not nothing: diag(root x) A' d is the least y with A diag(root x) y = aim.
-    """
-    rows, dense = hessian(form, x, active)
-    matrix, root = form.matrix.toarray()[rows], np.sqrt(x)
-    aim = np.zeros(form.shape[0])
-    aim[rows] = matrix @ (x * np.random.default_rng(seed).normal(size=len(x)))
-    direction = system.at(x, RIDGE).solve(aim, active)
-    assert (direction[np.setdiff1d(np.arange(len(aim)), rows)] == 0).all()
-    least = np.linalg.lstsq(matrix * root, aim[rows])[0]
-    np.testing.assert_allclose(root * (form.matrix.T @ direction), least, atol=1e-6 * max(1.0, np.abs(least).max()))
-    np.testing.assert_allclose(dense @ direction[rows], aim[rows], atol=1e-7 * max(1.0, np.abs(aim).max()))
-
-
-@given(seed=seeds)
-def test_one_system_at_any_x(seed: int):
-    """A system solves at any x and for any active rows, redundant ones too; an earlier Schur complement preconditions."""
-    form, rng = random_form(seed), np.random.default_rng(seed)
-    if form.n_published:  # what is large enough to be factored sparsely is published
-        active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.0, 0.5, 1.0]))
-        solves(form, SparseSystem(form), rng.exponential(size=form.shape[1]) + 0.01, active, seed)
-    system = BlockSystem(form)
-    system.affordable_products = int(rng.integers(0, 3))  # forms S early, and keeps it
-    formed = 0
-    for i in range(6):
-        active = np.flatnonzero(rng.random(form.shape[0] - form.n_published) < rng.choice([0.3, 1.0]))
-        solves(form, system, np.exp(2 * rng.normal(size=form.shape[1])), active, seed + i)
-        assert formed <= system.formed <= formed + 1
-        formed = system.formed
-
-
-@given(seed=seeds, smallest=st.floats(-300, -3).map(lambda exponent: 10**exponent))
-def test_tiny_terms(seed: int, smallest: float):
-    """If terms vanish, rows may lose all their terms: the direction is finite, and solves for the other rows."""
-    form, rng = random_form(seed), np.random.default_rng(seed)
-    x = np.where(rng.random(form.shape[1]) < 0.4, smallest, rng.exponential(size=form.shape[1]) + 0.1)
-    active = np.arange(form.shape[0] - form.n_published)
-    aim = form.matrix @ (x * rng.normal(size=len(x)))
-    for system in (BlockSystem(form), SparseSystem(form))[: 1 + (form.n_published > 0)]:
-        direction = system.at(x, RIDGE).solve(aim, active)
-        assert np.isfinite(direction).all()
-        np.testing.assert_allclose(form.matrix @ (x * (form.matrix.T @ direction)), aim, atol=2e-6)
 
 
 def test_formed_only_when_needed(monkeypatch: pytest.MonkeyPatch):
@@ -132,32 +62,15 @@ def test_formed_only_when_needed(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_large_blocks_are_factored_sparsely(monkeypatch: pytest.MonkeyPatch):
-    """A small problem has one dense factor; where blocks are too large, a sparse factor is computed."""
-    form = MaxEnt(publish(FIGURE_1C)).form
-    assert isinstance(newton_system(form), DenseSystem)
-    monkeypatch.setattr("maxent_cvx.solvers.schur.MOST_DENSE_WORK", 0)
-    assert isinstance(newton_system(form), BlockSystem)
-    monkeypatch.setattr("maxent_cvx.solvers.schur.MOST_MULTIPLICATIONS", 1)
-    assert isinstance(newton_system(form), SparseSystem)
-
-
-@given(seed=seeds, narrow=st.booleans(), by_classes=st.booleans(), columns=st.sampled_from([1, 2, 64]))
-def test_formed_schur_complement(seed: int, narrow: bool, by_classes: bool, columns: int):
-    """S is formed in either way as by dense linear algebra, over any active rows, a few columns at a time."""
-    rng, form = np.random.default_rng(seed), random_form(seed)
-    n = form.n_published
-    active = np.flatnonzero(rng.random(form.shape[0] - n) < 0.7)
-    assume(n and len(active))
-    # The way that is not wanted is made to cost more than any other.
-    dear = {"FORMING_OVERHEAD": 10**12} if by_classes else {"PER_SPARSE_PRODUCT": 1e12, "PER_PAIR_OF_TERMS": 1e12}
-    changed = {"BATCH_DOUBLES": 1, "FEWEST_COLUMNS": columns, **dear}
-    x, ridge = rng.uniform(0.1, 2.0, form.shape[1]), 1e-3
-    with mock.patch.object(bucket_blocks, "NARROW", 10**6 * narrow), mock.patch.multiple(schur_complement, **changed):
-        found = BlockSystem(form).at(x, ridge).form_schur(active)
-    matrix = hessian(form, x, active)[1]
-    matrix[:n, :n] += ridge * np.diag(np.diag(matrix)[:n])
-    expected = matrix[n:, n:] - matrix[n:, :n] @ np.linalg.solve(matrix[:n, :n], matrix[:n, n:])
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(matrix).max())
+    """A small problem has one dense factor; where blocks are too large, a sparse factor is computed: answers agree."""
+    forms = [random_model(seed, statements=5)[0].form for seed in range(6)]
+    known = [newton(form).counts for form in forms]
+    assert all(isinstance(newton_system(form), DenseSystem) for form in forms)
+    for limit, value, system in (("MOST_DENSE_WORK", 0, BlockSystem), ("MOST_MULTIPLICATIONS", 1, SparseSystem)):
+        monkeypatch.setattr(f"maxent_cvx.solvers.schur.{limit}", value)
+        for form, counts in zip(forms, known, strict=True):
+            assert isinstance(newton_system(form), system)
+            np.testing.assert_allclose(newton(form).counts, counts, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(2))

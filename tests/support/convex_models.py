@@ -40,25 +40,14 @@ def _entropy(space: Any, rng: np.random.Generator) -> Any:
     return -cp.entr(is_z @ block.expr) - cp.entr((1 - is_z) @ block.expr)
 
 
-def _kl(space: Any, rng: np.random.Generator) -> Any:
-    block = _joint(space)
-    target = rng.dirichlet(np.full(len(block), 3.0))
-    return cp.sum(cp.kl_div(block.expr, target))
+def _near(distance: Callable[[Any, np.ndarray], Any]) -> Callable[[Any, np.random.Generator], Any]:
+    """The distance of the joint distribution from a random one."""
 
+    def left(space: Any, rng: np.random.Generator) -> Any:
+        block = _joint(space)
+        return distance(block.expr, rng.dirichlet(np.full(len(block), 3.0)))
 
-def _sum_squares(space: Any, rng: np.random.Generator) -> Any:
-    block = _joint(space)
-    return cp.sum_squares(block.expr - rng.dirichlet(np.full(len(block), 3.0)))
-
-
-def _norm(space: Any, rng: np.random.Generator) -> Any:
-    block = _joint(space)
-    return 2 * cp.norm(block.expr - rng.dirichlet(np.full(len(block), 3.0)))
-
-
-def _norm1(space: Any, rng: np.random.Generator) -> Any:
-    block = _joint(space)
-    return cp.norm1(block.expr - rng.dirichlet(np.full(len(block), 3.0)))
+    return left
 
 
 def _gini(space: Any, rng: np.random.Generator) -> Any:
@@ -104,9 +93,17 @@ def _largest(space: Any, rng: np.random.Generator) -> Any:
 
 
 KINDS: dict[str, Callable[[Any, np.random.Generator], Any]] = {
-    "entropy": _entropy, "kl": _kl, "sum_squares": _sum_squares, "norm": _norm, "norm1": _norm1, "gini": _gini,
-    "ratio": _ratio, "information": _information, "log_sum_exp": _log_sum_exp, "largest": _largest,
-}  # fmt: skip
+    "entropy": _entropy,
+    "kl": _near(lambda p, target: cp.sum(cp.kl_div(p, target))),
+    "sum_squares": _near(lambda p, target: cp.sum_squares(p - target)),
+    "norm": _near(lambda p, target: 2 * cp.norm(p - target)),
+    "norm1": _near(lambda p, target: cp.norm1(p - target)),
+    "gini": _gini,
+    "ratio": _ratio,
+    "information": _information,
+    "log_sum_exp": _log_sum_exp,
+    "largest": _largest,
+}
 
 
 class Drawn(NamedTuple):

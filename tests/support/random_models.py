@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from maxent_cvx import MaxEnt, P, Release, Statement
+from maxent_cvx import Count, MaxEnt, P, Release, Statement
 from maxent_cvx.solvers.certificate import Certificate, certify
 from maxent_cvx.solvers.form import Groups, LinearForm
 
@@ -53,6 +53,31 @@ def contradictory_model(seed: int) -> MaxEnt:
         if (P(value, who) == x).label not in model.knowledge:
             model.add(P(value, who) == x)
     return model
+
+
+def random_people(seed: int, most: int = 3, **size: object) -> tuple[pd.DataFrame, list[int], list[Statement]]:
+    """Draw records, some of them by name, and some statements about those and about everybody, true of the records."""
+    rng = np.random.default_rng(seed)
+    records = random_records(rng, **size)  # type: ignore[arg-type]
+    named = [int(n) for n in rng.choice(len(records), int(rng.integers(1, min(4, len(records)) + 1)), replace=False)]
+    values = sorted(set(records[SA]))
+    statements: list[Statement] = []
+    for _ in range(int(rng.integers(1, most + 1))):
+        value, who, truth = random_event(rng, records)
+        some = [int(n) for n in rng.choice(named, int(rng.integers(1, len(named) + 1)), replace=False)]
+        chosen = [str(s) for s in rng.choice(values, min(len(values), 2), replace=False)]
+        n_true, slack = int(records.loc[some, SA].isin(chosen).sum()), float(rng.uniform(0, 1))
+        count = Count(chosen, who=[f"i{n}" for n in some])
+        possible = [
+            P(value, who) == truth,
+            P(value, who).about(truth, 0.1),
+            P(value, who) - 0.5 * count <= min(truth - 0.5 * n_true + slack, 1.0),
+            count <= min(n_true + slack, len(some)),
+            count.between(max(n_true - slack, 0), min(n_true + 0.5, len(some))),
+            count == n_true,
+        ]
+        statements.append(possible[int(rng.integers(len(possible)))])
+    return records, named, list(dict.fromkeys(statements))
 
 
 def true_statements(rng: np.random.Generator, records: pd.DataFrame, n: int) -> Iterator[Statement]:

@@ -14,36 +14,12 @@ from maxent_cvx import Count, Infeasible, P, StatementError, TableError, Unknown
 from maxent_cvx.terms import people
 from support.fig_4 import FIG_4, described
 from support.helpers import refused
-from support.random_models import QI, SA, publish, random_event, random_records
+from support.random_models import QI, SA, publish, random_people
 
 
 @pytest.fixture
 def model(release: mx.Release) -> mx.MaxEnt:
     return mx.MaxEnt(release, people=FIG_4)
-
-
-def drawn(seed: int) -> tuple[pd.DataFrame, list[int], list[mx.Statement]]:
-    """Draw records, some of them by name, and statements about those and about everybody, true of the records."""
-    rng = np.random.default_rng(seed)
-    records = random_records(rng)
-    named = [int(n) for n in rng.choice(len(records), int(rng.integers(1, min(4, len(records)) + 1)), replace=False)]
-    values = sorted(set(records[SA]))
-    statements: list[mx.Statement] = []
-    for _ in range(int(rng.integers(1, 4))):
-        value, who, truth = random_event(rng, records)
-        some = [int(n) for n in rng.choice(named, int(rng.integers(1, len(named) + 1)), replace=False)]
-        chosen = [str(s) for s in rng.choice(values, min(len(values), 2), replace=False)]
-        n_true, slack = int(records.loc[some, SA].isin(chosen).sum()), float(rng.uniform(0, 1))
-        count = Count(chosen, who=[f"i{n}" for n in some])
-        possible = [
-            P(value, who) == truth,
-            P(value, who).about(truth, 0.1),
-            count <= min(n_true + slack, len(some)),
-            count.between(max(n_true - slack, 0), min(n_true + 0.5, len(some))),
-            count == n_true,
-        ]
-        statements.append(possible[int(rng.integers(5))])
-    return records, named, list(dict.fromkeys(statements))
 
 
 def expanded(records: pd.DataFrame, statements: list[mx.Statement]) -> np.ndarray:
@@ -89,7 +65,7 @@ def expanded(records: pd.DataFrame, statements: list[mx.Statement]) -> np.ndarra
 @given(seed=st.integers(0, 10_000))
 def test_naming_alone_changes_nothing(seed: int):
     """A name is no knowledge: P(s | q) stays, everybody with q has it, and H rises by sum P(q) log n(q)."""
-    records, named, _ = drawn(seed)
+    records, named, _ = random_people(seed)
     release = publish(records)
     without = mx.MaxEnt(release).solve()
     post = mx.MaxEnt(release, people=described(records, named)).solve()
@@ -107,7 +83,7 @@ def test_lumped_is_the_full_expansion(seed: int):
 
     With everybody named, people and QI tuples have the same probabilities, and H is equal.
     """
-    records, named, said = drawn(seed)
+    records, named, said = random_people(seed)
     release = publish(records)
     some = mx.MaxEnt(release, people=described(records, named)).add(*said).solve()
     table = expanded(records, said)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from functools import cache
 
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import entr
 
-from maxent_cvx import Inaccurate, MaxEnt, P
+from maxent_cvx import MaxEnt, P
 from maxent_cvx.solvers.answer import Answer, Status
 from maxent_cvx.solvers.backends import SOLVERS
 from maxent_cvx.solvers.certificate import (
@@ -32,9 +31,9 @@ from maxent_cvx.solvers.certificate import (
 from maxent_cvx.solvers.convex import read_budget
 from maxent_cvx.solvers.costs import Penalties
 from maxent_cvx.solvers.form import Groups, LinearForm, Settled
-from support.problems import CONTRADICTORY, CUBE, PROBLEMS, SOLVABLE, p, publish, square_dual
-from support.random_models import Exact, from_multipliers, linear_form, random_model, random_rows
-from support.solving import CONIC, error, examples, solution
+from support.problems import CONTRADICTORY, PROBLEMS, SOLVABLE, publish, square_dual
+from support.random_models import Exact, from_multipliers, linear_form, random_rows
+from support.solving import error, examples, solution
 
 #: The gap is known to about 1e-16 of its terms, and the bound is its square root.
 ROUNDING = 1e-12
@@ -87,11 +86,16 @@ def longest_step(x: np.ndarray, direction: np.ndarray) -> float:
     return float(min(x[direction < 0] / -direction[direction < 0], default=0.0))
 
 
-@examples(60)
-@given(seed=seeds, kind=st.sampled_from(KINDS), size=sizes)
-def test_honest(seed: int, kind: str, size: float):
+#: Drawn problems, and known ones with zeros, redundant rows, or buckets of very different sizes.
+exact_problems = st.one_of(
+    seeds.map(from_multipliers), st.sampled_from([problem.name for problem in SOLVABLE]).map(solved_by_hand)
+)
+
+
+@examples(150)
+@given(exact=exact_problems, kind=st.sampled_from(KINDS), size=sizes, seed=seeds)
+def test_honest(exact: Exact, kind: str, size: float, seed: int):
     """However an answer is perturbed, no P(s | q) is further from the exact one than the bound."""
-    exact = from_multipliers(seed)
     counts, multipliers = spoil(exact, kind, size, seed)
     certificate = exact.certify(counts, multipliers)
     assert exact.error(counts) <= certificate.bound + ROUNDING
@@ -122,18 +126,6 @@ def test_a_fixed_term_moves_others():
         assert width / 2 <= certificate.bound + ROUNDING <= 10 * width
 
 
-def test_honest_on_known_answers():
-    """The same where the exact answer has zeros, redundant rows, or buckets of very different sizes."""
-    rng = np.random.default_rng(0)
-    kinds = itertools.cycle(KINDS)  # of which there are seven: each problem is spoilt in three ways
-    for seed, problem in enumerate(SOLVABLE):
-        exact = solved_by_hand(problem.name)
-        for kind in itertools.islice(kinds, 3):
-            counts, multipliers = spoil(exact, kind, 10 ** rng.uniform(-9, 1), seed)
-            certificate = exact.certify(counts, multipliers)
-            assert exact.error(counts) <= certificate.bound + ROUNDING, (problem, kind)
-
-
 @given(seed=seeds)
 def test_useful(seed: int):
     """The exact answer is certified, with a bound well below the threshold: honesty is not achieved by refusing all."""
@@ -157,15 +149,6 @@ def test_proportionate(seed: int, size: float):
     # With e = A' d, the gap is sum x (exp(e) - 1 - e), at most sum x e^2 for |e| < 1.
     e = exact.form.matrix.T @ (multipliers - exact.multipliers)
     assert certificate.gap <= exact.counts @ e**2 + 1e-9
-
-
-@given(seed=seeds, size=st.floats(0.5, 100))
-def test_badly_violated(seed: int, size: float):
-    """An answer for other published counts is not certified, whatever its multipliers."""
-    exact = from_multipliers(seed)
-    certificate = exact.certify(exact.counts * (1 + size), exact.multipliers)
-    assert not certificate.holds
-    assert certificate.residual >= size * exact.form.low[: exact.form.n_published].max() * (1 - 1e-9)
 
 
 def test_nothing_satisfies_contradictions():
@@ -369,13 +352,6 @@ def test_fixed_terms_do_not_move(seed: int):
         assert (form.residual(found) <= 1e-7).all()
 
 
-def test_a_term_that_would_be_negative_is_zero():
-    """x1 + x2 = 1 and x1 - x2 = 1 imply x2 = 0."""
-    found = project(linear_form([[1, 1], [1, -1]], [1, 1], [1, 1]), np.array([0.9, 0.3]), np.zeros(2, dtype=bool))
-    np.testing.assert_allclose(found, [1, 0], atol=1e-8)
-    assert (found >= 0).all()
-
-
 def test_no_projection():
     """Infeasible rows have none, nor have points that are no numbers."""
     for form, x in (
@@ -546,18 +522,6 @@ def test_bounds_hold_whatever_the_multipliers(multipliers: str):
         assert post.certificate.holds or noise > 3e-5
 
 
-@pytest.mark.parametrize("presolve", [True, False])
-def test_bounds_of_random_models(presolve: bool):
-    """The same with inequalities, zeros and the default solver's answer in place of the exact one."""
-    for seed in range(4):
-        model, _ = random_model(seed)
-        exact = model.solve()
-        for noise in (1e-7, 1e-5, 1e-3):
-            post = model.solve(Noisy(noise, "nonsense"), presolve=presolve, allow_inaccurate=True)
-            assert error(post, exact.counts) <= post.certificate.bound + exact.certificate.bound
-            assert post.certificate.holds or noise > 1e-5
-
-
 def test_bounds_beside_a_convex_constraint(release):
     """Bounds hold beside a convex constraint, whose multiplier is fitted, too."""
     male = {"Gender": "male"}
@@ -567,34 +531,3 @@ def test_bounds_beside_a_convex_constraint(release):
         post = model.solve(Noisy(noise), allow_inaccurate=True)
         assert error(post, exact.counts) <= post.certificate.bound + 1e-6
         assert post.certificate.holds == (noise < 1e-2)
-
-
-def test_wrong_counts_are_refused():
-    """No multipliers certify counts that are far from the answer, also where every row holds."""
-    model = MaxEnt(publish(CUBE)).add(p(["s1", "s2"], "q1") == 0.9)
-    other = MaxEnt(publish(CUBE)).add(p(["s1", "s2"], "q1") == 0.9, p("s1", "q1") == 0.5)
-
-    class Other:
-        name = "OTHER"
-
-        def solve(self, form, start=None):
-            return Answer(Status.OPTIMAL, other.solve().counts, None)
-
-    with pytest.raises(Inaccurate):
-        model.solve(Other(), presolve=False)
-    post = model.solve(Other(), presolve=False, allow_inaccurate=True)
-    assert error(post, model.solve().counts) <= post.certificate.bound
-
-
-@pytest.mark.parametrize("solver", CONIC)
-def test_loose_tolerances(solver: str):
-    """With tolerances of 1e-6 an answer is certified if it is right to far below 1e-4, and never more exactly than it is."""
-    names = {"CLARABEL": ("tol_gap_abs", "tol_gap_rel", "tol_feas"), "ECOS": ("abstol", "reltol", "feastol")}
-    options = dict.fromkeys(names.get(solver, ("eps_abs", "eps_rel")), 1e-6)
-    for problem in SOLVABLE[1::6]:
-        model = problem.model()
-        post = model.solve(solver, allow_inaccurate=True, **options)
-        off = error(post, problem.expected(model.space))
-        assert off <= post.certificate.bound + 1e-12
-        values = np.bincount(post.space.groups[0]).max()
-        assert post.certificate.holds or off * values > ACCURACY / 2

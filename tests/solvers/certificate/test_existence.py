@@ -19,7 +19,6 @@ from maxent_cvx import P
 from maxent_cvx._utils.parallel import LocalExecutor
 from maxent_cvx.releases.partitioned import divided
 from maxent_cvx.solvers import certificate, existence
-from maxent_cvx.solvers.cycle_space import CycleSpace
 from maxent_cvx.solvers.existence import Block, LocalRows, correct
 from maxent_cvx.solvers.form import Groups, LinearForm, Settled
 from maxent_cvx.solvers.modular import PRIMES, combination, residues, residues_of_fraction
@@ -48,28 +47,6 @@ def drawn(seed: int, n_terms: int, n_known: int, spread: float) -> tuple[LinearF
     side = matrix @ x
     n = published.shape[0]
     return LinearForm(matrix, side, side, np.ones(len(side)), None, n, n, np.ones(len(x))), x
-
-
-@examples(50)
-@given(seed=seeds, n_terms=st.integers(2, 40))
-def test_cycles_are_a_basis_of_the_null_space_of_the_published_rows(seed: int, n_terms: int):
-    """P z = 0 for every cycle, there are as many as terms less the rank of P, and they are independent.
-
-    The forest removes residuals r of any other point: P d = -r.
-    """
-    form, x = drawn(seed, n_terms, 1, 1.0)
-    space = CycleSpace.of(form, x, np.ones(len(x), dtype=bool), np.ones(form.n_published, dtype=bool))
-    matrix = form.published.toarray()
-    cycles = [z.toarray() for _, z in space.cycles(np.arange(len(space.outside)))]
-    z = np.vstack([np.zeros((0, len(x))), *cycles])
-    assert space.is_vertex.all()
-    assert not (matrix @ z.T).any()
-    assert len(z) == len(x) - np.linalg.matrix_rank(matrix) == np.linalg.matrix_rank(z)
-    residual = form.published @ (np.random.default_rng(seed).uniform(0, 2, len(x)) - x)
-    change, left = space.routed(residual)
-    np.testing.assert_allclose(form.published @ change, -residual, atol=1e-10)
-    np.testing.assert_allclose(left, 0, atol=1e-10)
-    assert not change[space.outside].any()
 
 
 @examples(60)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx.solvers.answer import Status
-from maxent_cvx.solvers.cvxpy.mixed import FullSystem, MixedAnswer, MixedProgram, solve_from, solve_mixed
+from maxent_cvx.solvers.cvxpy.mixed import MixedAnswer, MixedProgram, solve_from, solve_mixed
 from maxent_cvx.solvers.monitor import Monitor
 
 seeds = st.integers(0, 10**6)
@@ -105,25 +105,6 @@ def test_low_temperatures_and_capacities(most: float | None):
         assert answer.iterations <= 40
         if most == 1e6:
             np.testing.assert_allclose(answer.y, solve_mixed(replace(program, most=np.inf)).y, atol=1e-6)
-
-
-@given(seed=seeds)
-def test_systems(seed: int):
-    """Systems of a step are solved to rounding, with rows that repeat others, and again for other diagonals."""
-    rng = np.random.default_rng(seed)
-    program = with_others(seed)
-    program = replace(program, matrix=program.matrix[[0, 0, 2, 3, 4, 5]], others=program.others[[0, 0, 2, 3, 4, 5]])
-    M, N, P = program.matrix.toarray(), program.others.toarray(), program.curvature.toarray()
-    system = FullSystem(program)
-    for _ in range(2):
-        D, W = rng.uniform(0.1, 10, M.shape[1]), np.append(np.zeros(2), rng.uniform(0.1, 10, 4))
-        system.update(D, W)
-        y, v, rows = rng.normal(size=M.shape[1]), rng.normal(size=3), rng.normal(size=6)
-        right = D * y + M.T @ rows, P @ v + N.T @ rows, M @ y + N @ v - W * rows
-        y, v, rows = system.solve(*right)
-        np.testing.assert_allclose(D * y + M.T @ rows, right[0], atol=1e-8)
-        np.testing.assert_allclose(P @ v + N.T @ rows, right[1], atol=1e-8)
-        np.testing.assert_allclose(M @ y + N @ v - W * rows, right[2], atol=1e-8)
 
 
 def test_limits():

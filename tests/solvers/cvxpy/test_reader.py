@@ -97,21 +97,6 @@ def test_the_same_optimum(named: int, epigraphs: int, seed: int):
     assert program.cost @ z == pytest.approx(optimum.fun, abs=1e-7)
 
 
-@given(seed=seeds)
-def test_every_point_is_restored(seed: int):
-    """For any kept columns, rows that determined a column hold with equality, and the residuals of the others agree."""
-    program = chain(seed, 2, 1)
-    out = program.eliminated()
-    kept = np.random.default_rng(seed).normal(0, 3, program.n_kept)
-    z = restored(out, kept)
-    np.testing.assert_allclose((program.rows @ z)[out.used], program.right[out.used], atol=1e-9)
-    assert (np.diff(out.rows.indptr)[out.used] == 0).all()
-    assert (out.right[out.used] == 0).all()
-    np.testing.assert_allclose(program.rows @ z - program.right, out.rows @ kept - out.right, atol=1e-9)
-    other = restored(out, np.zeros(program.n_kept))
-    assert program.cost @ (z - other) == pytest.approx(out.cost @ kept, abs=1e-9)
-
-
 def test_what_determines_a_column():
     """An equation before an inequality; columns that no row determines are returned, unbounded ones apart."""
     rows = np.array([[1.0, -1], [-1, -2]])  # t = x, and t >= -x / 2
