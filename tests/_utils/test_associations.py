@@ -62,14 +62,6 @@ def test_all_associations_in_order(frame, min_support, attributes):
     assert signs == [False] * len(positive) + [True] * len(negative)
 
 
-@given(microdata(max_qi=3), st.randoms(use_true_random=False))
-def test_row_order_means_nothing(frame, random):
-    """The order depends on nothing but the records: shuffled, relabelled and with other columns it is the same."""
-    order = random.sample(range(len(frame)), len(frame))
-    shuffled = frame.iloc[order].set_axis([0] * len(frame)).assign(Name="somebody")
-    pd.testing.assert_frame_equal(mine(shuffled, min_support=1).table(), mine(frame, min_support=1).table())
-
-
 @given(microdata(max_qi=3), st.integers(1, 2), st.data())
 def test_rows_at_any_assignment(frame, min_support, data):
     """The rows are P(S | Q) = n(Q, S) / n(Q) of the strongest associations, in order, over the right people."""
@@ -113,15 +105,6 @@ def test_pieces_that_are_none_are_refused(bad):
     """An iterable of pieces must have tables of records, at least one of which is not empty."""
     with pytest.raises(mx.MaxEntError):
         mx.mine_associations(bad, qi="Gender", sa="Disease")
-
-
-def test_mined_once_for_many_models(release, hospital):
-    """Associations that were mined before give the same rows as the records themselves."""
-    mined = mx.mine_associations(hospital, qi=["Gender", "Degree"], sa="Disease", min_support=2)
-    space = mx.Space.of(release)
-    again = StrongestAssociations(hospital, 2, 5, min_support=2).rows(space)
-    for rows, twin in zip(StrongestAssociations(mined, 2, 5).rows(space), again, strict=True):
-        assert rows.same_as(twin)
 
 
 @pytest.mark.parametrize("k", [-1, 1.5, "1", True, np.nan])

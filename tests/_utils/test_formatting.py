@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from html.parser import HTMLParser
 
-import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
@@ -160,18 +159,3 @@ def test_text_says_what_it_is_and_html_is_escaped(name) -> None:
     assert page.seen <= OURS
     assert " object at 0x" not in html
     assert len(html) < 20_000
-
-
-def test_a_release_shows_its_buckets() -> None:
-    """The preview has the numbers of people, the QI tuples and the values, and states that there are more."""
-    html = OBJECTS["Release"]._repr_html_()
-    table = hospital()
-    for size in table.groupby("Bucket").size():
-        assert f"<td>{size}</td>" in html
-    assert "Flu (2)" in html
-    many = pd.DataFrame({"Q": range(40), "S": range(40), "B": np.arange(40) // 2})
-    html = mx.Release.from_buckets(many, qi="Q", sa="S", bucket="B")._repr_html_()
-    assert "the first 10 of 20 buckets" in html
-    assert html.count("<tr") == 10 + 2
-    one = mx.Release.from_buckets(many.assign(B=0), qi="Q", sa="S", bucket="B")._repr_html_()
-    assert "... of 40" in one

@@ -13,7 +13,7 @@ import joblib
 import pytest
 
 from maxent_cvx import SolverError, StatementError
-from maxent_cvx._utils.parallel import LocalExecutor, Workers, current_client, executor_for, then
+from maxent_cvx._utils.parallel import LocalExecutor, Workers, executor_for, then
 
 
 @pytest.fixture(params=["one thread", "threads", "workers"])
@@ -40,13 +40,6 @@ def test_delayed_makers(executor):
     followed = [then(dask.delayed(mul)(i, 10), add, 1) for i in range(4)]
     assert all(dask.is_dask_collection(maker) for maker in followed)
     assert executor.gather(executor.made(followed)) == [1, 11, 21, 31]
-
-
-def test_client(client):
-    """The current client of Dask is found; other objects are an error."""
-    assert current_client() is client
-    with pytest.raises(StatementError):
-        executor_for("tcp://127.0.0.1:8786")
 
 
 class Recorded:

@@ -47,16 +47,6 @@ def test_no_bar_where_there_is_no_terminal(monkeypatch):
         assert ("counting: 100%" in stream.getvalue() if stream else False) == shown
 
 
-@pytest.mark.parametrize("progress", [False, True])
-def test_a_bar_that_is_moved_by_hand(monkeypatch, progress):
-    """Where the number of steps is not known, the bar is moved by hand; when it is off, that does nothing."""
-    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
-    with progress_bar(None, "withheld", progress, unit=" rules") as bar:
-        bar.update(3)
-        bar.set_postfix_str("2 to be withheld")
-    assert ("withheld: 3 rules" in stream.getvalue(), "2 to be withheld" in stream.getvalue()) == (progress, progress)
-
-
 @pytest.mark.parametrize("progress", [None, False])
 def test_long_work_shows_how_far_it_is(release, monkeypatch, progress):
     """On a terminal each of these writes a bar with its name, unless it is switched off; progress must be a bool."""

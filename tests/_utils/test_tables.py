@@ -1,4 +1,4 @@
-"""Tables of records: a table that cannot play its role is refused, and counts of people per row are read."""
+"""Tables of records: a table that cannot play its role is refused, and the rest is read in order."""
 
 from __future__ import annotations
 
@@ -101,43 +101,7 @@ def test_distinct_tuples_are_sorted_and_numbered(frame):
     assert list(index.names) == quasi(frame)
 
 
-# -- a column of counts ---------------------------------------------------------------------------------------------
-
-#: Six people in three rows.
-GENERALIZED = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "*"], "Disease": ["Flu", "HIV", "Flu"], "n": [3, 1, 2]})
 AGES = {"qi": "Age", "sa": "Disease"}
-
-
-def expanded(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per person."""
-    return table.loc[table.index.repeat(table["n"])].drop(columns="n")
-
-
-def assert_same(view: mx.View, expected: mx.View) -> None:
-    """Both views publish the same counts."""
-    assert all(view.published[by].equals(expected.published[by]) for by in expected.published)
-
-
-@pytest.mark.parametrize("of_population", [True, False])
-def test_generalized_of_a_population(of_population):
-    """Counts may be in the records, in the population, or in both."""
-    voters = pd.DataFrame({"Age": [21, 25, 40], "n": [3, 3, 2]})
-    population = voters if of_population else expanded(voters)
-    release = mx.Release.from_generalized(GENERALIZED, **AGES, population=population, count="n")
-    other = mx.Release.from_generalized(expanded(GENERALIZED), **AGES, population=expanded(voters))
-    assert release.n_records == 8
-    assert_same(release, other)
-    plain = mx.Release.from_generalized(expanded(GENERALIZED), **AGES, population=voters, count="n")
-    assert_same(plain, other)
-
-
-def test_buckets():
-    """A release of buckets may have counts in its records."""
-    table = pd.DataFrame({"Sex": ["m", "f", "f"], "Disease": ["Flu", "HIV", "Flu"], "B": [1, 1, 2], "n": [2, 1, 4]})
-    roles = {"qi": "Sex", "sa": "Disease", "bucket": "B"}
-    release = mx.Release.from_buckets(table, **roles, count="n")
-    assert release.n_records == 7
-    assert_same(release, mx.Release.from_buckets(expanded(table), **roles))
 
 
 @pytest.mark.parametrize("age", ["17", " 17", 17])

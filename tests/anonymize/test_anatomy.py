@@ -75,16 +75,6 @@ def test_eligibility(drawn):
     assert len(anatomy_buckets(frame, **ROLES, l=l, exempt=k)) == len(frame)
 
 
-def test_column_called_bucket(hospital):
-    """If a quasi-identifier is called Bucket, the published column has another name."""
-    frame = hospital.rename(columns={"Gender": "Bucket", "Bucket": "Old"})
-    release = anatomy(frame, qi=["Bucket", "Degree"], sa="Disease", l=2)
-    assert release.qi == ("Bucket", "Degree")
-    assert release.bucket not in {"Bucket", "Degree", "Disease"}
-    assert sorted(release.quasi_identifiers.levels[0]) == ["female", "male"]
-    assert mx.MaxEnt(release).solve().conditional().shape == (6, 5)
-
-
 def test_the_size_of_the_papers_experiment():
     """14,210 people of Adult, education, l = 5 but for two values: 2,842 buckets of five (section 7, footnote 3)."""
     adult = ADULT.head(14_210)
@@ -133,17 +123,6 @@ def test_buckets_of_partitions(n):
     assert list(release.quasi_identifiers) == list(whole.quasi_identifiers)
     assert (release.n_q == whole.n_q).all()
     assert (release.n_s == whole.n_s).all()
-
-
-def test_partitions_stay():
-    """Each partition has its own buckets, as many as fit, and the sizes of its parts are known in advance."""
-    release = in_partitions(ADULT, 3)
-    lengths = dask_frame(ADULT, npartitions=3).map_partitions(len).compute().to_list()
-    assert release.describe()["records"].to_list() == lengths
-    assert release.describe()["buckets"].to_list() == [length // 5 for length in lengths]
-    for maker, size in zip(release.makers, release.sizes, strict=True):
-        part = maker.compute(scheduler="synchronous")
-        assert (part.n_qb.sum(), len(part.buckets), len(part.quasi_identifiers)) == size
 
 
 def test_partitions_without_buckets():

@@ -142,17 +142,6 @@ def test_written_and_read(tmp_path, strict):
         RuleSet.from_csv(tmp_path / "rules.csv", strict=not strict)
 
 
-def test_intervals_are_written_and_read(tmp_path):
-    """Intervals of integers, as of pandas.cut, keep their text, so that a file of rules fits the people."""
-    people = pd.DataFrame({"Age": pd.cut([10, 12, 30, 70], [0, 18, 120]), "Sex": list("fmfm"), "S": list("aabb")})
-    rules = mx.anonymize.mine_rules(people, qi=["Age", "Sex"], sa="S", support=0.1, confidence=0.5)
-    assert "Age=(0, 18] => a" in rules.table.index
-    rules.to_csv(tmp_path / "rules.csv")
-    table = mx.QITable(people, qi=["Age", "Sex"], sa="S", sa_values=["a", "b"])
-    posterior = mx.MaxEnt(table).add(mx.PublishedRules(RuleSet.from_csv(tmp_path / "rules.csv"))).solve()
-    assert posterior.conditional().loc[pd.Interval(0, 18), "a"].to_list() == [1.0, 1.0]
-
-
 def test_a_plain_file_of_rules(tmp_path):
     """A table without metadata needs its columns as arguments, and is not taken to be complete."""
     path = tmp_path / "rules.csv"

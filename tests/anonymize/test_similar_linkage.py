@@ -77,37 +77,6 @@ def test_priors_that_exclude_the_truth(condition):
     assert largest(frame[inside], group[inside], prior, set("abcd")) <= 1 / 1.2 * (1 + 1e-9)
 
 
-@pytest.fixture
-def hopeless() -> tuple[pd.DataFrame, QIDistribution]:
-    """Five people who have x by the prior, and sixteen who nearly never have it."""
-    frame = pd.DataFrame({"A": [1] * 5 + [0] * 16, "S": ["x"] * 5 + list("abcdefgh") * 2})
-    rare = dict.fromkeys("abcdefgh", 0.999 / 8) | {"x": 0.001}
-    sure = dict.fromkeys("abcdefgh", 0.001 / 8) | {"x": 0.999}
-    return frame, QIDistribution({"A": {0: rare, 1: sure}})
-
-
-def test_groups_that_no_merging_makes_safe(hopeless):
-    """The records are refused, unless they may be suppressed."""
-    frame, prior = hopeless
-    with pytest.raises(TableError):
-        similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=4)
-    group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=2, suppress=5)
-    assert (group == 0).eq(frame["S"] == "x").all()
-    release = similar_linkage(frame, qi="A", sa="S", prior=prior, r=2, suppress=5)
-    assert release.n_records == 16
-
-
-def test_groups_are_mixed_if_values_are_frequent():
-    """If more than 1/4 of the women have a value, some groups have men, too, and all satisfy r = 4."""
-    women, men = "x" * 27 + "abcdefg" * 10 + "abc", "xabcdefghi" * 30
-    frame = pd.DataFrame({"A": ["f"] * 100 + ["m"] * 300, "S": list(women + men)})
-    prior = QIDistribution.estimate(frame, qi="A", sa="S", smoothing=1)
-    group = similar_linkage_groups(frame, qi="A", sa="S", prior=prior, r=4, condition="exact")
-    assert (group > 0).all()
-    assert largest(frame, group, prior, set(frame["S"])) <= 0.25 * (1 + 1e-9)
-    assert (frame.groupby(group)["A"].nunique() == 2).any()
-
-
 def test_the_papers_condition_is_checked():
     """Groups that are safe by the paper's condition only are refused, because Theorem 1 is wrong."""
     frame = pd.DataFrame({"A": [0, 1, 1], "S": list("xyz")})

@@ -210,17 +210,6 @@ def test_wrong_arguments():
             mx.attacks.noisy(**{"answers": answers, "people": people, "noise": scipy.stats.dlaplace(1.0), **change})
 
 
-def test_people_may_be_called_true_and_false():
-    """The rows of the prior are found by name, and are not a boolean selection."""
-    tables = []
-    for names in (["a", "b"], [False, True]):
-        prior = pd.DataFrame([[0.2, 0.8], [0.9, 0.1]], index=names[::-1], columns=["HIV", "Flu"])
-        answers = pd.DataFrame({"who": [names], "values": [["HIV"]], "answer": [1.5]})
-        tables.append(mx.attacks.noisy(answers, names, scipy.stats.laplace(scale=1), prior).table["HIV"].to_numpy())
-    np.testing.assert_allclose(tables[0], tables[1])
-    assert tables[0][0] > 0.9
-
-
 def test_memory_is_linear_in_equal_people():
     """The answer for 5,000 people with one prior is a weighted binomial, in memory that is linear in people."""
     n, prior = 5_000, pd.Series({"x": 0.3, "y": 0.7})

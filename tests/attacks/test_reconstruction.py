@@ -211,19 +211,6 @@ def test_probabilities_are_shares_of_assignments() -> None:
     assert calibration["right"].tolist() == [0]
 
 
-def test_published_tables_with_totals_and_suppression() -> None:
-    """A PublishedTable may have totals, suppressed and rounded cells."""
-    cells = [("*", "*", 4), ("F", "*", 3), ("M", "x", "<2"), ("F", "x", "*")]
-    table = mx.PublishedTable(pd.DataFrame(cells, columns=["sex", "place", "n"]), suppressed="<2")
-    domain = {"sex": ["F", "M"], "place": ["x", "y"]}
-    result = reconstruct([table], domain, limit=20)
-    assert result.complete
-    assert len(result.solutions) == 4 * 2  # 0 to 3 women in x, and the man in either
-    rounded = mx.PublishedTable(pd.DataFrame({"sex": ["*", "F"], "n": [3, 3]}), base=3)
-    sizes = {len(records) for records in reconstruct(rounded, {"sex": ["F", "M"]}, limit=20).solutions}
-    assert sizes == {2, 3, 4}
-
-
 def test_values_that_are_pairs_are_no_intervals() -> None:
     """Tables by an attribute whose values are tuples have a group for each of them; intervals have words of their own."""
     places = pd.Series([("b", 2), ("a", 1), ("a", 1)])
@@ -259,28 +246,6 @@ def test_integer_programs_find_what_is_enumerated(monkeypatch: pytest.MonkeyPatc
     assert result.complete
     assert multisets(result.solutions) == multisets(expected.solutions)
     assert multisets([result.certain]) == multisets([expected.certain])
-
-
-def test_a_total_that_margins_imply() -> None:
-    """Counts of groups that together contain everybody determine, or limit, the number of people."""
-    domain = {"age": [1, 2, 3], "sex": ["F", "M"]}
-    by_sex = [Statistic({"sex": "F"}, 2), Statistic({"sex": "M"}, 1)]
-    implied = reconstruct(by_sex, domain, limit=100)
-    stated = reconstruct([*by_sex, Statistic({}, 3)], domain, limit=100)
-    assert implied.complete
-    assert multisets(implied.solutions) == multisets(stated.solutions)
-    assert len(implied.solutions) == 6 * 3
-    overlapping = [Statistic({"age": pair}, 1) for pair in ([1, 2], [2, 3], [1, 3])]
-    with pytest.raises(mx.Infeasible):  # half a person of each age
-        reconstruct(overlapping, domain)
-    assert {len(records) for records in reconstruct(overlapping[:2], domain, limit=100).solutions} == {1, 2}
-    with pytest.raises(mx.StatementError):
-        reconstruct([Statistic({"sex": "F"}, 2), Statistic({"age": [1, 2]}, 2)], domain)
-
-
-def test_no_people() -> None:
-    """No people have exactly one table of records."""
-    assert reconstruct(Statistic({}, 0), {"age": range(5)}).unique
 
 
 def test_wrong_arguments() -> None:

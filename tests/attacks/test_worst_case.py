@@ -133,20 +133,6 @@ def test_what_is_not_certain_is_not_1() -> None:
     assert table["sentences"][1] == ("person 2 of bucket 0=a -> person 1 of bucket 0=a",)
 
 
-def test_quasi_identifiers_and_tuples_of_values() -> None:
-    """The QI tuple is named if all people of a bucket share it; a value of several sensitive attributes is a tuple."""
-    people = pd.DataFrame({"Age": [21, 25, 38, 44], "S": ["a", "b", "a", "b"], "T": [1, 2, 2, 2]})
-    release = mx.anonymize.mondrian(people, qi="Age", sa=["S", "T"], k=2)
-    first, second = mx.attacks.worst_case(release, [0, 1])[["quasi_identifiers", "value", "sentences"]].to_numpy()
-    assert first[0] in release.quasi_identifiers
-    assert first[1] in {("a", 1), ("b", 2), ("a", 2)}
-    assert len(second[2]) == 1
-    (only,) = mx.attacks.worst_case(release, 0, sensitive=("b", 2))["value"]
-    assert only == ("b", 2)
-    mixed = mx.Release.from_buckets(people.assign(B=1), qi="Age", sa="S", bucket="B")
-    assert mx.attacks.worst_case(mixed, 0)["quasi_identifiers"].item() is None
-
-
 def test_wrong_arguments() -> None:
     """Only a release without pseudonyms and counterfeits has a worst case; values must occur in it."""
     release, series = Worlds(PAPER).release(), patients()
@@ -226,22 +212,3 @@ def test_the_skyline_is_what_no_other_safe_point_exceeds() -> None:
         above = [other for other in points if all(a >= b for a, b in zip(other, point, strict=True)) and other != point]
         assert row.skyline == (row.safe and not any(points[other].safe for other in above))
     assert table["skyline"].sum() > 1
-
-
-def test_skyline_of_large_counts() -> None:
-    """The values of known others are listed without a list of all people."""
-    counts = pd.DataFrame({"Q": ["a"], "S": ["x"], "B": [1], "n": [2**50]})
-    values = pd.concat([counts.assign(n=2**49), counts.assign(S="y", n=2**49)])
-    release = mx.Release.from_tables(counts[["Q", "B", "n"]], values, qi="Q", sa="S", bucket="B", count="n")
-    row = mx.attacks.skyline(release, 0, 2, 0).loc[0]
-    assert row["disclosure"] == pytest.approx(0.5)
-    assert row["sentences"] == tuple(f"person {i} of bucket 1=y" for i in (2, 3))
-
-
-def test_a_disclosure_equal_to_the_threshold_is_not_safe() -> None:
-    """Nine of ten have the flu: 9/10 is not below 0.9, which as a double is a little more."""
-    people = pd.DataFrame({"Q": list("ababababab"), "S": ["Flu"] * 9 + ["HIV"], "B": 1})
-    release = mx.Release.from_buckets(people, qi="Q", sa="S", bucket="B")
-    assert not mx.attacks.skyline(release, 0, 0, 0, threshold=0.9)["safe"].item()
-    with pytest.raises(mx.TableError):
-        mx.anonymize.mondrian(people, qi="Q", sa="S", k=1, safe=(0.9, 0))

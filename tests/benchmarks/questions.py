@@ -4,8 +4,7 @@
     contradictions  finding three statements that clash among many, and the least change that ends it; seconds
 
 Of `bounds`, `width` is that of the interval of one P(s | Q), `exact` the share of exact ends among all `intervals`, and
-`inferences` how many are certain. Where generic statements connect everybody, some ends are not exact; ``--check 200``
-compares so many exact ones, drawn at random, with linear programs of their own.
+`inferences` how many are certain. Where generic statements connect everybody, some ends are not exact.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import maxent_cvx as mx
@@ -34,17 +32,6 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - begun, result
 
 
-def check(model: mx.MaxEnt, every: pd.DataFrame, number: int) -> None:
-    """Compare exact ends of intervals, drawn at random, with linear programs of their own."""
-    exact = every[every["exact"] == "both"]
-    for label, row in exact.sample(min(number, len(exact)), random_state=0).iterrows():
-        *q, s = label
-        given = dict(zip(model.view.qi, q, strict=True))
-        alone = model.bounds(P(s, given=given))
-        if np.abs(np.subtract(alone, row[["low", "high"]].to_numpy(float))).max() > 1e-6:
-            print(f"P({s} | {given}): {tuple(row)}, and alone {alone}")
-
-
 def bounds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Models of growing knowledge, generic or strongest."""
     kinds = [(n, False) for n in options.rows] + [(n, True) for n in [0, *options.rows]]
@@ -54,7 +41,6 @@ def bounds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         to_bound, (low, high) = timed(lambda model=model: model.bounds(ONE))
         to_bound_all, every = timed(model.bounds)
         exact = (every["exact"].isin(["low", "both"]).mean() + every["exact"].isin(["high", "both"]).mean()) / 2
-        check(model, every, options.check)
         to_price, _ = timed(post.prices)
         to_infer, certain = timed(lambda post=post: post.certain(progress=False))
         yield {
@@ -112,7 +98,6 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     parser.add_argument("question", choices=list(QUESTIONS))
     parser.add_argument("--records", type=int, default=14_210)
     parser.add_argument("--rows", type=int, nargs="+", default=[20, 200, 500], help="statements")
-    parser.add_argument("--check", type=int, default=0, help="exact ends of every interval to be compared")
     options = parser.parse_args(arguments)
     table = pd.DataFrame(QUESTIONS[options.question](options))
     print(table.to_string(index=False, float_format=lambda x: f"{x:.3g}"))

@@ -201,7 +201,6 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     parser.add_argument("--solvers", nargs="+", default=["CLARABEL", "ECOS", "SCS", "MOSEK"])
     parser.add_argument("--limit", type=float, default=60, help="seconds of each solve")
     parser.add_argument("--largest", type=float, default=math.inf, help="leave larger models out, terms")
-    parser.add_argument("--csv", help="write all rows to this file")
     parser.add_argument("--picture", help="draw the performance profile of Dolan and Moré to this file")
     options = parser.parse_args(arguments)
 
@@ -211,8 +210,6 @@ def main(arguments: list[str] | None = None) -> pd.DataFrame:
     refused = table[~table["certified"]]
     print(refused[["word", "bound", "error", "seconds", "reason"]].to_string(float_format="{:.2g}".format))
     print(by_solver(table).to_string(float_format="{:.3g}".format))
-    if options.csv:
-        table.to_csv(options.csv)
     if options.picture:
         profile = mx.performance_profile(table)
         mx.plots.performance_profile(profile).figure.savefig(options.picture, bbox_inches="tight")

@@ -50,14 +50,6 @@ def test_worst_case(run, document, release):
     assert result["tables"] == ["hospital", "hospital.csv"]
 
 
-@pytest.mark.parametrize(("sa", "value"), [("S", "1"), ("S,T", "1,u")])
-def test_sensitive_values_are_given_as_they_are_printed(run, sa, value):
-    """Numbers, and combinations of values, can be given; here one of two people has the value."""
-    write_text("people.csv", "Q,S,T,B\na,0,t,1\nb,1,u,1\n")
-    roles = ["--qi", "Q", "--sa", sa, "--bucket", "B", "--k", "0"]
-    assert " 0.5000 " in run("attack", "worst-case", "people.csv", *roles, "--sensitive", value)
-
-
 @pytest.mark.parametrize("classifier", ["naive-bayes", "logistic"])
 def test_definetti(run, document, release, hospital, classifier):
     """P(s | bucket, QI) and the accuracy are those of the function, judged by the records of the table."""

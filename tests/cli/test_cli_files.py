@@ -241,21 +241,6 @@ def test_texts_of_digits_in_typed_files(ending, capsys):
     pd.testing.assert_frame_equal(read_table(write_table(both, path)), expected, check_dtype=False)
 
 
-def test_the_decimal_sign_can_be_given():
-    """With --decimal the digits after the other sign are thousands."""
-    path = write_text("pay.csv", "a;pay\nx;1.005\ny;5.000\n")
-    assert read_table(path, Format(decimal="."))["pay"].to_list() == [1.005, 5]
-    assert read_table(path, Format(decimal=","))["pay"].to_list() == [1005, 5000]
-
-
-def test_integers_beside_missing_cells_stay_integers(run):
-    """18 is not written as 18.0, even if rows with gaps were dropped."""
-    write_text("gaps.csv", "age,sex,disease\n18,f,flu\n,m,flu\n18,f,cold\n20,m,cold\n20,m,flu\n")
-    assert read_csv("gaps.csv")["age"].dropna().to_list() == [18, 18, 20, 20]
-    run("quantify", "gaps.csv", "--qi", "age,sex", "--sa", "disease", "--missing", "drop", "--out", "p.csv")
-    assert pd.read_csv("p.csv", dtype=str)["age"].to_list() == ["18", "20"]
-
-
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_blanks_at_the_ends_of_cells(ending, document):
     """Blanks at the ends of cells and column names are removed: 'HIV ' is HIV."""
@@ -316,22 +301,6 @@ def test_words_that_are_read_as_missing(ending, capsys):
     assert read["age"].dropna().tolist() == [30, 40]
 
 
-def test_a_word_that_is_a_whole_column():
-    """A column of such words only may be one of texts."""
-    write_text("people.csv", "name,age\nNone,30\n")
-    with pytest.warns(UserWarning, match="'None' in 'name'"):
-        read_csv("people.csv")
-
-
-def test_long_columns_of_texts_and_numbers():
-    """All cells of a column have one type, however far from each other texts and numbers are."""
-    cells = ["1"] * 20_000 + ["x"]
-    others = ",m" * 63  # pandas reads fewer rows at a time if there are more columns
-    header = ",".join(["code", *(f"c{i}" for i in range(63))])
-    write_text("long.csv", f"{header}\n" + "".join(f"{cell}{others}\n" for cell in cells))
-    assert read_csv("long.csv")["code"].tolist() == cells
-
-
 # -- columns of several types and notations ----------------------------------------------------------
 
 
@@ -371,18 +340,6 @@ def test_rows_without_any_value(ending, capsys):
     assert ages.to_list() == [20, 30]
     assert pd.api.types.is_integer_dtype(ages)  # as in the file, not 20.0
     assert "2 rows without any value left out" in capsys.readouterr().out
-
-
-def test_blanks_between_separators_and_quotes():
-    """A quote after a separator and a blank opens a cell."""
-    write_text("quotes.csv", '"age", "note", "sex"\n20, "a, b", "m"\n')
-    assert read_csv("quotes.csv").to_dict("records") == [{"age": 20, "note": "a, b", "sex": "m"}]
-
-
-def test_invisible_characters_at_the_ends_of_cells():
-    """Characters without width, which web pages contain, are no part of a value."""
-    write_text("web.csv", "\u200bsex,age\n\u200bm\u200b,1\nm,2\nm \ufeff,3\n")
-    assert read_csv("web.csv")["sex"].to_list() == ["m"] * 3
 
 
 @pytest.mark.parametrize("values", [["Lung cancer", "Lung\u00a0cancer"], ["\uff21", "A"], ["HIV", "hiv"]], ids=ascii)
@@ -459,9 +416,3 @@ def test_text_files_named_as_workbooks(refuse):
     """A CSV file with the ending of a workbook is no internal error."""
     write_text("people.xlsx", "age,sex\n20,m\n")
     assert "give it the ending .csv" in refuse("quantify", "people.xlsx")
-
-
-def test_separators_at_the_ends_of_lines(refuse):
-    """Further empty cells are not explained by quotes."""
-    write_text("ends.csv", "age,sex\n20,m,\n30,f,\n")
-    assert "end the header with ',', too" in refuse("quantify", "ends.csv")

@@ -1,7 +1,5 @@
 """The inputs of commands: releases in every form, and wrong input."""
 
-# ruff: noqa: RUF001 (dashes)
-
 from __future__ import annotations
 
 import functools
@@ -9,7 +7,6 @@ import shlex
 import unicodedata
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -23,19 +20,6 @@ BUCKET = [*ROLES, "--bucket", "Bucket"]
 
 
 # -- missing cells and suspect values ----------------------------------------------------------------
-
-
-def test_rows_with_gaps_are_left_out_and_counted(hospital, run, document):
-    """--missing drop leaves out these rows and reports their number; gaps in other columns do not count."""
-    gaps = hospital.assign(Gender=hospital["Gender"].where(hospital.index != 3), Name=None)
-    gaps.to_csv("gaps.csv", index=False)
-    gaps.dropna(subset=["Gender"]).to_csv("whole.csv", index=False)
-    drop = ["quantify", "gaps.csv", *ROLES, "--l", "2", "--missing", "drop"]
-    result, expected = document(*drop), document("quantify", "whole.csv", *ROLES, "--l", "2")
-    assert result["entropy_nats"] == expected["entropy_nats"]
-    assert result["left_out"] == [{"table": "gaps.csv", "rows": 1, "of": 10, "cells": {"Gender": 1}}]
-    assert expected["left_out"] == []
-    assert "dropped 1 of 10 rows of gaps.csv, with missing cells in 'Gender' (1 of 10)" in run(*drop)
 
 
 def test_a_table_that_is_all_gaps_is_refused(hospital, refuse):
@@ -81,13 +65,6 @@ def test_codes_of_missing_cells_are_suspected_and_can_be_named(capsys, run):
     run(*printed_command(text, "instead:"))
 
 
-@pytest.mark.parametrize("values", [[-2, -1, 0, 1, 2] * 3, [18, 40, 95, 99, 99, 98], [-5, -3, -9, -9, 4, 5]])
-def test_plausible_numbers_are_not_suspected(values, run):
-    """Scores around zero, ages of old people, and temperatures cause no warning."""
-    pd.DataFrame({"x": values, "disease": "flu"}).to_csv("people.csv", index=False)
-    run("quantify", "people.csv", "--qi", "x", "--sa", "disease")
-
-
 def test_a_file_without_a_header_is_suspected(capsys):
     """A file without a header causes a warning, as its first record is lost; other tables do not."""
     for text, n in (("23,f,flu\n24,f,flu\n23,m,HIV\n", 1), ("age,flu,HIV\n23,0,1\n23,1,0\n", 0)):
@@ -99,29 +76,11 @@ def test_a_file_without_a_header_is_suspected(capsys):
 # -- original records --------------------------------------------------------------------------------
 
 
-def test_a_table_without_buckets_is_grouped_by_quasi_identifiers(people, document):
-    """P(s | q) is the share of the value among the people with these quasi-identifiers."""
-    people.to_csv("people.csv", index=False)
-    largest = document("quantify", "people.csv", "--qi", "PLZ", "--sa", "Krankheit")["worst_disclosure"]["max_p"]
-    shares = people.groupby("PLZ")["Krankheit"].value_counts(normalize=True)
-    assert largest == pytest.approx(shares.max(), abs=1e-9)
-
-
 @pytest.mark.parametrize(("cell", "looks"), [("20-29", True), ("*", True), ("100-0001", False)])
 def test_cells_that_look_generalized(cell, looks, run):
     """The option for generalised cells is named for ranges and stars, and not for Japanese postcodes."""
     write_text("people.csv", f"place,disease\n{cell},flu\n{cell},HIV\nx,flu\n")
     assert ("--generalized" in run("quantify", "people.csv", "--qi", "place", "--sa", "disease")) == looks
-
-
-@pytest.mark.parametrize("qi", ["key", "sex"])
-def test_columns_of_bytes(qi, run):
-    """A Parquet file may have bytes, such as hashed names, which are not texts in UTF-8."""
-    table = pd.DataFrame(
-        {"key": [b"\xff\x00", b"\x83", b"\xff\x00"], "sex": ["f", "m", "f"], "disease": ["flu", "HIV", "flu"]}
-    )
-    table.to_parquet("people.parquet")
-    assert "3 of 3 people" in run("quantify", "people.parquet", "--qi", qi, "--sa", "disease")
 
 
 def test_original_records_of_published_tables(hospital, run, refuse):
@@ -171,78 +130,7 @@ def test_decomposed_letters_are_those_that_are_typed(document, run):
     assert "NFC" in run("quantify", "apart.csv", *command)
 
 
-def test_sensitive_dates_are_dates(document):
-    """Dates such as 31.12.2020 are judged as those written 2020-12-31, in TABLE and in --original."""
-    rng = np.random.default_rng(0)
-    days = pd.Timestamp("2020-01-20") + pd.to_timedelta(rng.integers(0, 300, 40), unit="D")
-    table = pd.DataFrame({"age": rng.integers(0, 4, 40), "day": days})
-    for name, form in {"iso.csv": "%Y-%m-%d", "dotted.csv": "%d.%m.%Y"}.items():
-        table.to_csv(name, index=False, date_format=form)
-    options = ["--qi", "age", "--sa", "day", "--original", "dotted.csv", "--within", "30 days"]
-    iso, dotted = (document("quantify", name, *options) for name in ("iso.csv", "dotted.csv"))
-    assert iso == dotted | {"tables": ["iso.csv"]}
-
-
-def test_times_of_sensitive_dates_are_kept(document):
-    """Times of day are kept: two times on one day are different values."""
-    write_text("people.csv", "sex,when\nf,2020-01-01T10:00:00Z\nf,2020-01-01T11:00:00Z\nm,2020-03-01T00:00:00Z\n")
-    assert len(document("quantify", "people.csv", "--qi", "sex", "--sa", "when")["release"]["values"]) == 3
-
-
 # -- generalised releases and their people -----------------------------------------------------------
-
-
-def test_generalised_cells_beside_a_population(document):
-    """With a voter list, the answer for its people equals that of the library."""
-    cells = pd.DataFrame(
-        {
-            "age": ["20-29", "20-29", "[30, 40)", "[30, 40)", "*", None],
-            "city": ["{Bonn, Ulm}", "{Bonn, Ulm}", "Rome", "Rome", "Rome", "Rome"],
-            "disease": ["Flu", "HIV", "Flu", "Flu", "HIV", "Flu"],
-        }
-    )
-    cells.to_csv("open.csv", index=False)
-    voters = pd.DataFrame({"age": [21, 25, 33, 35, 50, 60, 70], "city": ["Bonn", "Ulm"] + ["Rome"] * 5})
-    voters.to_csv("voters.csv", index=False)
-    release = mx.Release.from_generalized(cells, qi=["age", "city"], sa="disease", population=voters)
-    options = ["--generalized", "--qi", "age,city", "--sa", "disease", "--population", "voters.csv"]
-    result = document("quantify", "open.csv", *options)
-    assert result["release"]["kind"] == type(release).__name__
-    assert result["entropy_nats"] == pytest.approx(mx.MaxEnt(release).solve().entropy)
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [("20 bis 29", "30 bis 39"), ("20 à 29", "30 à 39"), ("20–29", "30–39"), ("{20,21,22}", "{31, 32, 33, 38}")],
-)
-def test_cells_that_cover_others_than_the_population(cells, document):
-    """Each group has two people; values of its cells that nobody in the population has do not matter."""
-    pd.DataFrame({"age": [cells[0]] * 2 + [cells[1]] * 2, "disease": ["flu", "HIV", "flu", "flu"]}).to_csv(
-        "open.csv", index=False
-    )
-    pd.DataFrame({"age": [21, 22, 31, 38]}).to_csv("people.csv", index=False)
-    command = ["quantify", "open.csv", "--generalized", "--qi", "age", "--sa", "disease", "--population", "people.csv"]
-    result = document(*command)
-    assert result["worst_disclosure"]["max_p"] == pytest.approx(1)
-    assert result["release"]["buckets"] == 2
-
-
-@pytest.mark.parametrize(
-    ("column", "values"),
-    [
-        ("born", [f"{day}.0{month}.1960" for day in (11, 17, 23) for month in (1, 2, 3, 4)]),
-        ("age", ["30-39", "40-49", "50-59", "<30"] * 3), ("zip", ["01067", "04109", '5"5', "c,d"] * 3),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("k", ["2", "4"])
-def test_a_generalized_release_is_read_beside_its_people(column, values, k, run):
-    """The original table is accepted as the population, whatever texts, ranges and date formats it contains."""
-    table = pd.DataFrame({column: values, "sex": ["f", "m"] * 6, "disease": ["flu", "flu", "HIV"] * 4})
-    table.to_csv("people.csv", index=False)
-    roles = ["--qi", f"{column},sex", "--sa", "disease"]
-    run("publish", "people.csv", *roles, "--method", "mondrian", "--k", k, "--out", "open")
-    text = run("quantify", "open.csv", "--generalized", *roles, "--population", "people.csv")
-    assert "Release: 12 records" in text
 
 
 def test_nodes_of_a_hierarchy(document, refuse):
@@ -316,19 +204,6 @@ def test_rules_disclose_as_much_as_in_the_library(rules, hospital, document):
         view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", **arguments)
         expected = mx.MaxEnt(view).add(mx.PublishedRules(rules)).solve()
         assert document("quantify", "rules.csv", *options)["entropy_nats"] == pytest.approx(expected.entropy)
-
-
-def test_published_scores_of_rules(hospital, document):
-    """With their confidences, as they are printed, the rules disclose more than without."""
-    roles = {"qi": ["Gender", "Degree"], "sa": "Disease"}
-    rules = mx.anonymize.mine_rules(hospital, **roles, support=0.2, confidence=0.3).rounded(2)
-    rules.to_csv("rules.csv")
-    view = mx.QITable(hospital, **roles, sa_values=sorted(hospital["Disease"].unique()))
-    source = mx.PublishedRules(rules, scores="confidence", decimals=2)
-    command = ["quantify", "rules.csv", "--qi-table", "hospital.csv"]
-    entropy = document(*command, "--scores", "confidence", "--decimals", "2")["entropy_nats"]
-    assert entropy == pytest.approx(mx.MaxEnt(view).add(source).solve().entropy)
-    assert entropy < document(*command)["entropy_nats"] - 1e-3
 
 
 @pytest.mark.parametrize("values", ["1000,2000,3000", "1000.0,2e3,3000"])
@@ -505,13 +380,6 @@ def test_people_known_by_name_are_in_the_document_of_partitions(document, partit
     assert [row["person"] for row in parts] == ["Iris"]
     assert parts[0]["P"] == pytest.approx(whole[0]["P"], abs=1e-6)
     assert parts[0]["P"]["HIV"] == pytest.approx(0.3)
-
-
-def test_one_parquet_file_is_read_into_memory(document, hospital, folder):
-    """The document is that of a CSV file; files with more rows than memory is meant for are read in partitions."""
-    paths = [write_table(hospital, f"people.{ending}") for ending in ("csv", "parquet")]
-    csv, parquet = (document("quantify", path, *BUCKET, *KNOWN) for path in paths)
-    assert {key for key in csv if csv[key] != parquet[key]} == {"tables"}
 
 
 def test_a_folder_is_written_whole_under_a_new_name(run, refuse, partitions):

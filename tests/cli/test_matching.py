@@ -85,35 +85,12 @@ def test_further_tables_match(patients, ending, run, document):
     assert "30 people" in run("quantify", "qi.csv", *roles, "--baseline", baseline)
 
 
-@pytest.mark.parametrize("form", ["%d.%m.%Y", "%Y-%m-%d"])
-def test_dates_of_a_population(patients, form, run):
-    """Exact dates of a generalized release are those of the population, in any notation."""
-    write_table(patients, "people.csv")
-    born = pd.to_datetime(patients["born"])
-    write_table(patients[["zip"]].assign(born=born.dt.strftime(form)), "population.csv")
-    write_table(patients[["zip"]].assign(born=born), "population.xlsx")
-    for name in ("population.csv", "population.xlsx"):
-        assert "30 people" in run("quantify", "people.csv", "--qi", "zip,born", "--sa", "disease", "--population", name)
-
-
 def test_names_come_first(patients, refuse):
     """A table of people whose first column is a quasi-identifier has no names."""
     write_table(patients, "people.csv")
     write_table(patients[["zip", "born"]].head(1).assign(name="Ann"), "who.csv")
     message = refuse("quantify", "people.csv", "--qi", "zip,born", "--sa", "disease", "--people", "who.csv")
     assert "the first column of 'who.csv' must contain the names of people" in message
-
-
-def test_pseudonyms_of_a_series(patients, document):
-    """People whose pseudonyms are 007 in one release and 7 in the next are the same people."""
-    write_table(patients, "first.csv")
-    write_table(patients.iloc[5:], "second.csv")
-    write_table(patients.iloc[5:].assign(id=patients["id"].astype(int)), "spoilt.xlsx")
-    roles = ["--id", "id", "--sa", "disease", "--bucket", "group"]
-    spoilt, plain = (document("quantify", "first.csv", name, *roles) for name in ("spoilt.xlsx", "second.csv"))
-    assert [spoilt[key] for key in ("entropy_nats", "worst_disclosure", "exposure")] == [
-        plain[key] for key in ("entropy_nats", "worst_disclosure", "exposure")
-    ]
 
 
 def test_series_without_common_people(patients, capsys):

@@ -29,17 +29,6 @@ def test_defaults_of_built_in_tables():
     assert parse(["publish", "adult", "--method", "mondrian", "--k", "5"]).exempt is None
 
 
-def test_several_tables():
-    """The first is the table, and the others are more; each has its own defaults."""
-    options = parse(["attack", "worst-case", "hospital", "b.csv"])
-    assert (options.table, options.more, options.tables) == ("hospital", ("b.csv",), ("hospital", "b.csv"))
-    assert options.qi is None
-    assert parse(["attack", "worst-case", "hospital"]).bucket == "Bucket"
-    with pytest.raises(UsageError) as error:
-        parse(["quantify"])
-    assert "MORE" not in str(error.value)  # only the first table is required
-
-
 @pytest.mark.parametrize("listed", [["age", "sex"], ["a,b", 'say "hi"', "c"], []])
 def test_lists_of_names_are_read_as_they_are_written(listed):
     """Names may contain commas and quotes; --qi A --qi B is --qi A,B."""

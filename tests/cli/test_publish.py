@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from support.commands import printed_command, write_table, write_text
+from support.commands import printed_command, write_text
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
@@ -33,15 +33,6 @@ def test_the_verdict_is_that_of_the_printed_command(people, run, method):
     text = run("publish", "people.csv", "--qi", "Alter,PLZ", "--sa", "Krankheit", *method, "--out", "open")
     verdict = next(line for line in text.splitlines() if "people exposed" in line or "people (" in line)
     assert verdict.split(": ", 1)[1] in run(*printed_command(text, "Read them back:"))
-
-
-def test_mondrian(published, hospital):
-    """The groups that are read are those that were made."""
-    release = mx.anonymize.mondrian(hospital, qi=["Gender", "Degree"], sa="Disease", k=3, l=2)
-    result = published("hospital.csv", *ROLES, "--method", "mondrian", "--k", "3", "--l", "2")
-    assert result["release"]["buckets"] == len(release.buckets)
-    assert result["entropy_nats"] == pytest.approx(entropy(release))
-    assert "Name" not in pd.read_csv("published.csv")
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -107,15 +98,6 @@ def test_similar_linkage(published, hospital):
     assert published(*command, "--condition", "exact")["release"]["records"] == 10
 
 
-def test_rules(published, hospital):
-    """Only the rules and the people's quasi-identifiers are written, without sensitive values."""
-    rules = mx.anonymize.mine_rules(hospital, qi=["Gender", "Degree"], sa="Disease", support=0.2, confidence=0.5)
-    view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=sorted(hospital["Disease"].unique()))
-    result = published("hospital.csv", *ROLES, "--method", "rules", "--support", "0.2", "--confidence", "0.5")
-    assert result["entropy_nats"] == pytest.approx(entropy(view, mx.PublishedRules(rules)))
-    assert list(pd.read_csv("published_qi.csv").columns) == ["Gender", "Degree"]
-
-
 @pytest.mark.parametrize("strategy", ["independent", "history_guided", "m_invariant"])
 def test_republish(published, strategy):
     """Two successive releases form a series; with m-invariance it reveals no more than one release."""
@@ -135,34 +117,6 @@ def test_republish(published, strategy):
 
 
 # -- search ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("methods", ["full-domain", "mondrian", "anatomy"])
-def test_the_best_release_is_judged_beside_its_people(methods, run):
-    """Generalised records are written as Mondrian's, so that a population can be given; nobody is exposed by it."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"age": rng.integers(20, 60, 40), "sex": rng.choice(["f", "m"], 40)})
-    table.assign(disease=rng.choice(["flu", "HIV"], 40)).to_csv("people.csv", index=False)
-    search = ["--method", "search", "--threshold", "0.9", "--methods", methods, "--out", "open"]
-    text = run("publish", "people.csv", "--qi", "age,sex", "--sa", "disease", *search)
-    population = [] if methods == "anatomy" else ["--population", "people.csv"]
-    assert "0 of 40 people exposed" in run(*printed_command(text, "Read them back:"), *population)
-    assert methods == "anatomy" or not pd.read_csv("open.csv")["age"].str.contains(r"\\.").any()
-
-
-@pytest.mark.parametrize("method", ["full-domain", "mondrian", "anatomy"])
-def test_search_with_knowledge(published, hospital, method):
-    """The printed command has the knowledge, and infers what the library found for the same groups."""
-    known = "P(HIV | Gender=female) <= 0.3"
-    roles = {"qi": ["Gender", "Degree"], "sa": "Disease", "threshold": 0.6, "baseline": "overall"}
-    expected = mx.anonymize.search(hospital, **roles, knowledge=known, methods=[method])
-    best = expected.candidates[expected.candidates["safe"]].sort_values("loss").iloc[0]
-    search = ["--method", "search", "--methods", method, "--threshold", "0.6"]
-    for option in (["--know", known], ["--knowledge", write_text("known.txt", known)]):
-        result = published("hospital.csv", *ROLES, *search, *option)
-        assert result["release"]["buckets"] == len(expected.release.buckets)
-        assert [statement["statement"] for statement in result["knowledge"]] == [known]
-        assert result["worst_disclosure"]["max_p"] == pytest.approx(best["largest"])
 
 
 def test_search_with_knowledge_about_nodes_of_a_hierarchy(published):
@@ -190,15 +144,3 @@ def test_search_with_suppression(published):
     """At most the given number of records is left out of the best release."""
     result = published("hospital.csv", *ROLES, "--method", "search", "--methods", "full-domain", "--suppress", "2")
     assert result["release"]["records"] >= 8
-
-
-def test_rules_about_dates(published):
-    """Rules of a workbook with dates match the dates of the table of people, which have no times."""
-    table = pd.DataFrame(
-        {"born": pd.to_datetime(["2024-01-31", "2024-03-02"] * 6), "disease": ["flu", "HIV", "cold"] * 4}
-    )
-    path = write_table(table, "people.xlsx")
-    result = published(
-        path, "--qi", "born", "--sa", "disease", "--method", "rules", "--support", "0.1", "--confidence", "0.3"
-    )
-    assert result["release"]["qi_tuples"] == 2

@@ -171,25 +171,6 @@ def test_one_half_is_not_above_one_half(run):
     assert "PASS: nobody is exposed above P = 0.5 (--fail-above); people with P = 0.5 are not above it" in equal
 
 
-def test_a_lower_limit_is_not_met_where_a_higher_one_is_not(run):
-    """Two thirds have it overall, and two are certain: they are exposed from 0.8 on, and so above 0.4 as well."""
-    people = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40], "ill": ["yes", "yes", "no", "no", "yes", "no"]})
-    people.assign(b=[1, 1, 2, 2, 3, 3]).to_csv("six.csv", index=False)
-    for limit in ("0.8", "0.6", "0.4", "0.2"):
-        command = ["quantify", "six.csv", "--qi", "age", "--sa", "ill", "--bucket", "b", "--fail-above", limit]
-        assert "FAIL" in run(*command, status=1)
-
-
-def test_the_baseline_is_what_everybody_would_guess(run):
-    """A value that nearly everybody has exposes nobody, unless there is no baseline."""
-    table = pd.DataFrame({"age": [1, 2] * 10, "ill": ["no"] * 18 + ["yes"] * 2, "ward": [1] * 10 + [2] * 10})
-    table.to_csv("people.csv", index=False)
-    command = ["quantify", "people.csv", "--qi", "age", "--sa", "ill", "--bucket", "ward", "--fail-above", "0.8"]
-    assert "'no' is excluded" in run(*command)
-    assert "FAIL: 20 of 20" in run(*command, "--baseline", "none", status=1)
-    assert "PASS" in run(*command, "--baseline", "none", "--sensitive", "yes")
-
-
 @pytest.mark.parametrize("baseline", ["values", "by gender", "without her"])
 def test_other_baselines(document, hospital, post, folder, baseline):
     """A baseline from a file, of each value or by a quasi-identifier, or without each record, is that of the library."""
@@ -205,14 +186,6 @@ def test_other_baselines(document, hospital, post, folder, baseline):
     assert result["exposure"]["people"] == expected.people > 0
     assert [row["baseline"] for row in result["exposure"]["who"]] == pytest.approx(expected.who["baseline"].to_list())
     assert (folder / "page.html").exists()
-
-
-def test_values_that_are_sensitive(document, refuse, post):
-    """Only --sensitive values count, as the library counts them; an unknown one is refused."""
-    for value in ("Breast Cancer", "Flu"):
-        exposure = document("quantify", "hospital", *MEDICINE, "--sensitive", value)["exposure"]
-        assert exposure["people"] == mx.measures.exposed(post, sensitive=value, baseline="overall").people
-    assert "'Flu'" in refuse("quantify", "hospital", "--sensitive", "Fluu")
 
 
 def test_the_document_contains_what_the_library_computes(document, post, hospital):
@@ -241,24 +214,6 @@ def test_the_document_contains_what_the_library_computes(document, post, hospita
     assert result["format"] == 1
 
 
-def test_through_which_statement(document, post):
-    """The document names the statement that exposes somebody, as the library does."""
-    through = document("quantify", "hospital", *MEDICINE, "--know", "P(Flu) <= 0.4")["exposure"]["through"]
-    assert {row["statement"]: row["people"] for row in through} == {
-        MEDICINE[1]: mx.measures.exposed(post, baseline="overall").people,
-        "P(Flu) <= 0.4": 0,
-    }
-
-
-def test_named_people(document):
-    """People known by name are in the document with their probabilities, and are judged by name."""
-    people = write_text("people.csv", "name,Gender,Degree\nAlice,female,college\n")
-    result = document("quantify", "hospital", "--people", people, "--know", "P(HIV | Alice) = 1")
-    assert [row["person"] for row in result["people"]] == ["Alice"]
-    assert result["people"][0]["P"]["HIV"] == pytest.approx(1.0)
-    assert result["exposure"]["who"][0]["group"]["who"] == "Alice"
-
-
 def test_advice_is_true(run, hospital):
     """Where larger buckets help, those that are advised pass, also as published, and smaller ones do not."""
     pd.concat([hospital] * 6).to_csv("many.csv", index=False)
@@ -284,15 +239,6 @@ def test_other_risks_beside_the_verdict(run, document, refuse, hospital, post):
     assert "1-anonymous" in text
     assert "median query error" in text
     assert "--population-size" in refuse(*command, "5")
-
-
-def test_long_labels(run, document):
-    """Labels of 300 characters are shortened in what people read, and whole in what programs read."""
-    labels = [f"{'a word of a label ' * 20}{number}"[-300:] for number in range(3)]
-    pd.DataFrame({"age": [20, 30] * 9, "job": labels * 6}).to_csv("long.csv", index=False)
-    command = ["quantify", "long.csv", "--qi", "age", "--sa", "job", "--threshold", "0.3"]
-    assert max(map(len, run(*command).splitlines())) < 300
-    assert [row["value"] for row in document(*command)["release"]["values"]] == labels
 
 
 # -- values that cannot be compared as they are ------------------------------------------------------

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from maxent_cvx.cli.roles import KEY, OTHER_SA, QI, SA, TEXT, proposed_roles
-from support.commands import printed_command, write_table, write_text
+from support.commands import printed_command, write_text
 
 
 def test_roles_are_proposed_by_values_and_names():
@@ -47,14 +47,6 @@ def test_printed_commands_run(people, run, refuse, options):
     for before in ("instead:", "Publish them:"):
         release = run(*printed_command(advice, before), "--out", "open")
         run(*printed_command(release, "Read them back:"))
-
-
-@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
-def test_names_with_line_breaks(people, ending, refuse, run):
-    """Names with line breaks, as in spreadsheets, have blanks in the command that is printed, and can be typed so."""
-    path = write_table(people.rename(columns={"Alter": "Alter\n(in Jahren)"}), f"people.{ending}")
-    command = printed_command(refuse("quantify", path, "--sa", "Krankheit"), "type:")
-    assert "Alter (in Jahren)" in run(*command)
 
 
 def test_a_proposed_command_keeps_what_was_typed(people, refuse, run):
@@ -106,13 +98,3 @@ def test_columns_of_lists_and_without_values(run, refuse):
         assert f"'{column}'" in message
         assert content in message
     run("publish", "people.parquet", "--qi", "age", "--sa", "disease", "--l", "2")
-
-
-@pytest.mark.parametrize("name", ["n", "Anzahl", "Effectif", "人数"])
-def test_a_column_that_is_called_as_a_count(name, run, refuse):
-    """With the option that the message names the command runs, and so does the command that it prints."""
-    table = pd.DataFrame({"age": range(30), name: [1, 2, 3] * 10, "disease": ["flu", "cold", "HIV"] * 10})
-    table.to_csv("people.csv", index=False)
-    command = ["quantify", "people.csv", "--qi", "age", "--sa", "disease"]
-    assert "--no-count" in refuse(*command)
-    run(*printed_command(run(*command, "--no-count"), "instead:"))

@@ -9,7 +9,6 @@ import pytest
 
 import maxent_cvx as mx
 from tests.benchmarks import harvest, honesty, phases, search_beside_arx, sixty
-from tests.benchmarks.models import larger_adult
 from tests.benchmarks.peers.comparing import OURS
 
 #: Scripts with their options.
@@ -86,16 +85,6 @@ def test_honesty():
     few = ["--kinds", "tame", "--number", "2"]
     tables = [honesty.main([*few, "--jobs", jobs]).drop(columns="seconds") for jobs in ("1", "2")]
     pd.testing.assert_frame_equal(*tables, check_exact=True)
-
-
-def test_larger_tables_resemble_adult():
-    """A drawn table has Adult's attributes and values and its shares of education, and more QI tuples."""
-    adult, table = mx.datasets.load_adult(), larger_adult(60_000)
-    assert all(set(table[column]) <= set(adult[column]) for column in table)
-    share, drawn = (t["education"].value_counts(normalize=True).sort_index() for t in (adult, table))
-    assert ((share - drawn).abs() < 5 * (share * (1 - share) / len(table)) ** 0.5).all()
-    qi = list(mx.datasets.ADULT_QI)
-    assert len(table.drop_duplicates(qi)) > len(adult.drop_duplicates(qi))
 
 
 def test_search_beside_arx(tmp_path, capsys):

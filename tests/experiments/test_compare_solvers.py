@@ -181,21 +181,6 @@ def models() -> dict[str, mx.MaxEnt]:
     return {"square": mx.MaxEnt(publish(SQUARE)).add(p("s1", "q1") <= 0.4), "cube": cube}
 
 
-def test_several_models(models):
-    """There is one row per model and solver; except for times, a model has the rows of a table of its own."""
-    table = mx.compare_solvers(models, TWO)
-    assert table.index.names == ["model", "solver"]
-    assert table.index.to_list() == [(name, solver) for name in models for solver in TWO]
-    timeless = [name for name in table.columns if name not in TIMES]
-    for name, model in models.items():
-        alone = mx.compare_solvers(model, TWO)
-        assert table.attrs["reference"][name] == alone.attrs["reference"]
-        pd.testing.assert_frame_equal(table.loc[name][timeless], alone[timeless])
-    listed = mx.compare_solvers(list(models.values()), TWO)
-    assert listed.index.to_list() == [(number, solver) for number in (0, 1) for solver in TWO]
-    assert np.array_equal(listed["objective"], table["objective"])
-
-
 def test_a_time_limit(models):
     """No answer is certified within no time; a solver without a time limit is stopped."""
     table = mx.compare_solvers(models, time_limit=0, presolve=False)

@@ -126,15 +126,6 @@ def test_values(release):
     assert list(model.knowledge) == ["known"]
 
 
-def test_a_statement_of_the_model_is_swept(release):
-    """Without a value, the value is that of the statement of the model, which is replaced."""
-    model = MaxEnt(release).add("P(Flu | Gender=male) = 0.4 +- 0.1", "P(HIV) <= 0.9")
-    table = mx.sweep(model, P("Flu", given=MEN), eps=[0, 0.1])
-    assert table["value"].tolist() == pytest.approx([0.4, 0.4])
-    assert table["entropy"][1] == pytest.approx(model.solve().entropy)
-    pd.testing.assert_frame_equal(table, mx.sweep(model, "P(Flu | Gender=male)", value=0.4, eps=[0, 0.1]))
-
-
 def test_wrong_arguments(release):
     """Models, values and measures are checked; a statement may have the label of the swept one."""
     model, asked = MaxEnt(release), P("Flu", given=MEN)

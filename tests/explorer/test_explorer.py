@@ -125,22 +125,6 @@ def test_sliders_move_the_model(page):
     np.testing.assert_array_equal(explorer.posterior.counts, mx.MaxEnt(RELEASE).add(FLU, NONE).solve().counts)
 
 
-def test_contradictions_are_words_on_the_page(page):
-    """A contradiction is an alarm that names statements; the last picture stays, and the slider can be moved back."""
-    explorer, shown = page
-    slider = controls(shown)[0]["value of P(Flu | Gender=male)"]
-    slider.value = 0.9
-    assert shown.words.alarm
-    assert "P(Flu | Gender=male) = 0.9" in shown.words.html
-    assert "maxent-old" in shown.picture.value
-    assert explorer.posterior is None
-    assert "Contradiction" in repr(explorer)
-    explorer.figure()
-    slider.value = 0.4
-    assert not shown.words.alarm
-    assert "maxent-old" not in shown.picture.value
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_view(kind, page):
     """Releases, named people, priors, tables, series and populations can be explored and reset."""

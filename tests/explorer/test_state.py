@@ -180,16 +180,6 @@ def test_old_heat_maps_and_exposed_cells_are_marked():
         assert framed == (answer.shown[counts].to_numpy() >= threshold).sum()
 
 
-def test_only_sensitive_values_are_framed_and_counted():
-    """Values that are not sensitive are neither framed nor counted."""
-    model = mx.MaxEnt(RELEASE).add(NONE)
-    for sensitive, people in ((["Breast Cancer"], 1), (["HIV"], 0)):
-        answer = answered(model, None, 20, 60.0, sensitive)
-        assert heat_map(answer, 0.8).count('class="maxent-exposed"') == people
-        value = "a value" if people else "no value"
-        assert verdict(answer, answer, 0.8, 0.8)[0].startswith(f"{people} of 10 people exposed: {value} with P < 0.8")
-
-
 @pytest.mark.parametrize(
     ("p", "text"), [(0, "0"), (1, "1"), (0.25, ".25"), (0.001, "&lt;.01"), (0.999, "&gt;.99"), (1 - 1e-12, "1")]
 )
@@ -214,16 +204,6 @@ def test_at_the_start_it_is_the_model():
     assert list(parts.others) == ["own"]
 
 
-def test_moved_it_is_the_model_that_would_be_typed():
-    """Moved values and K make the model that somebody would type; the given model is not changed."""
-    model = mx.MaxEnt(RELEASE).add(MEN == 0.3).add("P(HIV) <= 0.5", label="own")
-    parts, before = taken_apart(model), list(model.knowledge)
-    state = parts.start.moved("P(Flu | Gender=male) = 0.3", value=0.4, vagueness=0.05).moved("own", known=False)
-    expected = mx.MaxEnt(RELEASE).add(MEN.about(0.4, eps=0.05), mx.StrongestAssociations(HOSPITAL, 0, 3, min_support=2))
-    np.testing.assert_array_equal(parts.model_at(replace(state, negative=3)).solve().counts, expected.solve().counts)
-    assert list(model.knowledge) == before
-
-
 def test_the_statements_with_sliders():
     """The first twenty statements have sliders, or those that are named; the others can be known or not."""
     model = mx.MaxEnt(RELEASE).add(*(MEN.between(0, 0.5 + i / 100) for i in range(MOST_STATEMENTS + 1)))
@@ -234,25 +214,12 @@ def test_the_statements_with_sliders():
         taken_apart(model, chosen=["rumour"])
 
 
-#: At least a third of the men have the flu if none has breast cancer: presolve does not see that, nor Newton at once.
-NEARLY = [NONE, "0.23 <= P(Flu | Gender=male) <= 0.33"]
-
-
 @pytest.mark.parametrize("patience", [0, 16])
 def test_consistent_knowledge_has_its_answer(monkeypatch, patience):
     """The answer is the same if the solve takes so long that consistency is checked."""
     monkeypatch.setattr(solving, "PATIENCE", patience)
     model = mx.MaxEnt(RELEASE).add(MEN == 0.3)
     np.testing.assert_array_equal(solved(model, 60.0).counts, model.solve().counts)
-
-
-def test_contradictions_are_those_of_the_diagnosis():
-    """A contradiction that Newton's method does not see at once is diagnosed before it gives up."""
-    model = mx.MaxEnt(RELEASE).add(*NEARLY)
-    with pytest.raises(mx.Infeasible) as error:
-        solved(model, 60.0)
-    assert error.value.conflict.equals(model.diagnose())
-    assert sorted(error.value.conflict.index) == sorted(NEARLY)
 
 
 def run(parts, state, **names):

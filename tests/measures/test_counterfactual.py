@@ -124,53 +124,6 @@ def test_first_order_answer_is_wrong_by_the_second_order_only():
     assert errors[1] < moves[1] / 20
 
 
-def test_order_of_the_fallback():
-    """If no other person has the tuple, the others of the bucket count, then all others; without others it is NaN."""
-    table = pd.DataFrame({"q": list("abcd"), "s": ["x", "y", "x", "z"], "b": [1, 1, 1, 2]})
-    release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
-    answer = mx.measures.counterfactual(mx.MaxEnt(release).solve(), table)
-    assert answer["without"].to_list() == pytest.approx([1 / 2, 0, 1 / 2, 0])
-    assert answer.loc[3, "largest"] == pytest.approx(1)
-    assert answer.loc[3, "of_value"] == "z"
-    post = mx.MaxEnt(mx.Release.from_buckets(table.head(1), qi="q", sa="s", bucket="b")).solve()
-    alone = mx.measures.counterfactual(post, table.head(1))
-    assert alone["without"].isna().all()
-    assert (alone["because"] != "").all()
-
-
-def test_a_group_that_vanishes_and_a_contradiction_have_a_reason():
-    """A record without which the statements contradict has no number; one without others has the shares of all."""
-    table = pd.DataFrame({"q": list("aabbb"), "s": list("xyxyy"), "b": [1, 1, 1, 1, 1]})
-    release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
-    # Of the four others of an x one has x, which is not a share of 0.4.
-    post = mx.MaxEnt(release).add(mx.P("x") == 0.4).solve()
-    answer = mx.measures.counterfactual(post, table, progress=False)
-    assert answer["without"].isna().all()
-    assert answer["because"].str.contains("contradict").all()
-    alone = table.assign(q=list("abbbb"))
-    post = mx.MaxEnt(mx.Release.from_buckets(alone, qi="q", sa="s", bucket="b")).add("P(x | q=a) = 0.5").solve()
-    answer = mx.measures.counterfactual(post, alone)
-    assert answer.loc[0, "without"] == pytest.approx(1 / 4)  # the shares of the others do not depend on knowledge
-    assert "P(x | q=a)" in answer.loc[0, "because"]
-
-
-def test_generalised_groups_need_no_bucket():
-    """The answer is the share among the others of the group, however the group is written."""
-    table = pd.DataFrame({"age": ["[20, 30)"] * 4 + ["[30, 40)"] * 3, "s": list("xxyzxyy")})
-    release = mx.Release.from_generalized(table, qi="age", sa="s")
-    answer = mx.measures.counterfactual(mx.MaxEnt(release).solve(), table)
-    assert answer["without"].to_list() == pytest.approx([1 / 3, 1 / 3, 0, 0, 0, 1 / 2, 1 / 2])
-    assert answer["with"].to_list() == pytest.approx([1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 3, 2 / 3, 2 / 3])
-    other_text = table.assign(age=["20-29"] * 4 + [pd.Interval(30, 40, closed="left")] * 3)
-    read = mx.Release.from_generalized(other_text, qi="age", sa="s")
-    again = mx.measures.counterfactual(mx.MaxEnt(read).solve(), other_text)
-    assert again["without"].to_list() == pytest.approx(answer["without"].to_list())
-    published = mx.measures.counterfactual(
-        mx.MaxEnt(release).solve(), table, publish=lambda rest: mx.Release.from_generalized(rest, qi="age", sa="s")
-    )
-    pd.testing.assert_frame_equal(published[["with", "without", "largest"]], answer[["with", "without", "largest"]])
-
-
 @pytest.fixture
 def people():
     rng = np.random.default_rng(7)
@@ -323,24 +276,6 @@ def test_wrong_arguments(people):
 EXCHANGED = pd.DataFrame(
     {"a": [1, 1, 1, 2, 2, 2], "c": [2, 2, 2, 1, 1, 1], "s": list("xxyzzy"), "b": [1] * 3 + [2] * 3}
 )
-#: All are in one group of a, and differ in d.
-ALONE = EXCHANGED.assign(a=1, b=1, d=range(6))
-
-
-@pytest.mark.parametrize(
-    ("table", "qi", "published", "expected"),
-    [
-        *((EXCHANGED, ["a", "c"], published, [1 / 2, 1 / 2, 0] * 2) for published in (["a", "c"], ["c", "a"], ["c"])),
-        (ALONE, ["a"], ["d", "a"], [1 / 5] * 6),
-    ],
-)
-def test_publish_may_order_leave_out_or_add_attributes(table, qi, published, expected):
-    """The answer is the share of the value among the others of the group."""
-    post = mx.MaxEnt(mx.Release.from_buckets(table, qi=qi, sa="s", bucket="b")).solve()
-    answer = mx.measures.counterfactual(
-        post, table, lambda rest: mx.Release.from_buckets(rest, qi=published, sa="s", bucket="b"), progress=False
-    )
-    assert answer["without"].to_list() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

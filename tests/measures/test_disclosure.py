@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 import maxent_cvx as mx
-from maxent_cvx.measures.disclosure import disclosure, first_largest
+from maxent_cvx.measures.disclosure import disclosure
 from support.posteriors import chosen, posterior_with
 
 
@@ -73,34 +73,6 @@ def test_salaries_of_li_et_al():
     assert result.loc["wide", "t"] == pytest.approx(1 / 6)
 
 
-@pytest.mark.parametrize(
-    ("values", "ordered"),
-    [
-        ([1, 2, 3], True),
-        ([0.5, 1.5, 10.0], True),
-        (pd.Series([1, 2, 3], dtype=object), True),
-        (pd.Categorical([1, 2, 3], categories=[3, 1, 2]), True),
-        (["a", "b", "c"], False),
-        (pd.Categorical(["low", "mid", "high"], categories=["low", "mid", "high"], ordered=True), True),
-        (pd.Categorical(["low", "mid", "high"], categories=["low", "mid", "high"], ordered=False), False),
-    ],
-    ids=["whole", "real", "objects", "categories of numbers", "text", "ordered", "unordered"],
-)
-def test_which_values_are_ranked(values, ordered):
-    """By default, numbers and ordered categories are compared by rank, and other values by equality."""
-    post, _ = posterior_with([[1, 0, 0], [0, 1, 0]], [3, 3], values=values)
-    expected = disclosure(post, distance="ordered" if ordered else "equal")["t"]
-    assert disclosure(post)["t"].tolist() == pytest.approx(expected.tolist())
-    assert expected.tolist() == pytest.approx([1 / 2, 1 / 3] if ordered else [2 / 3, 2 / 3])
-
-
-def test_solver_noise_is_not_diversity():
-    """A probability of 1e-12 counts as 0."""
-    result = disclosure(posterior_with([[1 - 1e-12, 1e-12], [0.999, 0.001]], [5, 5])[0])
-    assert result["distinct_l"].tolist() == [1, 2]
-    assert result["recursive_c"].tolist() == [math.inf, pytest.approx(999)]
-
-
 @given(chosen(), st.integers(1, 4))
 def test_worst(drawn, l):
     """The worst row has the most disclosing value of each measure over all tuples."""
@@ -154,11 +126,3 @@ def test_people_outside_leave_values_their_order(values):
         t = mx.measures.leakage("overall", post)["value"]["t"]
         results.append([*disclosure(post)["t"], t, exposed.people, exposed.within])
     assert results[0] == pytest.approx(results[1])
-
-
-def test_ties_go_to_the_first_value():
-    """Of probabilities that are equal up to rounding, the first counts, so that the value is the same in partitions."""
-    assert first_largest(np.array([[0.3, 0.35, 0.35 + 1e-16], [0.35, 0.3, 0.35 + 1e-12]])).tolist() == [1, 0]
-    table = pd.DataFrame({"Q": [1, 2], "S": ["x", "y"], "K": [1, 1]})
-    found = disclosure(mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="K")).solve(), worst=True)
-    assert found["value"].to_list() == ["x"]

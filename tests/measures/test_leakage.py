@@ -263,14 +263,3 @@ def test_pycanon(seed):
         assert leaks["delta"] == pytest.approx(anonymity.delta_disclosure(frame, ["Zone"], ["S"]))
     else:
         assert leaks["delta"] == math.inf
-
-
-@pytest.mark.parametrize("values", [("no", "yes"), (False, True)])
-def test_gains_of_values_with_any_labels(values):
-    """V1 - V0 = (max(4 * 3/4, 5 * 1/4) + max(4 * 1/4, 5 * 3/4)) / 2 - 5/2 for any labels of the two values."""
-    no, yes = values
-    table = pd.DataFrame({"Q": list("xxxxyyyy"), "S": [no, no, no, yes, yes, yes, yes, no], "B": [1] * 4 + [2] * 4})
-    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B")).solve()
-    gain = pd.DataFrame({no: [4.0, 0.0], yes: [0.0, 5.0]}, index=["guess no", "guess yes"])
-    leaks = mx.measures.leakage("overall", post, gain=gain)["value"]
-    assert leaks["additive g-leakage"] == pytest.approx(0.875)

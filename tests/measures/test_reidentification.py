@@ -1,4 +1,4 @@
-"""Re-identification: classes counted one by one, and estimates of the population beside sums and simulations."""
+"""Re-identification: classes counted one by one, and estimates of the population beside sums."""
 
 from __future__ import annotations
 
@@ -84,22 +84,6 @@ def test_whatever_has_classes(hospital, release):
         assert reidentification(release, population=population).measures["value"]["population k"] == 1
     one = mx.Release.from_buckets(hospital, qi="Gender", sa="Disease", bucket="Bucket")
     assert reidentification(one).classes["records"].to_dict() == {"female": 4, "male": 6}
-
-
-def test_generalised_groups():
-    """Groups of a generalised release are its classes, and the people whom they cover those of a record."""
-    records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]", "[40, 49]"], "Disease": ["HIV", "Flu", "Flu"]})
-    voters = pd.DataFrame({"Age": [21, 24, 28, 45, 60]})
-    release = mx.Release.from_generalized(records, qi="Age", sa="Disease", population=voters)
-    result = reidentification(release, k=2)
-    assert result.classes[["records", "people"]].to_numpy().tolist() == [[1, 1], [2, 3]]
-    value = result.measures["value"]
-    assert (value["k"], value["population uniques"], value["records below k"]) == (1, 1, 1)
-    assert value["journalist risk"] == pytest.approx((1 + 2 / 3) / 3)
-    alone = mx.Release.from_generalized(records, qi="Age", sa="Disease")
-    assert reidentification(alone).classes["records"].to_list() == [1, 2]
-    with pytest.raises(StatementError):
-        reidentification(release, population=voters)
 
 
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.99, 1.0])

@@ -134,22 +134,6 @@ def test_shapley_axioms():
     assert ((drawn - shares).abs() <= 4 * error + 1e-7).all()
 
 
-def test_independent_parts_are_enumerated_apart():
-    """The number of people exposed by 15 statements about as many buckets is binomial."""
-    table = pd.DataFrame({"q": [f"{b}{i}" for b in range(15) for i in "xy"], "s": ["a", "b"] * 15})
-    table["b"] = np.repeat(np.arange(15), 2)
-    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="b"))
-    statements = {P("a", given={"q": f"{b}x"}) == 1: 0.3 for b in range(15)}
-    result = mx.uncertain(model, statements, progress=False)  # each exposes two people
-    binomial = [math.comb(15, k) * 0.3**k * 0.7 ** (15 - k) for k in range(16)]
-    assert result.draws is None
-    assert result.distribution.index.tolist() == list(range(0, 32, 2))
-    np.testing.assert_allclose(result.distribution, binomial, atol=1e-12)
-    assert result.ends["most"].tolist() == list(range(0, 32, 2))
-    shares = mx.attribute(model.add(*statements), progress=False)
-    np.testing.assert_allclose(shares, 2)
-
-
 def test_a_statement_of_the_model_becomes_uncertain():
     """A statement of the model, by its label or its text, has the given probability; the model stays as it is."""
     model = mx.MaxEnt(RELEASE).add("P(Breast Cancer | Gender=male) = 0", label="anatomy")
@@ -172,25 +156,6 @@ def test_wrong_arguments(statements, options, error):
         mx.uncertain(mx.MaxEnt(RELEASE), statements, progress=False, **options)
 
 
-def test_people_and_series():
-    """The default measure of named people and of a series is the number of people whom `exposed` counts."""
-    people = {"Alice": {"Gender": "male", "Degree": "college"}, "Bob": {"Gender": "female", "Degree": "college"}}
-    table = pd.DataFrame({"i": list("1234"), "q": list("abcd"), "s": list("xyxy"), "b": [1, 1, 2, 2]})
-    first = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b", id="i")
-    second = mx.Release.from_buckets(table.assign(b=[1, 2, 2, 1]), qi="q", sa="s", bucket="b", id="i")
-    cases = [
-        (mx.MaxEnt(RELEASE, people=people), {P("HIV", who="Alice") == 0.9: 0.3, P("Flu", who="Alice") == 0.9: 0.5}),
-        (mx.MaxEnt(mx.ReleaseSeries([first, second])), {P("x", who="1") == 1: 0.5}),
-    ]
-    for model, statements in cases:
-        result = mx.uncertain(model, statements, progress=False)
-        whole = mx.uncertain(model, statements, lambda post: mx.measures.exposed(post).people, progress=False)
-        assert result.expected == pytest.approx(whole.expected)
-        assert result.exposed.index.equals(model.solve().inferences()[0].index)
-        np.testing.assert_allclose(result.exposed, whole.exposed)
-    assert result.contradictory == 0
-
-
 @pytest.mark.parametrize("unit", [1e-12, 1e12])
 def test_the_unit_of_a_measure_does_not_matter(unit):
     """Expected values and shares in other units are multiples."""
@@ -201,27 +166,6 @@ def test_the_unit_of_a_measure_does_not_matter(unit):
     assert other.expected == pytest.approx(unit * one.expected, rel=1e-9)
     np.testing.assert_allclose(other.distribution.index, unit * one.distribution.index.to_numpy(), rtol=1e-7)
     np.testing.assert_allclose(other.distribution, one.distribution)
-
-
-def is_infinite_without_cancer(post):
-    return math.inf if post.prob("Breast Cancer", given={"Gender": "male"}) < 1e-9 else 1.0
-
-
-@pytest.mark.filterwarnings("error")
-def test_infinite_measures():
-    """A subset of probability 0 does not count; one more statement does not change an infinite measure."""
-    cancer, flu = "P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4"
-    model, measure = mx.MaxEnt(RELEASE), is_infinite_without_cancer
-    never = mx.uncertain(model, {cancer: 0.0, flu: 0.5}, measure, progress=False)
-    assert never.expected == 1.0
-    assert never.distribution.to_dict() == {1.0: 1.0}
-    assert mx.uncertain(model, {cancer: 0.2, flu: 0.5}, measure, progress=False).expected == math.inf
-    drawn = mx.uncertain(model, {cancer: 0.5, flu: 0.5}, measure, draws=20, progress=False)
-    assert drawn.expected == math.inf
-    assert math.isnan(drawn.standard_error)
-    for draws in (None, 4):
-        shares = mx.attribute(model.copy().add(cancer, flu), measure, draws, progress=False)
-        assert shares.to_dict() == {cancer: math.inf, flu: 0.0}
 
 
 def test_a_population_is_refused():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, P, StatementError, TableError, UnknownName, measures
+from maxent_cvx import BadProbability, StatementError, TableError, UnknownName, measures
 from maxent_cvx.measures.utility import marginal_distance, query_error
 from maxent_cvx.releases.partitioned import divided
 from support.series import patients
@@ -21,34 +20,6 @@ def distances(p: dict, q: dict) -> tuple[float, float]:
     both = {*p, *q}
     squares = sum((math.sqrt(p.get(x, 0)) - math.sqrt(q.get(x, 0))) ** 2 for x in both)
     return sum(abs(p.get(x, 0) - q.get(x, 0)) for x in both) / 2, math.sqrt(squares / 2)
-
-
-def test_by_hand(hospital, release):
-    """The estimate from buckets gives everybody the shares of the values in their bucket."""
-    distance = marginal_distance(release, hospital)
-    assert list(distance.index) == ["Gender", "Degree", "Disease", "Gender, Disease", "Degree, Disease"]
-    np.testing.assert_allclose(distance.iloc[:3], 0, atol=1e-12)
-    for name in ("Gender", "Degree"):
-        truth = dict(hospital.groupby([name, "Disease"]).size() / 10)
-        pairs = hospital.merge(hospital, on="Bucket")
-        weight = 1 / 10 / hospital.groupby("Bucket").size().loc[pairs["Bucket"]].to_numpy()
-        estimate = dict(pd.Series(weight).groupby([pairs[f"{name}_x"], pairs["Disease_y"]]).sum())
-        assert distance.loc[f"{name}, Disease"].to_list() == pytest.approx(distances(truth, estimate))
-
-
-def test_generalised():
-    """A generalised value, of a hierarchy, too, is divided equally among the exact values that it covers."""
-    frame = pd.DataFrame({"Age": [20, 21, 30, 31, 31], "S": list("xyxyx")})
-    wide = frame.assign(Age=["20-21", "20-21", "30-31", "30-31", "30-31"])
-    release = mx.Release.from_generalized(wide, qi="Age", sa="S")
-    distance = marginal_distance(release, frame)
-    truth = {20: 1 / 5, 21: 1 / 5, 30: 1 / 5, 31: 2 / 5}
-    assert distance.loc["Age"].to_list() == pytest.approx(distances(truth, {20: 0.2, 21: 0.2, 30: 0.3, 31: 0.3}))
-    nodes = {"young": [20, 21], "old": [30, 31]}
-    named = frame.assign(Age=["young", "young", "old", "old", "old"])
-    release = mx.Release.from_generalized(named, qi="Age", sa="S", hierarchies={"Age": nodes})
-    pd.testing.assert_frame_equal(marginal_distance(release, frame, hierarchies={"Age": nodes}), distance)
-    assert np.isfinite(query_error(release, frame, queries=50, hierarchies={"Age": nodes})["error"]).all()
 
 
 def test_of_a_population():
@@ -91,35 +62,6 @@ def test_wrong_arguments(hospital, release):
         arguments = {"release": release, "original": hospital, **change}
         with pytest.raises(error):
             measure(arguments.pop("release"), arguments.pop("original"), **arguments)
-
-
-def test_one_bucket(hospital):
-    """In one bucket the estimate is n(Q) n(S) / N."""
-    frame = hospital.assign(Bucket=1)
-    release = mx.Release.from_buckets(frame, qi=["Gender"], sa="Disease", bucket="Bucket")
-    errors = query_error(release, frame, queries=200, selectivity=0.3)
-    n = pd.crosstab(frame["Gender"], frame["Disease"])
-    possible = {
-        (actual, n_q * n_s / len(frame))
-        for q in [["male"], ["female"], ["male", "female"]]
-        for size in range(1, 6)
-        for s in map(list, itertools.combinations(n.columns, size))
-        for actual, n_q, n_s in [(n.loc[q, s].to_numpy().sum(), n.loc[q].to_numpy().sum(), n[s].to_numpy().sum())]
-    }
-    for row in errors.itertuples():
-        assert any(row.actual == a and row.estimate == pytest.approx(e) for a, e in possible)
-
-
-def test_release_and_posterior_agree(release, hospital):
-    """A release gives the estimates of its posterior without knowledge; true knowledge makes errors smaller."""
-    model = mx.MaxEnt(release)
-    alone = query_error(release, hospital, queries=200, seed=1)
-    pd.testing.assert_frame_equal(alone, query_error(model.solve(), hospital, queries=200, seed=1), rtol=1e-6)
-    truth = hospital.groupby(["Gender", "Degree"])["Disease"].value_counts(normalize=True)
-    model.add(*[P(d, given={"Gender": g, "Degree": e}) == p for (g, e, d), p in truth.items()])
-    known = query_error(model.solve(), hospital, queries=200, seed=1)
-    assert known["actual"].equals(alone["actual"])
-    assert known["error"].mean() < alone["error"].mean()
 
 
 def test_generalised_values():
@@ -205,24 +147,3 @@ def test_generalised_with_hierarchies():
     assert ("inference risk", "attack success") not in result.index  # of exact ages nothing is inferred
     with pytest.raises(mx.TableError):
         measures.risk_utility(mx.MaxEnt(release).solve(), frame)
-
-
-def test_of_a_population_of_risk_utility():
-    """The population of a release with a voter list is that list."""
-    records = pd.DataFrame({"Age": ["[20, 29]"] * 2 + ["[40, 49]"], "S": ["x", "x", "y"]})
-    voters = pd.DataFrame({"Age": [*range(20, 30)] * 100 + [45, 46]})
-    release = mx.Release.from_generalized(records, qi="Age", sa="S", population=voters)
-    result = measures.risk_utility(mx.MaxEnt(release).solve(), records.assign(Age=[21, 24, 45]), k=3)
-    finding = result.loc["re-identification risk"]
-    expected = measures.reidentification(release, k=3).measures
-    pd.testing.assert_frame_equal(finding, expected, check_names=False)
-    assert finding["value"]["population k"] == 2
-    assert "utility" not in result.index.get_level_values("kind")
-
-
-def test_certain_attributes_count_people_once():
-    """Two attributes of four people are certain, and their combination with a third is not: these are four people."""
-    table = pd.DataFrame({"q": ["a"] * 4, "D": ["Flu"] * 4, "I": ["high"] * 4, "J": list("abcd"), "b": [0] * 4})
-    post = mx.MaxEnt(mx.Release.from_buckets(table, qi=["q"], sa=["D", "I", "J"], bucket="b")).solve()
-    result = mx.measures.risk_utility(post)
-    assert result.loc[("inference risk", "certain, not counted"), "value"] == 4

@@ -265,19 +265,6 @@ def check_legend(picture) -> None:
     assert len(set(map(str, shapes))) == len(shapes), shapes
 
 
-@pytest.mark.parametrize("engine", [None, "constrained"])
-def test_legends_of_given_axes_are_on_the_canvas(engine) -> None:
-    """In a given figure the legend is beside the data where there is room, and inside otherwise."""
-    figure, ax = plt.subplots(layout=engine)
-    size = figure.get_size_inches().tolist()
-    line = pd.DataFrame({"k": [0, 1], "disclosure": [0.5, 1.0]})
-    plots.worst_case({"costs $5_ or $6^": line, "two": line}, ax=ax)
-    figure.draw_without_rendering()
-    assert figure.get_size_inches().tolist() == size
-    assert is_on_canvas(ax.get_legend().get_window_extent(), figure)
-    plt.close(figure)
-
-
 def test_legends_of_given_axes_do_not_cover_other_axes() -> None:
     """Between two plots in one figure there is no room for a legend."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4))

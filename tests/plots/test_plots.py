@@ -76,16 +76,6 @@ def test_quantification():
     assert "bits" in ax.get_ylabel()
 
 
-def test_own_axes(post):
-    """With ax= nothing else is drawn on, and no figure is made."""
-    figure, (left, right) = plt.subplots(1, 2)
-    assert plots.posterior(post, ax=left) is left
-    assert plots.quantification({"K+": curve([1, 0])}, ax=right) is right
-    assert plt.get_fignums() == [figure.number]
-    assert right.get_title() == ""
-    assert not right.images
-
-
 def test_prices(release):
     """One bar per statement, the largest price on top; infinite prices and prices left out are mentioned."""
     model = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0", "P(Flu | Gender=male) = 0.4", "P(HIV) <= 0.9")
@@ -168,23 +158,6 @@ def test_a_value_that_one_release_lacks_has_no_probability_there() -> None:
     assert pairs == {"a": (0.25, 0.0), "b": (0.75, 0.5), "c": (0.0, 0.5)}
 
 
-@pytest.mark.parametrize("values", [[("a", 1), ("b", 2)], [pd.Interval(0, 2), pd.Interval(1, 2)]])
-def test_values_that_could_be_intervals_are_single_values(values) -> None:
-    """Each value has its own probability."""
-    post, _ = posterior_with([[0.25, 0.75]], [4], values)
-    ax = plots.before_and_after(post, post, {"Q": "q0"}, Figure().subplots())
-    np.testing.assert_allclose(points(ax)[0], [0.75, 0.25], atol=1e-6)
-
-
-def test_two_sensitive_attributes_are_drawn_as_combinations() -> None:
-    """Each row is a combination of values, with its probability."""
-    table = pd.DataFrame({"Q": list("aabb"), "S": list("xyxy"), "T": [1, 2, 2, 1], "B": 0})
-    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="Q", sa=["S", "T"], bucket="B")).solve()
-    ax = plots.before_and_after(post, post, {"Q": "a"}, Figure().subplots())
-    assert sorted(labels(ax.yaxis)) == ["x, 1", "x, 2", "y, 1", "y, 2"]
-    np.testing.assert_allclose(points(ax)[0], 0.25, atol=1e-6)
-
-
 def test_intervals_hold_the_estimates(release) -> None:
     """Lines go from low to high, and each point, P(s | q) of the posterior, is on its line."""
     model = mx.MaxEnt(release)
@@ -239,15 +212,6 @@ def test_a_release_is_efficient_if_no_other_is_preferable(pairs, loss) -> None:
     for x, y in path:  # to no point of the frontier is an efficient release preferable in both
         assert not any((r < y) and (c < (x if loss else -x)) for r, c in zip(risk, cost, strict=True))
         assert any((r <= y) and (c <= (x if loss else -x)) for r, c in zip(risk, cost, strict=True))
-
-
-def test_of_many_releases_the_efficient_ones_are_named_first() -> None:
-    """A dominated release has a name only if there is space for it beside the names of all efficient ones."""
-    x, worse = np.linspace(0, 1, 50), "another is preferable"
-    table = pd.DataFrame({"risk": [*x, *(x + 0.5)], "use": [*x, *x]}, index=[*map(str, range(50)), *[worse] * 50])
-    names = [text.get_text() for text in plots.risk_utility(table, "risk", "use", Figure().subplots()).texts]
-    assert {str(i) for i in range(50)} <= set(names)
-    assert names.index(worse) == 50 < len(names) < 100
 
 
 def test_long_names_that_differ_in_the_middle_look_different() -> None:

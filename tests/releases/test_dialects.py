@@ -152,17 +152,6 @@ def test_sets_there_and_back(data, domain: set[str]):
             assert covers(text, pd.Index(known), "A", {}).tolist() == expected
 
 
-@given(data=st.data(), domain=st.sets(st.text("0123", min_size=5, max_size=5), min_size=1, max_size=12))
-def test_masks_there_and_back(data, domain: set[str]):
-    """A masked text of five characters stands for all values with this beginning or end."""
-    values = pd.Index(sorted(domain))
-    text, kept = data.draw(st.sampled_from(sorted(domain))), data.draw(st.integers(1, 5))
-    begins = [value.startswith(text[:kept]) for value in values]
-    assert covers(text[:kept] + "*" * (5 - kept), values, "A", {}).tolist() == begins
-    ends_so = [value.endswith(text[-kept:]) for value in values]
-    assert covers("*" * (5 - kept) + text[-kept:], values, "A", {}).tolist() == ends_so
-
-
 def test_hierarchies_in_every_form(tmp_path):
     """A hierarchy is a dictionary, a table, levels as of ANJANA, or a file of ARX with semicolons, commas or tabs."""
     table = pd.DataFrame({0: [17, 18, 19, 20], 1: ["teens", "teens", "teens", "older"], 2: ["any"] * 4})

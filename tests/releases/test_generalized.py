@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from decimal import Decimal
 
 import cvxpy as cp
 import numpy as np
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import GroupedRelease, MaxEnt, P, Release, ReleaseSeries, StatementError, TableError, UnknownName
+from maxent_cvx import MaxEnt, Release, ReleaseSeries, StatementError, TableError, UnknownName
 from maxent_cvx.anonymize.mondrian import mondrian, mondrian_table
 from maxent_cvx.releases.generalized import OUTSIDE
 from support.helpers import refused
@@ -33,41 +32,6 @@ VOTERS = pd.DataFrame({"Age": [20, 25, 29, 30, 35], "Sex": list("fmmff")})
 
 def read(records: pd.DataFrame = RECORDS, population: pd.DataFrame | None = VOTERS, **options):
     return Release.from_generalized(records, qi=QI, sa="Disease", population=population, **options)
-
-
-def test_more_people_than_records():
-    """Three of four people between 20 and 29 are in the release, each with probability 3/4, or for certain if known.
-
-    'Is in the release' is knowledge like any other; so is a person's name.
-    """
-    voters = [VOTERS, pd.DataFrame({"Age": [22, 22], "Sex": ["f", "f"]})]
-    release = read(population=pd.concat([voters[0], voters[1].head(1)]))
-    assert isinstance(release, GroupedRelease)
-    post = MaxEnt(release).solve()
-    assert post.prob(OUTSIDE, given={"Age": 22}) == pytest.approx(1 / 4)
-    assert post.prob("Flu", given={"Age": 22}) == pytest.approx(1 / 2)
-    assert post.prob(OUTSIDE, given={"Age": 35}) == pytest.approx(0, abs=1e-9)
-    model = MaxEnt(read(population=pd.concat(voters)), people={"Ann": {"Age": 22, "Sex": "f"}})
-    model.add(P(OUTSIDE, who="Ann") == 0)
-    assert model.solve().people().loc["Ann", "Flu"] == pytest.approx(2 / 3)
-    assert model.bounds(P("HIV", who="Ann")) == pytest.approx((0, 1), abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        lambda ages: pd.Categorical(ages, categories=[1, 20, 25, 29, 30, 35]),
-        lambda ages: pd.Series(ages, dtype=object),
-        lambda ages: pd.Series(map(Decimal, ages), dtype=object),
-    ],
-)
-def test_a_population_whose_numbers_are_in_another_column(column):
-    """Intervals cover the numbers of a population, also in a column of categories or of objects."""
-    other = read(population=VOTERS.assign(Age=column(VOTERS["Age"].tolist())))
-    one = MaxEnt(read()).solve().conditional()
-    result = MaxEnt(other).solve().conditional()
-    assert [tuple(map(str, q)) for q in result.index] == [tuple(map(str, q)) for q in one.index]
-    np.testing.assert_allclose(result, one)
 
 
 @given(seed=seeds)
@@ -168,18 +132,6 @@ def test_groups_of_mondrian_are_large_and_true(seed: int, k: int, l: int | None)
         assert cell == "*" or (own in cell if isinstance(cell, pd.Interval | frozenset) else own == cell)
     assert len(mondrian(frame, qi=qi, sa="Disease", k=k, l=l).buckets) == len(sizes)
     assert Release.from_generalized(table, qi=qi, sa="Disease", population=frame).n_records == 30
-
-
-@pytest.mark.parametrize(
-    "values",
-    [pd.cut(pd.Series([5, 25, 45, 65]), [0, 20, 40, 60, 80]), pd.Series([("a", 1), ("b", 2), ("c", 3), ("d", 4)])],
-)
-def test_groups_of_mondrian_contain_values_with_commas(values):
-    """The members of sets of intervals, such as those of pandas.cut, and of tuples are found among the people."""
-    people = pd.DataFrame({"Q": values, "S": list("xyxy")})
-    release = mondrian(people, qi="Q", sa="S", k=2)
-    assert len(release.buckets) == 2
-    assert mx.attacks.membership(release, pd.concat([people, people])).p.tolist() == [0.5] * 4
 
 
 def test_a_condition_that_cells_leave_open():

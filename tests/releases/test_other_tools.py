@@ -49,14 +49,6 @@ def test_anonypyx(name: str):
     pd.testing.assert_frame_equal(p.loc[expected.index], expected, check_names=False, atol=1e-9)
 
 
-def test_anonypyx_without_a_population():
-    """P(value | generalised QI) is the share of the records, counted and not the rows."""
-    table = pd.read_csv(DATA / "anonypyx_human_readable.csv")
-    p = MaxEnt(Release.from_generalized(table, **AGE_SEX, count="count")).solve().conditional()
-    assert p.loc[("36-60", "m"), "Gout"] == pytest.approx(2 / 3)  # one row of two
-    assert p.loc[("17-34", "f"), "Flu"] == pytest.approx(1)
-
-
 def test_3000_people_of_anonypyx_in_1183_rows():
     """Ignoring the count column would lose 1,817 of 3,000 people, and is an error; with count= nobody is lost."""
     table = pd.read_csv(DATA / "anonypyx_adult.csv.gz")

@@ -116,28 +116,6 @@ def test_whole_buckets_are_not_shuffled(tmp_path, monkeypatch):
         same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(HOSPITAL, **ROLES))
 
 
-def test_row_groups_of_whole_buckets_are_put_together(tmp_path, adult, monkeypatch):
-    """A file that is sorted by bucket, whose groups of rows hold whole buckets, is divided where they end."""
-    monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: pytest.fail("no temporary file is needed"))
-    table = adult[adult["Bucket"] <= 1000].sort_values("Bucket", kind="stable")
-    table = table[table.groupby("Bucket").cumcount() < 5]  # those that are left over joined full buckets
-    folder = write_files(table, tmp_path / "people", rows=500)
-    release = mx.Release.from_parquet(folder, **ADULT_ROLES, partitions=5)
-    assert release.describe()["records"].to_list() == [1000] * 5
-    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(table, **ADULT_ROLES))
-
-
-def test_only_what_is_too_large_is_shuffled(tmp_path, adult):
-    """A large file of whole buckets is cut, and a small file beside it is left as it is."""
-    large, small = adult[adult["Bucket"] > 1000], adult[adult["Bucket"] <= 1000]
-    large.to_parquet(tmp_path / "a.parquet")
-    small.to_parquet(tmp_path / "b.parquet")
-    release = mx.Release.from_parquet([tmp_path / "a.parquet", tmp_path / "b.parquet"], **ADULT_ROLES, partitions=5)
-    assert release.describe()["records"].iloc[-1] == len(small)
-    assert release.n_partitions == 5
-    same_release(mx.Release.from_partitions(release), mx.Release.from_buckets(adult, **ADULT_ROLES))
-
-
 def test_temporary_files_go_with_the_release(tmp_path, temporary):
     """They are there as long as the release, or one of its makers, and a copy elsewhere does not remove them."""
     release = mx.Release.from_parquet(write_files(HOSPITAL, tmp_path / "people"), **ROLES, partitions=3)
@@ -204,27 +182,6 @@ def numbered(tmp_path: Path, first: object, second: object, n: int = 1) -> mx.Pa
         wards = [f"{name}{i // 2}" for i in range(len(ages))]
         pd.DataFrame({"Age": ages, "Ward": wards, "Disease": "Flu"}).to_parquet(tmp_path / f"{name}.parquet")
     return mx.Release.from_parquet(tmp_path, qi="Age", sa="Disease", bucket="Ward", partitions=n)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "types"),
-    [
-        ([1, 2, 2, 3], [3, 2, 1, 1], ("int8", "int64")),
-        ([1, 2, 2, 3], [3, 2, 1, 1], ("int64", "float64")),
-        ([1, 2, 2, 3], [3, 2, 1, 1], ("uint16", "Int64")),
-        ([4, 5, 5, 6], [6, 5, 4, 4], ("category", "int64")),
-        (list("xyyz"), list("zyxx"), ("object", "category")),
-        (list("xyyz"), list("zyxx"), ("category", "category")),
-        (["2020", "2021", "2021", "2022"], ["2022", "2021", "2020", "2020"], ("datetime64[s]", "datetime64[ns]")),
-    ],
-)
-def test_types_that_differ(tmp_path, first, second, types):
-    """The same value has the same label in all files, in spite of their types."""
-    first, second = (pd.Series(values).astype(kind) for values, kind in zip((first, second), types, strict=True))
-    for n in (1, 4):
-        release = mx.Release.from_partitions(numbered(tmp_path, first, second, n))
-        assert len(release.quasi_identifiers) == 3
-        assert release.n_q.tolist() == [3, 3, 2]
 
 
 @pytest.mark.parametrize(
@@ -351,15 +308,6 @@ def test_a_cluster_that_is_gone():
             release = mx.Release.from_dask(dd.from_pandas(HOSPITAL, npartitions=2), **ROLES)
         with refused(mx.StatementError):
             mx.Release.from_partitions(release)
-
-
-def test_anatomy_on_workers(request):
-    """Buckets are the same without a client, and with one, whose workers make them."""
-    table, roles = dd.from_pandas(mx.datasets.load_adult().head(6_000), npartitions=3), {"qi": ["age", "sex"]}
-    here = mx.Release.from_partitions(mx.anonymize.anatomy(table, **roles, sa="education", l=5, exempt=2))
-    request.getfixturevalue("client")  # this is the first test that needs it
-    there = mx.Release.from_partitions(mx.anonymize.anatomy(table, **roles, sa="education", l=5, exempt=2))
-    same_release(there, here)
 
 
 def test_workers(client, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import maxent_cvx as mx
-from maxent_cvx import DuplicateLabel, Infeasible, P, StatementError, TableError
+from maxent_cvx import DuplicateLabel, StatementError, TableError
 from maxent_cvx.sources.invariants import (
     BucketInvariants,
     PublishedCounts,
@@ -47,28 +47,6 @@ def test_the_default_says_what_bucket_invariants_do(frame):
     ours, theirs = plain.solve(), mx.MaxEnt(release).solve()
     np.testing.assert_allclose(ours.joint(), theirs.joint(), atol=1e-9)
     assert ours.certificate.holds
-
-
-def test_the_default_with_knowledge(release):
-    """Bounds, certainties, prices, contradictions and names are those of a release."""
-    statements = ["P(Flu | Gender=male) = 0.4", "P(Breast Cancer | Gender=male) = 0"]
-    views, people = (release, Plain(release)), {"Allen": {"Gender": "male", "Degree": "college"}}
-    one, other = (mx.MaxEnt(view).add(*statements) for view in views)
-    np.testing.assert_allclose(one.solve().joint(), other.solve().joint(), atol=1e-8)
-    for probability in (P("HIV", given={"Gender": "male"}), P("Flu", given={"Degree": "college"})):
-        assert one.bounds(probability) == pytest.approx(other.bounds(probability), abs=1e-7)
-        assert np.subtract(*(mx.MaxEnt(view).bounds(probability) for view in views)) == pytest.approx(0, abs=1e-7)
-    pd.testing.assert_frame_equal(one.solve().prices(), other.solve().prices(), atol=1e-7)
-    assert set(one.solve().certain(progress=False).index) <= set(other.solve().certain(progress=False).index)
-    clash = [model.copy().add("P(HIV | Gender=male) >= 0.6").diagnose().index for model in (one, other)]
-    assert set(clash[0]) == set(clash[1])
-    named = [mx.MaxEnt(view, people=people).add("P(Flu | Allen) <= 0.2").solve() for view in views]
-    np.testing.assert_allclose(*(post.people() for post in named), atol=1e-8)
-    # A series is not among them: its releases say more than its counts.
-    for kind in ("release", "table", "generalized"):
-        model = KINDS[kind]()
-        plain = mx.MaxEnt(Plain(model.view)).add(*model.knowledge.values())
-        np.testing.assert_allclose(plain.solve().joint(), model.solve().joint(), atol=1e-7)
 
 
 def test_one_table_has_a_closed_form():
@@ -269,46 +247,6 @@ def test_two_tables_are_independent_given_what_they_share(hospital, shared):
     for options in ({}, {"solver": "CLARABEL", "polish": True}):
         np.testing.assert_allclose(mx.MaxEnt(view).solve(**options).conditional(), expected, atol=1e-6)
     assert mx.MaxEnt(view).solve().certificate.holds
-
-
-class BySite(TwoTables):
-    """How many people have each QI tuple at each site, and how many have each disease at each site."""
-
-    @property
-    def axes(self) -> dict[str, Any]:
-        return {**super().axes, "site": (("Bucket",), pd.Index([1, 2, 3], name="Bucket"))}
-
-    def terms(self) -> dict[str, np.ndarray]:
-        site, q, s = np.indices((3, len(self.quasi_identifiers), len(self.sensitive_values))).reshape(3, -1)
-        return {"q": q, "s": s, "site": site}
-
-
-def test_a_role_of_ones_own(hospital):
-    """P(q, s, b) = n(q, b) n(s, b) / (N n(b)), as in buckets; the role has a name that differs from that of s."""
-    count = hospital.groupby(["Gender", "Degree"]).size().rename("n").reset_index()
-    view = BySite(count, hospital.groupby(["Bucket", "Disease"]).size().rename("n").reset_index())
-    of_site = hospital.groupby(["Gender", "Degree", "Bucket"]).size().unstack(fill_value=0).stack()
-    of_disease = hospital.groupby(["Disease", "Bucket"]).size().unstack(fill_value=0).stack()
-    view.published = {("q",): view.published["q",], ("q", "site"): of_site, ("s", "site"): of_disease}
-    post = mx.MaxEnt(view).solve()
-    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    np.testing.assert_allclose(post.conditional(), mx.MaxEnt(release).solve().conditional(), atol=1e-9)
-    assert post.joint().name == "P(q, s, site)"
-
-
-def test_contradictions_in_a_view_of_ones_own(hospital):
-    """Three statements of which each can be spared; and tables that contradict each other, of which rows are named."""
-    said = [f"P(Lung Cancer | Degree={degree}, Gender=female) = 0" for degree in ("college", "graduate", "junior")]
-    model = mx.MaxEnt(two_tables(hospital)).add(*said, "P(Flu | Degree=college) = 0.4")
-    assert set(model.diagnose().index) == set(said)
-    with refused(Infeasible):
-        model.solve()
-    assert model.relax().model.solve().certificate.holds
-    model = mx.MaxEnt(two_tables(hospital, wrong=1))
-    assert len(model.diagnose())
-    assert all(name.startswith("P(Gender, Disease)") for name in model.diagnose().index)
-    with refused(Infeasible):
-        model.solve()
 
 
 def test_a_view_of_ones_own_beside_everything(hospital, tmp_path):

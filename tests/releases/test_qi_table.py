@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from maxent_cvx import MaxEnt, P, QITable, TableError, UnknownName
+from maxent_cvx import MaxEnt, QITable, TableError, UnknownName
 from support.helpers import refused
 from support.rules import EXAMPLE_1, QI, people_of
 
@@ -20,14 +20,6 @@ def test_section_v_d():
     at = list(rows.index).index(("Doctorate", "Female"))
     assert rows.matrix[[at]].toarray().sum() == 2
     assert rows.low[at] == rows.high[at] == pytest.approx(1 / 3)
-
-
-def test_without_knowledge_anything_is_possible():
-    """Every value is equally likely, and every probability lies between 0 and 1."""
-    model = MaxEnt(people_of(EXAMPLE_1))
-    assert (model.solve().conditional() == 0.5).to_numpy().all()
-    assert model.bounds("P(50K+ | Gender=Female)") == (0, 1)
-    assert model.bounds(P(VALUES)) == (1, 1)
 
 
 def test_a_published_distribution():

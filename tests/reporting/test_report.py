@@ -10,9 +10,8 @@ import pytest
 
 import maxent_cvx as mx
 from maxent_cvx import P
-from maxent_cvx.anonymize.merging import joined
 from maxent_cvx.releases.partitioned import divided
-from maxent_cvx.reporting.data import ReportData, Settings, merge_pairs
+from maxent_cvx.reporting.data import ReportData, Settings
 from maxent_cvx.reporting.tables import SPACE, interval_tables, percent
 from support.reports import read
 from support.series import patients
@@ -130,16 +129,6 @@ def test_merging_buckets_is_tried(page, hospital):
     assert mx.measures.exposed(post, baseline="overall").people == 0
 
 
-def test_the_least_merging_is_advised():
-    """For six buckets of one person each, two of three people are enough, each named by its quasi-identifiers."""
-    table = pd.DataFrame({"age": range(6), "disease": ["flu", "flu", "gout"] * 2, "bucket": range(6)})
-    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="age", sa="disease", bucket="bucket")).solve()
-    text = read(mx.report(post, threshold=0.9).html).text
-    lost = mx.anonymize.merge_buckets(post.view, 0.9, most=3).lost
-    assert f"The release would have {6 - lost} buckets instead of 6" in text
-    assert re.search(r"Merge buckets: age = 0(, age = \d+)? and age = \d+ together;", text)
-
-
 def test_merged_groups_of_two_attributes_are_told_apart():
     """A comma between attributes differs from one between groups, and no more than three of many sets are named."""
     table = pd.DataFrame({"age": range(20), "sex": ["f", "m"] * 10, "disease": list("abcde") * 4})
@@ -194,36 +183,6 @@ def two_attributes():
     return mx.MaxEnt(mx.Release.from_buckets(table, **roles, bucket="bucket")).solve(), table
 
 
-def test_merged_buckets_are_a_release_like_any_other(two_attributes):
-    """The posterior of a release with merged buckets is that of the same table with other buckets."""
-    post, table = two_attributes
-    into = merge_pairs(post.view, range(0, 40, 5))
-    assert (into != np.arange(len(into))).sum() == 8
-    merged, buckets = joined(post.view, into), post.view.buckets
-    other = table.assign(bucket=table["bucket"].map(dict(zip(buckets, buckets[into], strict=True))))
-    expected = mx.Release.from_buckets(other, qi=["a", "b", "c"], sa=["disease", "job"], bucket="bucket")
-    answers = [mx.MaxEnt(release).solve() for release in (merged, expected)]
-    pd.testing.assert_frame_equal(*(answer.conditional() for answer in answers))
-
-
-def test_values_of_one_of_two_attributes_are_judged(two_attributes):
-    """The tables are about the attribute of the sensitive values."""
-    post, table = two_attributes
-    report = mx.report(post, threshold=0.3, sensitive={"disease": [0, 1]}, original=table, records=True, rows=100)
-    page, people = read(report.html), report.exposures[""].people
-    assert people > 0
-    assert len(page.table("Original records of exposed groups")) == people
-    assert {row[3][0] for row in page.table("Exposed groups")} <= {"0", "1"}
-    assert sum(row[-1][1] for row in page.table("Exposed groups")) == people
-
-
-def test_the_baseline_is_given_as_a_table(release):
-    """A report says what would happen if one in ten knew it only for the baseline of the release."""
-    post = mx.MaxEnt(release).add(MEDICINE).solve()
-    shares = pd.Series(0.2, index=release.sensitive_values)
-    assert mx.report(post, baseline=shares, progress=False).exposures[""].people == 1
-
-
 def test_side_by_side(release):
     """The key figures of several answers are in one table, under their names."""
     alone, knows = mx.MaxEnt(release).solve(), mx.MaxEnt(release).add(MEDICINE).solve()
@@ -238,15 +197,6 @@ def test_side_by_side(release):
     assert names[:4] == ["alone", "medicine", "alone", "medicine"]
     assert {name: exposure.people for name, exposure in report.exposures.items()} == {"alone": 0, "medicine": 1}
     assert list(mx.report([alone, knows]).exposures) == ["Variant 1", "Variant 2"]
-
-
-def test_long_tables_are_cut_and_say_so(post):
-    """A table with more rows than are shown says how many there are."""
-    page = read(mx.report(post, rows=2).html)
-    bounds = post.model.bounds(progress=False)
-    n = (bounds["high"] - bounds["low"] > 1e-6).sum()
-    assert len(page.table("Estimates and their intervals")) == 2
-    assert f"2 of {n} rows, the largest estimates first." in page.text
 
 
 def test_long_labels_are_shortened_in_tables(hospital):
@@ -268,17 +218,6 @@ def test_no_original_record_unless_requested(post, hospital):
     assert "Original records of exposed" not in report.html
     (row,) = read(mx.report(post, original=named, records=True).html).table("Original records of exposed groups")
     assert [text for text, _ in row] == ["6", "female", "junior", "Breast Cancer", "Breast Cancer", "yes"]
-
-
-def test_exact_records_of_exposed_cells():
-    """The original records of an exposed cell are shown whether they are generalised or exact."""
-    exact = pd.DataFrame({"age": [20, 25, 30, 31], "s": list("xxxy")})
-    cells = exact.assign(age=["20-29", "20-29", "30-39", "30-39"])
-    post = mx.MaxEnt(mx.Release.from_generalized(cells, qi="age", sa="s")).solve()
-    for table in (exact, cells):
-        html = mx.report(post, original=table, records=True, progress=False).html
-        rows = read(html).table("Original records of exposed groups")
-        assert [[text for text, _ in row] for row in rows] == [[row, "20-29", "x", "x", "yes"] for row in "01"]
 
 
 def test_risk_and_utility(post, hospital):
@@ -340,14 +279,6 @@ def test_a_release_in_partitions(release):
     assert "this release is in partitions" in page.text
     assert "1 of 10 people is exposed" in page.text
     assert [row[0][0] for row in page.table("Prices of the statements")] == [MEDICINE]
-
-
-def test_a_table_of_quasi_identifiers(hospital):
-    """If the overall distribution is not published, there is no baseline, and the page says so."""
-    view = mx.QITable(hospital, qi=["Gender", "Degree"], sa="Disease", sa_values=["Flu", "HIV"])
-    page = read(mx.report(mx.MaxEnt(view).add(P("Flu", given={"Gender": "male"}) == 0.9).solve()).html)
-    assert "6 of 10 people are exposed" in page.text
-    assert "How many people have each value is not published" in page.text
 
 
 def test_a_series_and_a_population():

@@ -170,9 +170,3 @@ def test_wrong_tables():
     ]:
         with pytest.raises(TableError):
             sdc.RangeQueries(4).publish(wrong, "Salary")
-
-
-def test_a_confidential_attribute_called_block():
-    """The model has a column of its own for blocks."""
-    answers = sdc.RangeQueries(4).publish(people().rename(columns={"Salary": "block"}), "block")
-    np.testing.assert_allclose(answers.model.solve().conditional(), answers.maxent, atol=1e-6)

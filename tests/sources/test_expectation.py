@@ -11,24 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import BadProbability, E, P, StatementError, UnknownName
+from maxent_cvx import E, P, StatementError, UnknownName
 from maxent_cvx.releases.base import OUTSIDE
 from support.helpers import refused
 from support.strategies import publish, tables_and_assignments
-
-WEEKS = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer": 30}
-
-
-def test_numbers_that_values_stand_for(release):
-    """Names stand for numbers that `values` has; a value that is not a possible mean of them is refused at once."""
-    mean = E("Disease", given={"Gender": "male"}, values=pd.Series(WEEKS))
-    post = mx.MaxEnt(release).add(mean >= 20).solve()
-    of_men = post.space.conditional("Disease", given="Gender").xs("male", level="Gender").value(post)
-    assert (of_men * pd.Series(WEEKS)).sum() == pytest.approx(20)
-    assert mean.attainable() == (1, 50)
-    with refused(BadProbability):
-        _ = mean == 60
-    assert (mean - E("Disease", values=WEEKS)).attainable() == (-49, 49)
 
 
 @given(tables_and_assignments(palettes=("whole", "real")), st.sampled_from([None, "A"]))
@@ -61,28 +47,6 @@ def test_differences_of_class_means():
     elder = ill - healthy >= 20
     assert mx.MaxEnt(view).add(elder).solve().prob(ill) == pytest.approx(60)
     assert elder.label == "E(age | ill=yes) - E(age | ill=no) >= 20"
-
-
-@pytest.mark.parametrize("relation", ["==", "<=", ">=", "about", "minus"])
-def test_how_many_are_ill_is_not_known(relation):
-    """A mean among people of unknown number is E[(age - value) 1]: its rows hold in exactly the worlds with that mean."""
-    view = mx.QITable(pd.DataFrame(AGES), qi="age", sa="ill", sa_values=["no", "yes"])
-    mean, space = E("age", given={"ill": "yes"}), mx.MaxEnt(view).space
-    for value in (30, 41.7):
-        said, low, high = {
-            "==": (mean == value, value, value),
-            "<=": (mean <= value, -np.inf, value),
-            ">=": (mean >= value, value, np.inf),
-            "about": (mean.about(value, eps=10), value - 10, value + 10),
-            "minus": (-2 * mean >= -2 * value, -np.inf, value),
-        }[relation]
-        rows = list(said.rows(space))
-        for ill in list(itertools.product([0, 1], repeat=4))[1:]:
-            truth = pd.DataFrame(AGES).assign(ill=np.where(ill, "yes", "no"))
-            holds = max(one.residual(space.count(truth) / 4).max() for one in rows) < 1e-12
-            assert holds == (low - 1e-9 <= np.average(AGES["age"], weights=ill) <= high + 1e-9)
-        by_age = mx.MaxEnt(view).add(said, P("yes") >= 0.3).solve().conditional()["yes"]
-        assert low - 1e-6 <= np.average(by_age.index, weights=by_age) <= high + 1e-6
 
 
 def test_rows_of_a_mean_of_unknown_people_have_their_own_text():

@@ -214,18 +214,6 @@ def test_quantiles_of_an_unknown_number(method):
                 np.testing.assert_array_equal(holds, true)
 
 
-@given(st.lists(st.sampled_from([1.5, 2.0, 3.25, 7.0]), min_size=1, max_size=9), st.data())
-def test_rounded_quantiles(incomes, data):
-    """A rounded quantile is true of whatever is rounded to it."""
-    q, method = data.draw(st.sampled_from([0, 0.1, 0.3, 0.5, 1])), data.draw(st.sampled_from(METHODS))
-    places, n = data.draw(st.sampled_from([0, 1, 2])), len(incomes)
-    space = mx.Space.of(view_of(n, (1.5, 2.0, 3.25, 7.0)))
-    value = round(float(np.quantile(incomes, q, method=method)), places)
-    p = space.count(earners(n).assign(income=incomes)) / n
-    (rows,) = PublishedQuantile(value, q, method=method, decimals=places).rows(space)
-    assert rows.residual(p).max() < 1e-12
-
-
 def test_exact_over_whole_assignments():
     """The mean of two middle values is exact over whole assignments: brute force over all worlds."""
     worlds = worlds_of(4, SALARIES)
@@ -242,18 +230,6 @@ def test_exact_over_whole_assignments():
     assert none.bounds(P(70)) == pytest.approx((0.25, 0.25), abs=1e-6)  # 20, 20, 30, 70, whose median is 25
     with refused(mx.Infeasible):
         none.bounds(P(20), integer=True)
-
-
-def test_several_quantiles_are_those_one_by_one():
-    """A list of quantiles gives the rows of each."""
-    view = view_of(10)
-    together = mx.MaxEnt(view).add(PublishedQuantile([20, 30], q=[0.25, 0.75], method="lower", of="income"))
-    apart = mx.MaxEnt(view)
-    for value, q in ((20, 0.25), (30, 0.75)):
-        apart.add(PublishedQuantile(value, q=q, method="lower", of="income"))
-    np.testing.assert_allclose(together.solve().counts, apart.solve().counts, atol=1e-9)
-    for integer in (False, True):
-        np.testing.assert_allclose(together.bounds(P(20), integer=integer), apart.bounds(P(20), integer=integer))
 
 
 # Whole numbers, and arguments.

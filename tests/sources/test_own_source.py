@@ -103,11 +103,3 @@ def test_rows_of_several_blocks(release):
 
     names = MaxEnt(release).add(Two(1)).solve().prices().index
     assert {"Two(1), P(Disease): Flu", "Two(1), P(Flu | Gender=male) <= 0.9"} <= set(names)
-
-
-def test_contract(release, hospital):
-    """A source keeps the contract of sources on data of which it is true, and fails where it is false."""
-    space = MaxEnt(release).space
-    mx.testing.check_source(AtLeast("Flu", 0.5), space, truth=hospital)
-    with pytest.raises(AssertionError):
-        mx.testing.check_source(AtMost(0.4), space, truth=hospital)

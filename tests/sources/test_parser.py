@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import Count, E, P, RepeatedStatement, StatementError
+from maxent_cvx import Count, E, P, StatementError
 from maxent_cvx.sources.parser import LINES, LOOKS_LIKE, read_knowledge, read_statement, without_comments
 from maxent_cvx.terms.axes import mark_tuples
 from support.helpers import refused
@@ -266,17 +266,6 @@ def test_lines_run(line):
         assert np.allclose(said.sum(axis=1), 1)
     else:
         assert mx.MaxEnt(view, people=people).add(said).solve().certificate.holds
-
-
-def test_model_takes_text(release):
-    """Text is the statement it stands for; adding both is adding one."""
-    model = mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.3", "P(HIV) <= 2 P(Flu | Gender=female)")
-    assert list(model.knowledge) == ["P(Flu | Gender=male) = 0.3", "P(HIV) <= 2 P(Flu | Gender=female)"]
-    with pytest.warns(RepeatedStatement):
-        model.add(FLU == 0.3)
-    assert model.solve().prob(FLU) == pytest.approx(0.3, abs=1e-9)
-    with refused(mx.UnknownName):
-        model.add("P(Fluu) = 0.3")
 
 
 def test_knowledge_files(tmp_path, release):

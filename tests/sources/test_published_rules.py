@@ -142,25 +142,6 @@ def test_theorem_2():
     assert source.counts.ar + source.counts.nar == 2 * (3**3 - 1)
 
 
-@given(seed=seeds, s=st.sampled_from(SHARES), c=st.sampled_from(SHARES), decimals=st.integers(1, 3))
-def test_more_is_published_and_more_is_known(seed: int, s: str, c: str, decimals: int):
-    """Thresholds, rounded scores, exact scores; without and with non-rules: entropy never rises, truth stays."""
-    frame, rules, table = random_rules(seed, s, c)
-    told = [
-        {"non_rules": False},
-        {},
-        {"scores": ["confidence", "support"], "decimals": decimals},
-        {"scores": "confidence"},
-    ]
-    entropy = []
-    for options in told:
-        shown = rules.rounded(decimals) if "decimals" in options else rules
-        model = MaxEnt(table).add(PublishedRules(shown, **options))
-        assert (model.form.residual(model.space.count(frame)) < 1e-9).all()
-        entropy.append(model.solve().entropy)
-    assert (np.diff(entropy) < 1e-6).all()
-
-
 @pytest.mark.parametrize("seed", [80, 158])
 def test_hundreds_of_exact_scores(seed: int):
     """Exact scores are integers that imply each other: P is certified, and 0 only where a linear program allows no more."""

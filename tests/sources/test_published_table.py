@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,9 +45,6 @@ def test_intervals_of_cells():
         assert sides(table_of(("male", "Flu", printed), **options)) == [tuple(ends)]
 
 
-# -- rows ----------------------------------------------------------------------------------------
-
-
 def test_rows_are_exact_numbers_of_people(release, hospital):
     """Every coefficient of the system that is solved is 1, and every side the integer that was printed."""
     table = table_of(("male", "Flu", 3), ("male", "*", 6), ("*", "*", 10), ("*", "HIV", "<5"), ("female", "Flu", "*"))
@@ -63,23 +59,7 @@ def test_rows_are_exact_numbers_of_people(release, hospital):
     assert (table.matrix(model.space) @ model.space.count(hospital)).tolist()[:3] == [n_ill_men, 6, 10]
 
 
-@pytest.mark.parametrize(
-    ("cells", "name", "move"),
-    [
-        ([("male", "*", 7)], "male, *", 1),
-        ([("male", "Flu", 5), ("*", "HIV", 2)], "male, Flu", 2),  # three have it, all of them men
-        ([("*", "*", 11)], "*, *", 1),
-        ([("female", "Flu", 0), ("male", "Flu", 2)], None, 1),
-    ],
-)
-def test_contradictions_name_the_cell(release, cells, name, move):
-    """Cells that the buckets exclude are an error; the diagnosis has the cell and its distance in people."""
-    model = MaxEnt(release).add(table_of(*cells))
-    with refused(mx.Infeasible):
-        model.solve()
-    result = model.diagnose()
-    assert result["move"].iloc[0] == pytest.approx(move)
-    assert name is None or result.index.to_list() == [f"published table by Gender, Disease: {name}"]
+# -- rows ----------------------------------------------------------------------------------------
 
 
 def test_views_of_every_kind(hospital, release):
@@ -108,21 +88,6 @@ def test_views_of_every_kind(hospital, release):
 
 
 # -- the view of a table -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", ["datetime64[s]", "category", "timestamp[ns][pyarrow]", object])
-def test_dates_in_another_type_of_column(dtype):
-    """Published counts by date, and noisy ones, are about the dates of the view, whatever the type of its column."""
-    days = pd.to_datetime(["2024-01-31", "2024-02-29", "2024-01-31"])
-    people = pd.DataFrame({"Born": pd.Series(days).astype(dtype), "Disease": ["Flu", "HIV", "HIV"]})
-    view = mx.QITable(people, qi="Born", sa="Disease", sa_values=["Flu", "HIV"])
-    space = mx.Space.of(view)
-    counts = people.groupby([days.rename("Born"), "Disease"]).size()
-    table = mx.PublishedTable(counts.rename("n").reset_index())
-    noisy = mx.NoisyMarginal(counts, scipy.stats.randint(0, 1), confidence=1)
-    for rows in (*table.rows(space), *noisy.rows(space)):
-        assert len(rows) == 3
-        assert rows.residual(space.count(people) / 3).max() < 1e-9
 
 
 def test_nothing_but_a_table(hospital):

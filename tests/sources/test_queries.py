@@ -112,9 +112,6 @@ def test_of_a_population_those_in_the_release():
         model.copy().add(AnsweredQueries([{}], [50], of="mean")).solve()
 
 
-# Noisy marginals.
-
-
 def test_noisy_marginals_are_sound(staff, published):
     """With the stated confidence the truth satisfies all rows: of 100 noisy tables, at least 95 % minus chance."""
     space = MaxEnt(published).space
@@ -124,6 +121,9 @@ def test_noisy_marginals_are_sound(staff, published):
         for rows in NoisyMarginal(noisy, laplace(scale=2), confidence=0.95).rows(space):
             good += bool((rows.residual(truth) <= 1e-12).all())
     assert good >= 100 * 0.95 - 3 * np.sqrt(100 * 0.95 * 0.05)
+
+
+# Noisy marginals.
 
 
 def test_cells_that_nobody_is_in(published):
@@ -286,16 +286,3 @@ def test_wrong_responses(change, error):
         MaxEnt(answers_of(survey(50, 0))).add(
             RandomizedResponse(**{"transition": HALF_HONEST, "reported": "Answer"} | change)
         )
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_means_of_groups_and_of_everybody(seed: int) -> None:
-    """The mean of all is implied by those of women and men, so that three true means say the same as two."""
-    rng = np.random.default_rng(seed)
-    people = pd.DataFrame({"sex": rng.choice(["f", "m"], 31), "pay": rng.integers(1, 9, 31)})
-    view = mx.QITable(people, qi="sex", sa="pay", sa_values=range(1, 9))
-    mean = people.groupby("sex")["pay"].mean()
-    groups, answers = [{"sex": "f"}, {"sex": "m"}, {}], [*mean[["f", "m"]], people["pay"].mean()]
-    two, three = (mx.MaxEnt(view).add(mx.AnsweredQueries(groups[:n], answers[:n], of="mean")).solve() for n in (2, 3))
-    assert three.conditional().to_numpy() == pytest.approx(two.conditional().to_numpy(), abs=1e-6)
-    assert three.prob(mx.E("pay")) == pytest.approx(answers[2])

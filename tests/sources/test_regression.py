@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-import subprocess
-import sys
 import warnings
-from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -103,39 +99,6 @@ def test_logistic_fits_are_feasible(people, places):
         dict(zip(["intercept", "age", "sex=M"], b, strict=True)), {"low": 1}, "logistic", decimals=places
     )
     assert violations(said, frame[["age", "sex"]], frame[["y"]].to_numpy().T)[0] < 1e-9
-
-
-def test_logistic_by_hand():
-    """With an indicator, each group has its own share: 1 of 4 women and 2 of 3 men are logits -log 3 and log 2."""
-    people = pd.DataFrame({"sex": list("FFFFMMM"), "age": [1, 2, 3, 4, 5, 6, 7]})
-    told = {"intercept": -math.log(3), "sex=M": math.log(2) + math.log(3)}
-    post = mx.MaxEnt(view_of(people)).add(PublishedRegression(told, {"low": 1}, "logistic")).solve()
-    assert post.prob("low", given={"sex": "F"}) == pytest.approx(1 / 4, abs=1e-7)
-    assert post.prob("low", given={"sex": "M"}) == pytest.approx(2 / 3, abs=1e-7)
-    rounded = {name: round(value, 1) for name, value in told.items()}
-    model = mx.MaxEnt(view_of(people)).add(PublishedRegression(rounded, {"low": 1}, "logistic", decimals=1))
-    # 4 / (1 + exp(1.1)) is between 0.96 and 1.04 at the ends, of whole people 1
-    assert model.bounds(P("low", given={"sex": "F"}), integer=True) == pytest.approx((1 / 4, 1 / 4))
-    assert model.bounds(P("low", given={"sex": "M"}), integer=True) == pytest.approx((2 / 3, 2 / 3))
-    near = next(PublishedRegression(rounded, {"low": 1}, "logistic", decimals=1).rows(model.space))
-    low, high = mx.MaxEnt(model.space.view).add(near).bounds(P("low", given={"sex": "F"}))
-    assert (low, high) == pytest.approx([1 / (1 + math.exp(1.1 + s * 0.05)) for s in (1, -1)], abs=2e-3)
-
-
-def test_a_fit_that_the_release_implies_changes_nothing():
-    """The intercept's equation follows from the published shares, and the others from buckets."""
-    rng = np.random.default_rng(2)
-    people = pd.DataFrame({"age": rng.integers(18, 70, 90), "income": rng.choice(["low", "mid", "high"], 90)})
-    release = mx.Release.from_buckets(people.assign(b=people["age"]), qi="age", sa="income", bucket="b")
-    of = {"low": 0.1, "mid": 0.7, "high": 1 / 3}
-    b = np.linalg.lstsq(np.column_stack([np.ones(90), people["age"]]), people["income"].map(of).to_numpy(), rcond=None)[
-        0
-    ]
-    without, right, wrong = mx.MaxEnt(release), mx.MaxEnt(release), mx.MaxEnt(release)
-    right.add(PublishedRegression({"intercept": b[0], "age": b[1]}, of))
-    pd.testing.assert_frame_equal(without.solve().conditional(), right.solve().conditional())
-    with pytest.raises(mx.Infeasible):
-        wrong.add(PublishedRegression({"intercept": b[0] + 1e-4, "age": b[1]}, of)).solve()
 
 
 # Fits of statsmodels and scikit-learn.
@@ -393,15 +356,6 @@ def test_a_fit_of_other_people():
     mislabelled = sm.OLS(table["ill"], columns(table).rename(columns={"sex_M": "sex_F"})).fit()
     with refused(StatementError):
         model.add(PublishedRegression(mislabelled))
-
-
-def test_no_package_is_needed():
-    """An object like results is read without statsmodels; importing this package does not import other packages."""
-    OLS = type("OLS", (), {"exog_names": ["const", "age"], "endog_names": "income"})
-    result = SimpleNamespace(model=OLS(), params=[20.0, -0.05], nobs=70.0)
-    assert PublishedRegression(result).label == "linear regression of income on intercept, age"
-    code = "import sys, maxent_cvx as mx; mx.PublishedRegression; print({'statsmodels', 'sklearn'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
 TABLE = records(11)

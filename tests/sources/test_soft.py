@@ -61,20 +61,6 @@ def test_forms_of_soft_statements(published):
         assert sorted(post.penalties) == pytest.approx(sorted(posts[0].penalties), abs=1e-9)
 
 
-def test_a_source_is_softened_row_by_row(model):
-    """Rows keep their names in prices and penalties; inequalities have a penalty on their wrong side only."""
-
-    def own(space):
-        return space.conditional("Disease", given="Gender")["Flu"] <= 0.25
-
-    post = model.add(mx.soft(own, weight=2), label="own").solve()
-    assert list(post.penalties.index) == ["own: female", "own: male"]
-    assert set(post.prices().index) == set(post.penalties.index)
-    share = [post.prob("Flu", given=group) for group in (FEMALE, MALE)]
-    assert post.penalties.tolist() == pytest.approx([2 * max(p - 0.25, 0) for p in share], abs=1e-9)
-    assert (post.prices()["side"] == "~").all()
-
-
 def test_cvxpy_constraints(model):
     """Affine ones are rows, with names of their own; others have no cost per row, and are refused."""
     model.add(mx.soft(lambda space: [space.prob("Flu", MALE) >= 0.45, space.prob("HIV", MALE) == 0.1], weight=3))
@@ -104,16 +90,6 @@ def test_a_prior(published):
     ):
         cost = (other.prob(FLU) - 0.1) ** 2 / 0.02
         assert -10 * other.relative_entropy - cost < post.objective
-
-
-def test_two_measurements(published):
-    """A repeated measurement is stored once under its own text; under another label it is a second measurement."""
-    flu = FLU.softly(0.45, sd=0.1)
-    with pytest.warns(mx.RepeatedStatement):
-        assert len(MaxEnt(published).add(flu).add(flu).knowledge) == 1
-    twice = MaxEnt(published).add(flu).add(flu, label="again").solve()
-    better = MaxEnt(published).add(FLU.softly(0.45, sd=0.1 / np.sqrt(2))).solve()
-    np.testing.assert_allclose(twice.conditional(), better.conditional(), atol=1e-9)
 
 
 def test_what_depends_on_the_hard_rows_alone(published):
@@ -258,17 +234,3 @@ def test_costs_of_any_size(kind: str, value: float, published):
             np.testing.assert_allclose(post.conditional(), plain.conditional(), atol=1e-3)
         elif abs(exponent) >= 4:
             assert post.prob(FLU) == pytest.approx(min(value, 0.5), abs=1e-3)
-
-
-def test_every_row_of_a_quantile_has_its_own_name():
-    """A quantile between two neighbours has two conditions on one count, which penalties and prices tell apart."""
-    view = mx.QITable(pd.DataFrame({"age": [25, 41, 47, 50]}), qi="age", sa="income", sa_values=[20, 30, 40])
-    for quantile in (mx.PublishedQuantile(30, q=0.3), mx.PublishedQuantile(30, q=0.5, given={"income": [30, 40]})):
-        post = MaxEnt(view).add(mx.soft(quantile, weight=1)).solve()
-        assert len(post.penalties) > 2
-        assert post.penalties.index.is_unique
-        assert post.prices().index.is_unique
-    assert (
-        "0.3-quantile is 30, softly: at least 2 numbers <= 30"
-        in MaxEnt(view).add(mx.soft(mx.PublishedQuantile(30, q=0.3), weight=1)).solve().penalties
-    )

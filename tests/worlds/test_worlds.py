@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -47,12 +46,6 @@ def check_conflict(error: Infeasible, truths: dict[str, Truth], has_worlds) -> N
     assert not has_worlds(conflict)
     for truth in conflict:
         assert has_worlds([other for other in conflict if other is not truth])
-
-
-def test_what_a_prior_excludes():
-    """B can have x only, which leaves y to the people in the sentence."""
-    group = pd.DataFrame({"x": [0.5, 1, 0.3], "y": [0.5, 0, 0.7]}, index=list("ABC"))
-    assert mx.worlds.posterior(group, ["x", "y", "y"], knowledge=["A=x -> C=y"])["x"].tolist() == [0, 1, 0]
 
 
 def check_group(seed: int, n_sentences: int) -> bool:
@@ -126,18 +119,6 @@ def test_nothing_underflows(small):
     expected = mx.worlds.posterior(pd.DataFrame(f), values)
     np.testing.assert_allclose(mx.worlds.posterior(pd.DataFrame(f * small), values), expected, rtol=1e-9)
     np.testing.assert_allclose(expected.sum(axis=1), 1.0, rtol=1e-11)
-
-
-def test_labels_and_order():
-    """The answer has the labels of the group; the order of values means nothing; a value that does not occur has 0."""
-    rng = np.random.default_rng(3)
-    group = pd.DataFrame(rng.random((4, 5)), index=list("abcd"), columns=list("vwxyz"))
-    expected = mx.worlds.posterior(group, list("vvwx"))
-    assert expected.index.equals(group.index)
-    assert expected.columns.equals(group.columns)
-    assert (expected[["y", "z"]] == 0).all(axis=None)
-    for order in itertools.permutations("vvwx"):
-        pd.testing.assert_frame_equal(mx.worlds.posterior(group, order), expected)
 
 
 # -- ties --------------------------------------------------------------------------------------------------------------
@@ -375,12 +356,6 @@ def test_wrong_groups(error, change):
     arguments: dict[str, Any] = {"group": GROUP, "values": ["HIV", "Flu", "Flu"], **change}
     with pytest.raises(error):
         mx.worlds.posterior(**arguments)
-
-
-def test_no_tuples():
-    """A group without people is refused in words of its own."""
-    with pytest.raises(mx.TableError, match="at least one"):
-        mx.worlds.posterior(GROUP.iloc[:0], [])
 
 
 def test_wrong_joint():
