@@ -24,8 +24,9 @@ from .sparse import absolute, entry_rows, least_by_row, most_by_row, with_data
 WIDEST_BLOCK = 64
 #: Rounds of bound propagation; stopping early is safe, since the bounds are merely wider.
 PROPAGATION_ROUNDS = 30
-#: Records, or share of a term's upper bound: the least change of a bound, since rows can magnify rounding errors.
-LEAST_MOVE = 1e-7
+#: Records, or share of a term's upper bound: the least change of a bound, since rows can magnify rounding errors; smaller
+#: changes count if they leave at most one in RANGE of the range, which happens if a row has coefficients of 1 and 1e-8.
+LEAST_MOVE, RANGE = 1e-7, 1000
 #: Units, see :class:`Bounds`: more than any activity has; and a slack that implies no bound.
 BEYOND, NO_BOUND = 2.0**61, 2**62
 #: A row whose largest coefficient over the remaining terms is at least this is not rescaled.
@@ -139,8 +140,9 @@ class Propagation:
         by_class = self._least_of_class(to_high[n:], to_low[n:])
         new_upper = lower + np.minimum(rise, by_class[0][of_term])
         new_lower = upper - np.minimum(fall, by_class[1][of_term])
-        new_upper = np.where(upper - new_upper > self._least_move, new_upper, upper)
-        new_lower = np.where(new_lower - lower > self._least_move, new_lower, lower)
+        least_move = np.minimum(self._least_move, upper - lower - (upper - lower) // RANGE)
+        new_upper = np.where(upper - new_upper > least_move, new_upper, upper)
+        new_lower = np.where(new_lower - lower > least_move, new_lower, lower)
         # Bounds that cross contradict each other: by the rounding of typed numbers, or so that the next round finds it.
         new_lower = np.minimum(new_lower, new_upper)
         return Bounds(new_lower, new_upper, unit, bool((new_lower != lower).any() or (new_upper != upper).any()))
