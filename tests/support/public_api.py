@@ -9,6 +9,7 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any
 
 import maxent_cvx as mx
@@ -33,7 +34,8 @@ def described(value: Any, name: str) -> Iterator[str]:
     if not inspect.isclass(value):
         yield name + (_signature(value) if callable(value) else "")
         return
-    yield name + ("" if issubclass(value, Exception) else _signature(value))
+    # The parameters of an enumeration depend on the version of Python.
+    yield name + ("" if issubclass(value, Exception | Enum) else _signature(value))
     fields = {field.name for field in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else set()
     for attribute in sorted({*dir(value), *fields}):
         member = inspect.getattr_static(value, attribute, None)
