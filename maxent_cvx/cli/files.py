@@ -236,10 +236,10 @@ def read_texts(path: str) -> tuple[pd.DataFrame, str]:
 
 def _are_codes(texts: pd.Series) -> bool:
     """Return whether digits are codes: 01234 is not 1234, and integers beside missing cells that floats do not represent."""
-    if texts.str.fullmatch(r"\s*0[0-9]+\s*").any():
+    if texts.str.fullmatch(r"\s*0[0-9]+\s*", na=False).any():
         return True
-    are_long = texts.str.contains(LONG_INTEGER)
-    return bool(are_long.any()) and not texts.str.fullmatch(r"\s*[+-]?[0-9]+\s*").all()
+    are_long = texts.str.contains(LONG_INTEGER, na=False)
+    return bool(are_long.any()) and not texts.str.fullmatch(r"\s*[+-]?[0-9]+\s*", na=False).all()
 
 
 def _missing_words(table: pd.DataFrame) -> dict[str, dict[str, int]]:
