@@ -12,13 +12,11 @@ Like :mod:`.solver`, this module depends on internals of CVXPY: the compiled, pa
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
-from cvxpy.reductions.reduction import Reduction
 from cvxpy.reductions.solvers.solving_chain import SolvingChain
 from scipy.sparse.linalg import splu
 
@@ -332,8 +330,8 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     Raises
     ------
     SolverError
-        If CVXPY is older than 1.9, or if the problem is not DPP, is refused, has no optimal solution, or has one that
-        is not differentiable; also CVXPY's ``SolverError``.
+        If the problem is not DPP, is refused, has no optimal solution, or has one that is not differentiable; also
+        CVXPY's ``SolverError``.
 
     Examples
     --------
@@ -347,8 +345,6 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     """
     if not isinstance(problem, cp.Problem):
         raise Refused(f"problem must be a cvxpy.Problem, got {problem!r}")
-    if len(inspect.signature(Reduction.var_forward).parameters) != 2:
-        raise Refused(f"derivatives require CVXPY 1.9 or later, but this is {cp.__version__}; upgrade it")
     if not problem.is_dpp():
         raise Refused("the problem is not DPP, so that its data are not linear in its parameters")
     solver = DualNewton()

@@ -456,7 +456,7 @@ def test_what_a_constraint_leaves_nearby(cost: str, seed: int, size: float):
         assert 2 * (limit - spent.min()) <= slack + 1e-12
         assert (spent.max() - limit) / 3 <= violation + 1e-12
         here = 2 * max(limit - spent[0], 0), max(spent[0] - limit, 0) / 3
-        assert allowance.left(x, 0 * moves, met, is_movable=False) == pytest.approx(here, abs=1e-11)
+        assert allowance.left(x, 0 * moves, met, is_movable=False) == pytest.approx(here, rel=1e-10, abs=1e-11)
 
 
 @examples(40)
