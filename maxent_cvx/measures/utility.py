@@ -381,9 +381,9 @@ def risk_utility(
         re-identification risk
             From :func:`reidentification`; not for a series of releases.
         utility
-            For a :class:`Release`, not of a population, and its original records: the relative error of random counting
-            queries (:func:`query_error`) and the distance of marginals (:func:`marginal_distance`), for users who know
-            only the release.
+            For a :class:`maxent_cvx.Release`, not of a population, and its original records: the relative error of
+            random counting queries (:func:`query_error`) and the distance of marginals (:func:`marginal_distance`), for
+            users who know only the release.
 
     Raises
     ------
