@@ -552,11 +552,13 @@ def found_near(
     restriction: Restriction,
     multipliers: np.ndarray,
     over: OverPartitions,
+    watched: np.ndarray | None = None,
     also_active: np.ndarray | None = None,
 ) -> Found:
     """Bound the distance from x', where rows hold up to their last places, to a point x'' where they hold exactly.
 
-    `blocks` are handles of Block, and arrays have one number for each row shared by the blocks.
+    `blocks` are handles of Block, and arrays have one number for each row shared by the blocks. Inactive inequalities that
+    x'' may violate by a first bound are `watched`, with a sharper bound; if that is not sufficient, they are active, too.
     """
     form, sums = restriction.form, over.total(sums_of_rows, blocks)
     m, value, involved = np.where(restriction.is_soft, 0.0, multipliers), sums["value"], sums["open"] > 0
@@ -566,24 +568,31 @@ def found_near(
     side_error = rounding + sums["widths"]
     at_low, at_high = active_sides(form, value, m, side_error, also_active)
     # Correct the active rows: from x' to x''.
+    is_watched = np.zeros(len(m), dtype=bool) if watched is None else watched & ~(at_low | at_high)
     side, corrected = np.where(at_low, form.low, form.high), involved & (at_low | at_high)
+    side = np.where(is_watched, value, side)
     inward = np.where(form.is_equation, 0.0, np.where(at_low, 1.0, -1.0))
     equations = np.flatnonzero((corrected & form.is_equation)[form.n_published :]) + form.n_published
     repeated, contradiction = repeated_rows(blocks, equations, side, rounding + sums["widths"], over)
-    local = over.map(LocalRows, blocks, common=(corrected & ~repeated, side, rounding, 1 / max(len(blocks), 1)))
-    used, correction = correct(local, side, rounding, inward, restriction.of_row, over)
+    local = over.map(
+        LocalRows, blocks, common=(corrected & ~repeated | is_watched, side, rounding, 1 / max(len(blocks), 1))
+    )
+    used, correction = correct(local, side, rounding, inward, is_watched, restriction.of_row, over)
     distance = np.zeros(len(m))
     distance[correction.rows] = correction.distance
     is_proved = np.isfinite(correction.length)
     moved = over.map(LocalRows.moved, used, common=(np.where(is_proved, correction.length, 0.0),))
-    change = over.total(change_of_rows, blocks, moved) * (1 + EPS * (sums["entries"] + 4)) + side_error + roundoff
+    change = over.total(change_of_rows, blocks, moved) * (1 + EPS * (sums["entries"] + 4))
+    change = np.where(is_watched, np.minimum(change, distance), change) + side_error + roundoff
     # Check the inactive rows at x''.
     above, below = value - form.low, form.high - value
     with np.errstate(invalid="ignore"):
-        # Inactive inequalities that x'' may violate: nothing is proved unless they are treated as active.
+        # Inactive inequalities that x'' may violate: nothing is proved unless they are watched, or treated as active.
         unproved = involved & ~(at_low | at_high) & ~((above >= change) & (below >= change))
-        if also_active is None and unproved.any():
+        if unproved.any() and watched is None:
             return found_near(blocks, restriction, multipliers, over, unproved)
+        if unproved.any() and also_active is None:
+            return found_near(blocks, restriction, multipliers, over, watched & ~unproved, unproved)
         # Inequalities that x'' satisfies strictly must not violate their other side.
         unproved |= corrected & ~form.is_equation & (form.high - form.low < distance)
         # Rows whose terms are all fixed hold, or are moved to where they do.

@@ -452,6 +452,7 @@ class Correction(NamedTuple):
     length: np.ndarray  # bound on \|y\| in the component of the row; infinite if nothing is proved
     # A bound on the distance of the row's value from its side at that point, in records: 0 for independent equations,
     # and the rounding error for rows implied by equations alone, whose multipliers can be moved to these equations.
+    # For watched rows, a bound on the change of their value.
     distance: np.ndarray
     backward: float  # largest relative change of a side, for rows whose value others determine
 
@@ -461,21 +462,22 @@ def correct(
     side: np.ndarray,
     side_error: np.ndarray,
     inward: np.ndarray,
+    watched: np.ndarray,
     component: np.ndarray,
     over: OverPartitions,
 ) -> tuple[Sequence[Any], Correction]:
     """Bound the correction of all rows of knowledge, and decide which of them are implied by others.
 
     `local` are handles of LocalRows, which are returned as they were used; all arrays have one number per row shared by
-    the partitions.
+    the partitions. Rows that are `watched` are not corrected; the change of their value, which is their `side`, is bounded.
     """
     sums = over.reduce(CorrectionSums.added, over.map(LocalRows.sums, local))
     rows, not_implied = sums.rows, partial(_not_implied, local, over, sums.is_known)
     correction, seems_implied = _correction(
-        sums, side[rows], side_error[rows], inward[rows], component[rows], not_implied
+        sums, side[rows], side_error[rows], inward[rows], watched[rows], component[rows], not_implied
     )
     if seems_implied:  # by the sampled cycles, but not by all
-        return correct(over.map(LocalRows.with_all_cycles, local), side, side_error, inward, component, over)
+        return correct(over.map(LocalRows.with_all_cycles, local), side, side_error, inward, watched, component, over)
     return local, correction
 
 
@@ -484,6 +486,7 @@ def _correction(
     side: np.ndarray,
     side_error: np.ndarray,
     inward: np.ndarray,
+    watched: np.ndarray,
     component: np.ndarray,
     not_implied: Callable[..., tuple[set[int], bool]],
 ) -> tuple[Correction, bool]:
@@ -497,12 +500,15 @@ def _correction(
     error = side_error + sums.error + EPS * np.abs(rho)
     magnitude, violation, unexplained = np.maximum(np.abs(side), 1.0), np.zeros(k), np.zeros(k, dtype=bool)
     dependent: list[tuple[int, np.ndarray]] = []
-    for rows, gram in _components(sums.gram, component):
+    for of_component, gram in _components(sums.gram, component):
+        rows, is_corrected = of_component, ~watched[of_component]
+        if not is_corrected.all():
+            rows, gram = rows[is_corrected], gram[is_corrected][:, is_corrected]
         step = _Component(
             gram, sums.size[rows], sums.length, rho[rows], error[rows], inward[rows],
             magnitude[rows], np.maximum(magnitude, sums.reach)[rows], _columns(sums.wide, rows),
         ).corrected()  # fmt: skip
-        length[rows], distance[rows], moved[rows] = step.length, step.distance, step.moved / magnitude[rows]
+        length[of_component], distance[rows], moved[rows] = step.length, step.distance, step.moved / magnitude[rows]
         violation[rows], unexplained[rows] = step.violation / magnitude[rows], step.unexplained
         dependent += [(int(rows[j]), rows[support]) for j, support in step.dependent]
     for j, support in dependent:
@@ -521,6 +527,12 @@ def _correction(
     distance = np.where(implied & np.isfinite(distance), side_error, distance)
     distance[unexplained] = np.inf
     length[np.isin(component, component[unexplained])] = np.inf
+    # Changes sqrt(W) y of cycles change the value of a row by at most |y| times the root of its diagonal element of S.
+    diagonal = sums.gram.diagonal() + sums.length * EPS * sums.size
+    by_fixed_terms = np.asarray(abs(sums.wide).sum(axis=0)).ravel() if sums.wide.nnz else 0.0
+    with np.errstate(invalid="ignore"):
+        change = np.abs(rho) + error + by_fixed_terms + np.sqrt(diagonal) * length
+    distance = np.where(watched, change, distance)
     return Correction(sums.rows, length, distance, float(moved.max())), seems_implied
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
@@ -66,7 +66,8 @@ def test_there_is_a_point_where_all_rows_hold_within_the_bounds(seed: int, n_ter
     local = LocalRows(block, every, form.low, np.full(form.shape[0], 1e-13))
     zeros, over = np.zeros(len(form.low)), OverPartitions(LocalExecutor(1))
     side_error = np.full(len(zeros), 1e-13) * len(local.known)
-    _, found = correct([local], form.low, side_error, zeros, zeros.astype(int), over)
+    nothing = zeros.astype(bool)
+    _, found = correct([local], form.low, side_error, zeros, nothing, zeros.astype(int), over)
     if not np.isfinite(found.length).all():
         return
     moved = local.moved(found.length)
@@ -80,6 +81,32 @@ def test_there_is_a_point_where_all_rows_hold_within_the_bounds(seed: int, n_ter
         z = mp.lu_solve(a * counts * a.T, residual)
         nearest = mp.sqrt((z.T * (a * counts * a.T) * z)[0])
     assert nearest <= bound * (1 + 1e-9)
+
+
+@examples(60)
+@given(seed=seeds, n_terms=st.integers(12, 30), n_known=st.integers(2, 5))
+def test_a_watched_row_changes_by_no_more_than_its_bound(seed: int, n_terms: int, n_known: int):
+    """The last row is not corrected: its value changes where the shortest correction of the others ends."""
+    form, x = drawn(seed, n_terms, n_known, 2)
+    near = x * (1 + 1e-6 * np.random.default_rng(seed).uniform(-1, 1, len(x)))
+    watched = np.arange(form.shape[0]) == form.shape[0] - 1
+    value = form.matrix @ near
+    side, zeros, one = np.where(watched, value, form.low), np.zeros(len(value)), np.zeros(len(x), dtype=int)
+    groups, none = Groups(one, np.array([x.sum()])), np.empty(0)
+    block = Block(form, 0, x, near, none, Settled.none(len(x)), one, groups, np.zeros(1))
+    local = LocalRows(block, np.ones(form.shape[0], dtype=bool), side, zeros).with_all_cycles()
+    over = OverPartitions(LocalExecutor(1))
+    _, found = correct([local], side, zeros, zeros, watched, zeros.astype(int), over)
+    assume(len(local.space.outside) and len(found.rows) > 1 and np.isfinite(found.distance[-1]))
+    at = near + local.change
+    terms, cycles = zip(*local.space.cycles(np.arange(len(local.space.outside))), strict=True)
+    along = sp.vstack(cycles).toarray() * np.sqrt(near[np.concatenate(terms)])[:, None]
+    known = form.matrix[found.rows].toarray()
+    end = at + along.T @ np.linalg.lstsq(known[:-1] @ along.T, (form.low - form.matrix @ at)[found.rows[:-1]])[0]
+    np.testing.assert_allclose(
+        form.matrix[found.rows[:-1]] @ end, form.low[found.rows[:-1]], rtol=0, atol=1e-9 * x.sum()
+    )
+    assert abs(known[-1] @ end - value[-1]) <= found.distance[-1] * (1 + 1e-6) + 1e-12 * x.sum()
 
 
 @examples(60)
