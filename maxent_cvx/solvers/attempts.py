@@ -29,8 +29,6 @@ from .parameters import EPS
 from .presolve import Reduced, reduce
 from .proofs import LOWERED, local_proofs, recession_part, support_proof
 
-#: The largest number of terms for which an interior-point method takes seconds; it helps if coefficients vary in size.
-LARGEST_CONIC = 20_000
 #: From this number of rows of knowledge, a linear program for each of their components saves more than it costs, and a
 #: certified answer is not computed again from the start.
 MUCH_KNOWLEDGE = 2_000
@@ -440,11 +438,6 @@ def balanced(problem: Problem, reduced: Reduced) -> tuple[Problem, np.ndarray] |
     return problem.with_rows(replace(form, low=low, high=high, weights=weights, side_error=error)), added
 
 
-#: The interior-point method for problems on which Newton's method on the dual reaches its iteration limit, for example
-#: if rows are badly scaled.
-INTERIOR_POINT = SOLVERS["CLARABEL"]
-
-
 def attempts(problem: Problem, request: Request) -> Iterator[Attempt]:
     """Yield attempts until the caller is satisfied; if rows were rewritten, the last attempt uses the rows as typed.
 
@@ -521,17 +514,9 @@ def _in_two_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
 def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attempt | None:
     """Make one more attempt with the default solver if it can help, else return None.
 
-    It starts from an interior-point answer if Newton's method reached its iteration limit. Otherwise it has full
-    precision, and a stricter tolerance for zeros if some terms are zero up to a tolerance only.
+    It has full precision, and a stricter tolerance for zeros if some terms are zero up to a tolerance only.
     """
     reduced = first.reduced
-    if first.solved.status is Status.LIMIT:
-        if reduced.form.shape[1] > LARGEST_CONIC or not INTERIOR_POINT.installed:
-            return None
-        request.monitor.say(f"trying again, by {INTERIOR_POINT.name}")
-        with suppress(SolverError):
-            return attempt(problem, replace(request, backend=INTERIOR_POINT, polish=True, options={}), reduced)
-        return None
     if first.solved.status is not Status.OPTIMAL or not reduced.terms.any():
         return None
     if first.holds and problem.form.shape[0] - problem.form.n_facts >= MUCH_KNOWLEDGE:

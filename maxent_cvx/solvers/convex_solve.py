@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
 from .answer import Answer, ConvexMultipliers, Status, point_of
-from .attempts import LARGEST_CONIC, NEWTON, Attempt, Request, answered, attempts, presolved
+from .attempts import NEWTON, Attempt, Request, answered, attempts, presolved
 from .backends import SOLVERS, constraints, least_violation, solve_by_clarabel
 from .certificate import PRECISE, Allowance, Certificate, ConvexTerms, Solution, certify, project
 from .convex import (
@@ -319,13 +319,16 @@ class Lagrangian:
 
 
 def _best(posed: Problem, request: Request) -> Answer:
-    """Return the first certified answer of all attempts, or the best one."""
+    """Return the first certified answer of all attempts, or the best one; raise Infeasible if rows contradict each other."""
     tried: list[Attempt] = []
     for attempt in attempts(posed, request):
         tried.append(attempt)
         if attempt.bound <= PRECISE:
             break
-    return min(tried, key=lambda attempt: attempt.bound).solution.answer
+    best = min(tried, key=lambda attempt: attempt.bound)
+    if not best.holds and (error := contradiction(posed)) is not None:
+        raise error
+    return best.solution.answer
 
 
 def together(names: Sequence[str]) -> Infeasible:
@@ -336,8 +339,8 @@ def together(names: Sequence[str]) -> Infeasible:
     )
 
 
-#: The conic solver that provides the points of the first cuts.
-INTERIOR_POINT = SOLVERS["CLARABEL"]
+#: The conic solver that provides the points of the first cuts, and the largest number of terms for which it takes seconds.
+INTERIOR_POINT, LARGEST_CONIC = SOLVERS["CLARABEL"], 20_000
 
 
 def solve_convex(problem: Problem, request: Request) -> Solution:

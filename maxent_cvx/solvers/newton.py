@@ -11,8 +11,9 @@ The dual function g of :mod:`.dual` is minimised over the multipliers m. Each it
    proves that terms are zero in every solution. Such a term shrinks by a factor e in every Newton step, so that the
    method would never end; it is removed.
 
-If steps become tiny several times, which means that the prediction of the active inequalities changes in every step, a
-barrier method (:mod:`.barrier`) finds a start near the solution.
+If steps become tiny several times, which means that the prediction of the active inequalities changes in every step, or
+if there are too many steps, an interior-point method (:mod:`.interior_point`), which needs no prediction, finds a start
+near the solution.
 
 It stops when the largest residual of a row and the complementarity gap are within the tolerance, or when rounding
 prevents any improvement.
@@ -29,10 +30,10 @@ from typing import Any
 import numpy as np
 
 from .answer import Answer, Status
-from .barrier import barrier_start, log_point
 from .dual import Dual, Point
 from .duality import empty_terms
 from .form import LinearForm
+from .interior_point import log_point, multipliers_near_solution
 from .monitor import Monitor
 from .schur import System, detect_blocks, newton_system
 
@@ -69,9 +70,11 @@ ARMIJO = 1e-4
 STEEP = 0.2
 #: Shortest and longest multiple of a Newton step.
 SHORTEST, LONGEST = 1e-6, 64.0
-#: Multiples of a Newton step below the first are tiny; after more of them the barrier method follows. Rules of Adult with
+#: Multiples of a Newton step below the first are tiny; after more of them the interior-point method follows. Rules of Adult with
 #: hundreds of inequalities have at most one, rounded tables one in three from the start.
 TINY, MOST_TINY_STEPS = 1e-3, 1
+#: Steps after which the interior-point method follows as well, for example if rows are badly scaled. A choice.
+MOST_STEPS = 100
 #: Records: once the error has been smaller, Newton's method ends soon, and steps may be tiny due to rounding. A choice.
 NEARLY_SOLVED = 1e-3
 
@@ -192,37 +195,21 @@ def newton(
     start = np.zeros(form.shape[0]) if start is None else form.project_to_dual_cone(start[order].astype(float))
     tolerance = max(tolerance, ROUNDING * float(np.abs(form.low[form.is_equation]).max(initial=0.0)))
     dual = Dual(form)
-    status, point, log = minimise(dual, newton_system(form), start, tolerance, max_iterations, monitor)
+    system = newton_system(form)
+    log: list[dict[str, float]] = []
+    descend = partial(descent, dual, system, tolerance)
+    has_kinks = len(dual.inequalities) > 0 or bool(np.isfinite(dual.slope).any())
+    most_tiny_steps = MOST_TINY_STEPS if has_kinks else math.inf
+    status, point = descend(min(max_iterations, MOST_STEPS), monitor, log, start, most_tiny_steps=most_tiny_steps)
+    if status is Status.LIMIT and len(log) <= max_iterations and not monitor.stopped:
+        start = multipliers_near_solution(dual, system, start, max_iterations, monitor, log)
+        status, point = (status, dual.at(start)) if monitor.stopped else descend(max_iterations, monitor, log, start)
     iteration, residual = len(log) - 1, dual.residual_and_gap(point)[0]
     message = f"{status} after {iteration} iterations, residual {residual:.1e} people"
     seconds = time.perf_counter() - begun
     back = np.argsort(order)
     m, *proofs = (vector[back] for vector in (point.m, *dual.proofs))
     return Answer(status, point.counts, m, iteration, 0.0, seconds, message, proofs, log)
-
-
-def minimise(
-    dual: Dual,
-    system: System,
-    start: np.ndarray,
-    tolerance: float,
-    max_iterations: int,
-    monitor: Monitor,
-    find_zeros: Callable[..., Any] = recession_direction,
-    loosest: float = LOOSEST,
-) -> tuple[Status, Point, list[dict[str, float]]]:
-    """Minimise a dual function, by the barrier method first if steps become tiny; return the best point and the log.
-
-    `find_zeros` derives from a step a proof that terms are zero.
-    """
-    log: list[dict[str, float]] = []
-    descend = partial(descent, dual, system, tolerance, max_iterations, monitor, log, find_zeros, loosest)
-    has_barrier = len(dual.inequalities) or np.isfinite(dual.slope).any()
-    status, point = descend(start, MOST_TINY_STEPS if has_barrier else math.inf)
-    if status is Status.LIMIT and len(log) <= max_iterations and not monitor.stopped:
-        start = barrier_start(dual, system, start, max_iterations, monitor, log)
-        status, point = (status, dual.at(start)) if monitor.stopped else descend(start)
-    return status, point, log
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers may diverge
@@ -233,14 +220,15 @@ def descent(
     max_iterations: int,
     monitor: Monitor,
     log: list[dict[str, float]],
-    find_zeros: Callable[..., Any],
-    loosest: float,
     start: np.ndarray,
+    *,
+    find_zeros: Callable[..., Any] = recession_direction,
+    loosest: float = LOOSEST,
     most_tiny_steps: float = math.inf,
 ) -> tuple[Status, Point]:
     """Minimise by Newton's method; return the status and the best point, and append a line per iteration to the log.
 
-    The status is LIMIT after more than `most_tiny_steps`.
+    `find_zeros` derives from a step a proof that terms are zero. The status is LIMIT after more than `most_tiny_steps`.
     """
     point = dual.at(start)
     # A start from another problem, or with vanishing terms, may be worse than zeros by many orders of magnitude.

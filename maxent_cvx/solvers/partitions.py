@@ -17,6 +17,7 @@ of communication: see docs/architecture.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
@@ -47,7 +48,7 @@ from .newton import (
     SHRINKS,
     TIGHTEST,
     VANISHING,
-    minimise,
+    descent,
 )
 from .parameters import FEASIBLE_MULTIPLE
 from .presolve import (
@@ -850,6 +851,7 @@ def minimum(
     monitor: Monitor,
     before: Minimum | None = None,
     *,
+    most_tiny_steps: float = math.inf,
     tolerance: float = 1e-9,
     max_iterations: int = 200,
 ) -> Minimum:
@@ -864,8 +866,9 @@ def minimum(
     dual = PartialDual(whole, shared, parts, over, states, TOLERANCE if goal else 0.0)
     systems = PartitionedSystems(dual)
     systems.schur = None if before is None else before.systems.schur
-    status, point, log = minimise(
-        dual, systems, shared.project_to_dual_cone(start), goal, max_iterations, monitor, recession_direction,
-        LOOSEST if goal else TIGHTEST,
+    log: list[dict[str, Any]] = []
+    status, point = descent(
+        dual, systems, goal, max_iterations, monitor, log, shared.project_to_dual_cone(start),
+        find_zeros=recession_direction, loosest=LOOSEST if goal else TIGHTEST, most_tiny_steps=most_tiny_steps,
     )  # fmt: skip
     return Minimum(status, cast("PartialPoint", point), len(log) - 1, systems, log)

@@ -8,6 +8,7 @@ the rows of knowledge, to their values, and to the residues that decide linear d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,7 +39,7 @@ from .existence import Block
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
 from .form import ClosedForm, Groups, LinearForm, Problem, Settled
 from .monitor import Monitor
-from .newton import RIDGES
+from .newton import MOST_TINY_STEPS, RIDGES
 from .partitions import (
     TOLERANCE,
     BucketState,
@@ -118,11 +119,14 @@ def solve_partitioned(
     )
     first = np.zeros(shared.shape[0]) if start is None else start
     whole = Whole(parts, shared)
-    optimum = _with_settled(whole, minimum(whole, reduced_parts, rest, first, over, monitor, **options), over)
+    fits = not options and over.total(_n_terms, parts) <= MOST_TOGETHER
+    most_tiny_steps = MOST_TINY_STEPS if fits else math.inf  # in memory an interior-point method follows
+    optimum = minimum(whole, reduced_parts, rest, first, over, monitor, most_tiny_steps=most_tiny_steps, **options)
+    optimum = _with_settled(whole, optimum, over)
     certificate = certified(whole, optimum, over)
     if not certificate.holds:
         _require_consistent(optimum, over)
-    if not (certificate.holds or options or monitor.stopped) and over.total(_n_terms, parts) <= MOST_TOGETHER:
+    if fits and not (certificate.holds or monitor.stopped):
         monitor.say("starting again, with all partitions together in memory")
         together = _solved_together(whole, executor, monitor)
         if together is not None and together.certificate.bound < certificate.bound:

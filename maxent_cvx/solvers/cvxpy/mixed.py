@@ -1,24 +1,14 @@
-"""A primal-dual interior-point method for entropies with bounds, inequalities and variables without entropy.
+"""Entropies over rows and bounds in CVXPY problems: the interior-point method, or Newton's method from a near start.
 
     maximise sum y (c - log y) - q' v - v' P v / 2  over  M y + N v = r (equations) or <= r, and l <= y <= u.
 
-The optimality conditions are solved for y, v, the multipliers -m of the rows, the slacks of the inequalities and the
-multipliers of the bounds, by Newton's method along the central path, where products of slacks and multipliers equal mu,
-with Mehrotra's (1992) predictor and corrector. The logarithm is expanded to second order. As entropy and barrier of
-y > 0 are together self-concordant (Nesterov and Nemirovski, 1994, section 5.1), about twenty steps suffice from any
-start, even for large costs. In the end y = exp(c - 1 + M' m), clipped to the bounds. The linear system of a step is
-
-    D dy + M' dl = a,   P dv + N' dl = b,   M dy + N dv - W dl = e,
-
-with diagonal D and W. Without v, dy is eliminated using the structure of M; otherwise the sparse system is factorised.
-
 Adding a combination M' a of the equations to c moves m by -a and does not change y; likewise q - N' a. It is removed
-first (`centred`), so that large constants in costs do not cost digits.
+first (`centred`), so that large constants in costs do not cost digits. Without v, the linear system of a step uses the
+structure of M; otherwise the sparse system of all variables is factorised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -29,6 +19,7 @@ import scipy.sparse as sp
 
 from ..answer import Status
 from ..blocks import regularized_cholesky
+from ..interior_point import LEFT_OUT, Apply, InteriorPoint, NormalSystem, Program, State
 from ..monitor import Monitor
 from ..schur import ldl_factor
 from ..sparse import entry_rows
@@ -48,19 +39,11 @@ MOST_REST = 3_000
 ROUNDS = 8
 #: Relative ridge of normal matrices, for redundant rows.
 NORMAL_RIDGE = 1e-13
-#: W of an omitted row, whose multiplier then does not change.
-LEFT_OUT = 1e30
 #: Ridge of the system with variables without entropy; refinement removes its effect. The curvature of these variables
 #: (multipliers of inequalities divided by slacks) is at least 1e-9; a smaller ridge fails at prices of 1e5.
 RIDGE = 1e-9
 #: Rounds of iterative refinement, and the relative residual at which it stops.
 REFINEMENTS, REFINED = 8, 1e-14
-#: Step length as a share of the distance to the boundary.
-LONGEST = 0.995
-#: Nats: the largest second-order term of a logarithm that is not truncated.
-LARGEST_CORRECTION = 2.0
-#: Iterations without improvement after which the method stops.
-PATIENCE = 12
 #: Relative difference below which a term of the point and the term given by the multipliers count as equal.
 SAME = 1e-6
 #: Relative to the largest right-hand side: the smallest required violation.
@@ -76,9 +59,6 @@ WARM = 10
 LEAST_SLOPE = 1e-6
 #: Multiple of the sum of all right-hand sides: a larger sum of terms indicates that such a step was too long.
 TOO_LARGE = 1e3
-
-#: Function that solves for a right-hand side.
-Solve = Callable[[np.ndarray], np.ndarray]
 
 
 class NormalMatrix:
@@ -112,7 +92,7 @@ class NormalMatrix:
         self.product = self.others.data[shared] * coefficient[self.term]
         self.are_disjoint_too = np.bincount(self.others.indices, minlength=n_terms).max(initial=0) <= 1
 
-    def factor(self, x: np.ndarray, w: np.ndarray) -> Solve:
+    def factor(self, x: np.ndarray, w: np.ndarray) -> Apply:
         """Factorise M diag(x) M' + W, with a relative ridge on its diagonal."""
         if self.is_arrow:
             return self._by_schur_complement(x, w)
@@ -129,7 +109,7 @@ class NormalMatrix:
             normal = sparse.toarray()
         return regularized_cholesky(normal, NORMAL_RIDGE * normal.diagonal() + w, is_inverted=False)
 
-    def _by_schur_complement(self, x: np.ndarray, w: np.ndarray) -> Solve:
+    def _by_schur_complement(self, x: np.ndarray, w: np.ndarray) -> Apply:
         """Solve [D B'; B C + W] with a diagonal D by the Schur complement C + W - B D^-1 B'."""
         n_disjoint, n_rest = len(self.disjoint), len(self.rest)
         D = (1 + NORMAL_RIDGE) * np.bincount(self.owner[self.owned], (self.square * x)[self.owned], n_disjoint)
@@ -291,24 +271,6 @@ def solve_from(
     return MixedAnswer(status, centred.terms_at(best), np.empty(0), best - shift, iteration)
 
 
-class State(NamedTuple):
-    """A point, or a direction. Slacks of bounds are stored, because y minus a bound would lose all digits."""
-
-    y: np.ndarray
-    v: np.ndarray
-    slack: np.ndarray  # slacks of the inequalities
-    low: np.ndarray  # y - l
-    high: np.ndarray  # u - y, for the terms with an upper bound
-    rows: np.ndarray  # the multipliers -m of the rows
-    below: np.ndarray  # multipliers of lower bounds
-    above: np.ndarray  # multipliers of upper bounds
-
-    def moved(self, step: State, primal: float, dual: float) -> State:
-        """Return the point after a step with the given primal and dual lengths."""
-        lengths = [primal] * 5 + [dual] * 3
-        return State(*(part + length * move for part, length, move in zip(self, lengths, step, strict=True)))
-
-
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def solve_mixed(
     program: MixedProgram, *, tolerance: float = 1e-9, max_iterations: int = 200, monitor: Monitor | None = None
@@ -323,191 +285,60 @@ def solve_mixed(
     by = sp.diags_array(unit)
     others, curvature = sp.csr_array(program.others @ by), sp.csc_array(by @ program.curvature @ by)
     scaled, shift = replace(program, others=others, cost=unit * program.cost, curvature=curvature).centred()
-    method = _PrimalDual(scaled, shift, tolerance)
-    status, state, iterations = method.run(max_iterations, monitor or Monitor())
-    m = method.multipliers(state)
-    return MixedAnswer(status, method.terms_at(state, m), unit * state.v, m - shift, iterations)
+    sides = np.abs(scaled.right)
+    tolerance = max(tolerance, SMALLEST_VIOLATION * float(sides[scaled.is_equation].max(initial=0.0)))
+    monitor = monitor or Monitor()
+
+    def is_precise(state: State) -> bool:
+        # Whether rows hold at the terms to be returned; their residuals times multipliers are a gap.
+        m = multipliers_at(scaled, state)
+        y = terms_at(scaled, state, m)
+        violation, size = violation_at(scaled, y, state), np.abs(m - shift)
+        limit = max(GAP * float(y.sum()), SUMMED * float(size @ sides))
+        return float(violation.max(initial=0.0)) <= tolerance and float(size @ violation) <= limit
+
+    def tell(iteration: int, state: State, error: float, gap: float) -> bool:
+        return monitor.tell(log_line(iteration, error, gap, 0.0, monitor))
+
+    normal, (n_rows, n_terms) = scaled.normal, scaled.matrix.shape
+    values, adjoint = normal.by_row.__matmul__, normal.by_term.__matmul__
+    least, most = (np.broadcast_to(bound, n_terms) for bound in (scaled.least, scaled.most))
+    posed = Program(
+        values, scaled.exponent, np.where(scaled.is_equation, scaled.right, -np.inf), scaled.right, others, scaled.cost,
+        curvature, least, most, np.full(n_rows, np.inf), lambda m: (np.zeros(n_rows), np.zeros(n_rows)),
+    )  # fmt: skip
+    system = FullSystem(scaled) if len(scaled.cost) else NormalSystem(values, adjoint, normal.factor)
+    method = InteriorPoint(posed, system, tolerance, is_precise)
+    y = np.maximum(1.0, 2 * least)  # 1, or well between the bounds
+    y = np.where(np.isfinite(most), np.minimum(y, (least + most) / 2), y)
+    status, state, iterations = method.run(method.start(y, np.zeros(n_rows)), tell, max_iterations)
+    m = multipliers_at(scaled, state)
+    return MixedAnswer(status, terms_at(scaled, state, m), unit * state.v, m - shift, iterations)
 
 
-class _PrimalDual:
-    """Mehrotra's predictor-corrector iterations."""
-
-    def __init__(self, program: MixedProgram, shift: np.ndarray, tolerance: float) -> None:
-        self.program, self.shift, self.sides = program, shift, np.abs(program.right)
-        largest = float(self.sides[program.is_equation].max(initial=0.0))
-        self.tolerance = max(tolerance, SMALLEST_VIOLATION * largest)
-        n_terms = len(program.log_weights)
-        self.least, most = np.broadcast_to(program.least, n_terms), np.broadcast_to(program.most, n_terms)
-        self.bounded = np.flatnonzero(np.isfinite(most))
-        self.most = most[self.bounded]
-        self.loose = np.flatnonzero(~program.is_equation)
-        self.degree = n_terms + len(self.bounded) + len(self.loose)
-        self.others_t = sp.csr_array(program.others.T)
-        self.system = FullSystem(program) if program.others.shape[1] else NormalSystem(program)
-
-    def start(self) -> State:
-        """Return a start: terms are 1 or well between their bounds, and multipliers of bounds balance the costs."""
-        program, y = self.program, np.maximum(1.0, 2 * self.least)
-        y[self.bounded] = np.minimum(y[self.bounded], (self.least[self.bounded] + self.most) / 2)
-        slack = np.maximum(program.right - program.normal.by_row @ y, 1.0)[self.loose]
-        rows = np.zeros(len(program.right))
-        rows[self.loose] = 1.0
-        if len(program.cost):  # multipliers of inequalities that balance costs of v, by least squares
-            others = sp.csr_array(program.others[self.loose])
-            factor = ldl_factor(sp.csc_array(others.T @ others), NORMAL_RIDGE)
-            rows[self.loose] = np.maximum(-(others @ factor.solve(program.cost)), 1.0)
-        pull = program.exponent(-rows) - np.log(y)
-        low, high = y - self.least, self.most - y[self.bounded]
-        below, above = np.maximum(-pull, 0.0) + 1.0, np.maximum(pull[self.bounded], 0.0) + 1 / high
-        return State(y, np.zeros(len(program.cost)), slack, low, high, rows, below, above)
-
-    def run(self, max_iterations: int, monitor: Monitor) -> tuple[Status, State, int]:
-        """Iterate; return the status, the best point, and the number of iterations."""
-        state = self.start()
-        best, least, waited, is_last = state, np.inf, 0, False
-        for iteration in range(max_iterations + 1):
-            residuals, mu = self.residuals(state), self.mu(state)
-            lacking = np.abs(residuals[2])
-            lacking[self.loose] /= 1 + state.slack  # relative to the slack, whose rounding error is not a violation
-            violation = float(lacking.max(initial=0.0))
-            balance = max(float((state.y * np.abs(residuals[0])).max()), float(np.abs(residuals[1]).max(initial=0.0)))
-            gap = mu * self.degree / len(state.y)
-            error = max(violation, balance, gap)
-            waited = 0 if error < least else waited + 1
-            if error < least:
-                best, least = state, error
-            stop = monitor.tell(log_line(iteration, max(violation, balance), gap, 0.0, monitor))
-            if error <= self.tolerance and self.is_precise(state):
-                if is_last or iteration == max_iterations:
-                    return Status.OPTIMAL, state, iteration
-                is_last = True  # one more step, since large costs multiply the residual of the rows
-            elif is_last:
-                return Status.OPTIMAL, best, iteration
-            if stop or iteration == max_iterations:
-                return Status.LIMIT, best, iteration
-            trial = None if waited > PATIENCE else self.step(state, residuals, mu)
-            if trial is None:
-                return Status.FAILED, best, iteration
-            state = trial
-        raise AssertionError
-
-    def multipliers(self, state: State) -> np.ndarray:
-        """Return the multipliers m, from which the terms are computed."""
-        return np.where(self.program.is_equation, -state.rows, np.minimum(-state.rows, 0.0))
-
-    def terms_at(self, state: State, m: np.ndarray) -> np.ndarray:
-        """Return the terms given by the multipliers, or those of the point if they are near and violate rows less.
-
-        Multipliers of 1e5 that cancel have lost digits, while the point still satisfies the rows. A difference of
-        logarithms costs half of its square.
-        """
-        y = self.program.terms_at(m)
-        size = np.abs(m)
-        lacking = float(size @ self.violation(y, state))
-        if lacking <= GAP * float(y.sum()):
-            return y
-        is_free = (y > self.least) & (y < self.program.most)
-        mixed = np.where(is_free & (np.abs(state.y / y - 1) <= SAME), state.y, y)
-        return mixed if float(size @ self.violation(mixed, state)) < lacking else y
-
-    def violation(self, y: np.ndarray, state: State) -> np.ndarray:
-        """Return the violations of the rows at terms y."""
-        return self.program.violation(
-            self.program.normal.by_row @ y + self.program.others @ state.v - self.program.right
-        )
-
-    def is_precise(self, state: State) -> bool:
-        """Return whether rows hold at the returned terms; their residuals times multipliers are a gap."""
-        m = self.multipliers(state)
-        y = self.terms_at(state, m)
-        violation, size = self.violation(y, state), np.abs(m - self.shift)
-        limit = max(GAP * float(y.sum()), SUMMED * float(size @ self.sides))
-        return float(violation.max(initial=0.0)) <= self.tolerance and float(size @ violation) <= limit
-
-    def mu(self, state: State) -> float:
-        """Return the mean product of slacks and multipliers."""
-        total = state.below @ state.low + state.slack @ state.rows[self.loose] + state.above @ state.high
-        return float(total) / self.degree
-
-    def residuals(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the residuals of the optimality conditions for y and for v, and of the rows."""
-        program = self.program
-        first = program.exponent(-state.rows) - np.log(state.y) + state.below
-        first[self.bounded] -= state.above
-        second = -(program.cost + program.curvature @ state.v + self.others_t @ state.rows)
-        third = program.right - program.normal.by_row @ state.y - program.others @ state.v
-        third[self.loose] -= state.slack
-        return first, second, third
-
-    def step(self, state: State, residuals: tuple[np.ndarray, ...], mu: float) -> State | None:
-        """Return the point after one predictor-corrector step; None if the step fails."""
-        if mu == 0:  # all products have underflowed
-            return None
-        d, w = 1 / state.y + state.below / state.low, np.zeros(len(state.rows))
-        d[self.bounded] += state.above / state.high
-        w[self.loose] = state.slack / state.rows[self.loose]
-        try:
-            self.system.update(d, w)
-        except (ValueError, RuntimeError, np.linalg.LinAlgError):
-            return None
-        # Predictor: products become 0. Its step length determines the centring parameter (Mehrotra's cube).
-        affine = self.direction(state, residuals, (0.0, 0.0, 0.0))
-        primal, dual = self.lengths(state, affine)
-        centring = mu * min(self.mu(state.moved(affine, primal, dual)) / mu, 1.0) ** 3
-        # Corrector: products become mu minus their second-order terms, and log y has its own, (dy / y)^2 / 2.
-        products = (
-            centring - affine.below * affine.low,
-            centring - affine.above * affine.high,
-            centring - affine.slack * affine.rows[self.loose],
-        )
-        curved = np.minimum((affine.y / state.y) ** 2 / 2, LARGEST_CORRECTION)
-        combined = self.direction(state, (residuals[0] + primal * curved, *residuals[1:]), products)
-        primal, dual = (min(1.0, LONGEST * length) for length in self.lengths(state, combined))
-        moved = state.moved(combined, primal, dual)
-        return moved if np.isfinite(moved.y).all() and np.isfinite(moved.rows).all() else None
-
-    def direction(
-        self, state: State, residuals: tuple[np.ndarray, ...], products: tuple[np.ndarray | float, ...]
-    ) -> State:
-        """Solve the linearised conditions, in which products of slacks and multipliers become the given values."""
-        rows = state.rows[self.loose]
-        lower, upper = products[0] / state.low - state.below, products[1] / state.high - state.above
-        loose = products[2] / rows - state.slack
-        a, e = residuals[0] + lower, residuals[2].copy()
-        a[self.bounded] -= upper
-        e[self.loose] -= loose
-        y, v, multipliers = self.system.solve(a, residuals[1], e)
-        return State(
-            y, v, loose - state.slack / rows * multipliers[self.loose], y, -y[self.bounded], multipliers,
-            lower - state.below / state.low * y, upper + state.above / state.high * y[self.bounded],
-        )  # fmt: skip
-
-    def lengths(self, state: State, step: State) -> tuple[float, float]:
-        """Return the largest multiples of a step, at most 1, for which slacks and multipliers remain positive."""
-
-        def longest(*pairs: tuple[np.ndarray, np.ndarray]) -> float:
-            return min(float(1 / max(1.0, float((-move / part).max(initial=0.0)))) for part, move in pairs)
-
-        primal = longest((state.low, step.low), (state.high, step.high), (state.slack, step.slack))
-        rows = state.rows[self.loose], step.rows[self.loose]
-        return primal, longest((state.below, step.below), (state.above, step.above), rows)
+def multipliers_at(program: MixedProgram, state: State) -> np.ndarray:
+    """Return the multipliers m, from which the terms are computed."""
+    return np.where(program.is_equation, -state.rows, np.minimum(-state.rows, 0.0))
 
 
-class NormalSystem:
-    """The system (M D^-1 M' + W) dl = M D^-1 a - e, with dy = D^-1 (a - M' dl)."""
+def terms_at(program: MixedProgram, state: State, m: np.ndarray) -> np.ndarray:
+    """Return the terms given by the multipliers, or those of the point if they are near and violate rows less.
 
-    def __init__(self, program: MixedProgram) -> None:
-        self.normal = program.normal
+    Multipliers of 1e5 that cancel have lost digits, while the point still satisfies the rows. A difference of
+    logarithms costs half of its square.
+    """
+    y, size = program.terms_at(m), np.abs(m)
+    lacking = float(size @ violation_at(program, y, state))
+    if lacking <= GAP * float(y.sum()):
+        return y
+    is_free = (y > program.least) & (y < program.most)
+    mixed = np.where(is_free & (np.abs(state.y / y - 1) <= SAME), state.y, y)
+    return mixed if float(size @ violation_at(program, mixed, state)) < lacking else y
 
-    def update(self, d: np.ndarray, w: np.ndarray) -> None:
-        """Factorise the system with the diagonals D and W."""
-        self.x = 1 / d
-        self.factored = self.normal.factor(self.x, w)
 
-    def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return dy, dv and dl for right-hand sides."""
-        rows = self.factored(self.normal.by_row @ (self.x * a) - e)
-        return self.x * (a - self.normal.by_term @ rows), b, rows
+def violation_at(program: MixedProgram, y: np.ndarray, state: State) -> np.ndarray:
+    """Return the violations of the rows at terms y and the other variables of a state."""
+    return program.violation(program.normal.by_row @ y + program.others @ state.v - program.right)
 
 
 class FullSystem:
