@@ -50,17 +50,11 @@ LARGEST_CORRECTION = 2.0
 PATIENCE, LAST_PATIENCE, NEARLY_SOLVED = 12, 2, 1e-8
 #: Relative ridge of the matrix for initial multipliers.
 RIDGE = 1e-13
-#: W of an inequality is raised by the larger of the second and the first times mu, so that multipliers that can be
-#: changed together without an effect change little (a proximal term, without effect on the solution). With 1e-10 as the
-#: second, 1 of 15 models with intervals of 1e-8 was refused; with 1e-8, 2.
-PROXIMAL, LEAST_PROXIMAL = 1e-3, 1e-12
-
 #: W of a row without sides, whose multiplier does not change.
 LEFT_OUT = 1e30
 
 #: Signs of the two sides of a row, low and high: s = sign (side - value), and l = sum of sign z.
 SIGN = np.array([[-1.0], [1.0]])
-
 
 #: Function of a vector that returns a vector, such as a product with M, or a solution.
 Apply = Callable[[np.ndarray], np.ndarray]
@@ -124,7 +118,7 @@ class State(NamedTuple):
     high: np.ndarray  # u - y, for the terms with an upper bound
     rows: np.ndarray  # l = -m, one per row
     sides: np.ndarray  # z, shape (2, inequalities); 0 for infinite sides
-    room: np.ndarray  # u + m and u - m, the factors of r
+    margin: np.ndarray  # u + m and u - m, the factors of r
     below: np.ndarray  # multipliers of lower bounds
     above: np.ndarray  # multipliers of upper bounds
 
@@ -147,7 +141,11 @@ class InteriorPoint:
     """Mehrotra's predictor-corrector iterations."""
 
     def __init__(
-        self, program: Program, system: LinearSystem, tolerance: float, is_precise: Callable[[State], bool] = bool
+        self,
+        program: Program,
+        system: LinearSystem,
+        tolerance: float,
+        is_precise: Callable[[State], bool] = lambda state: True,
     ) -> None:
         self.program, self.system, self.tolerance, self.is_precise = program, system, tolerance, is_precise
         self.is_equation = program.low == program.high
@@ -171,11 +169,11 @@ class InteriorPoint:
             sides = np.where(self.finite, np.maximum(-SIGN * (others @ factor.solve(program.cost)), 1.0), 0.0)
         rows[self.loose] = (SIGN * sides).sum(axis=0)
         slack = SIGN * (self.side - program.values(y)[self.loose])
-        room = program.slope[self.soft] - SIGN * rows[self.soft]
+        margin = program.slope[self.soft] - SIGN * rows[self.soft]
         pull = program.exponent(-rows) - np.log(y)
         return State(
-            y, np.zeros(len(program.cost)), np.where(self.finite, np.maximum(slack, 1.0), 1.0), 1 / room, y - program.least,
-            high, rows, sides, room, np.maximum(-pull, 0.0) + 1 / y, np.maximum(pull[self.bounded], 0.0) + 1 / high,
+            y, np.zeros(len(program.cost)), np.where(self.finite, np.maximum(slack, 1.0), 1.0), 1 / margin, y - program.least,
+            high, rows, sides, margin, np.maximum(-pull, 0.0) + 1 / y, np.maximum(pull[self.bounded], 0.0) + 1 / high,
         )  # fmt: skip
 
     def run(
@@ -219,7 +217,7 @@ class InteriorPoint:
     def mu(self, state: State) -> float:
         """Return the mean product of slacks and multipliers."""
         total = state.below @ state.low + (state.slack * state.sides).sum() + state.above @ state.high
-        return float(total + (state.missed * state.room).sum()) / self.degree
+        return float(total + (state.missed * state.margin).sum()) / self.degree
 
     def residuals(self, state: State) -> Residuals:
         """Return the residuals of the optimality conditions."""
@@ -239,8 +237,8 @@ class InteriorPoint:
             return None
         d, w = 1 / state.y + state.below / state.low, self.program.conjugate(-state.rows)[1]
         d[self.bounded] += state.above / state.high
-        w[self.loose] += 1 / (state.sides / state.slack).sum(axis=0) + max(PROXIMAL * mu, LEAST_PROXIMAL)
-        w[self.soft] += (state.missed / state.room).sum(axis=0)
+        w[self.loose] += 1 / (state.sides / state.slack).sum(axis=0)
+        w[self.soft] += (state.missed / state.margin).sum(axis=0)
         w[self.without_side] = LEFT_OUT
         try:
             self.system.update(d, w)
@@ -255,7 +253,7 @@ class InteriorPoint:
             centring - affine.below * affine.low,
             centring - affine.above * affine.high,
             centring - affine.slack * affine.sides,
-            centring - affine.missed * affine.room,
+            centring - affine.missed * affine.margin,
         )
         curved = np.minimum((affine.y / state.y) ** 2 / 2, LARGEST_CORRECTION)
         combined = self.direction(state, residuals._replace(y=residuals.y + primal * curved), products)
@@ -275,7 +273,7 @@ class InteriorPoint:
         push = np.where(self.finite, products[2] / slack - sides, 0.0)
         pull, total = (SIGN * (push - ratio * residuals.sides)).sum(axis=0), ratio.sum(axis=0)
         e[self.loose] = -pull / total
-        of_missed = products[3] / state.room - state.missed
+        of_missed = products[3] / state.margin - state.missed
         e[self.soft] += (SIGN * of_missed).sum(axis=0)
         y, v, rows = self.system.solve(a, residuals.v, e)
         change = (rows[self.loose] - pull) / total
@@ -285,9 +283,9 @@ class InteriorPoint:
         nearer, each = np.argmax(ratio, axis=0), np.arange(len(self.loose))
         of_sides[nearer, each] = SIGN[nearer, 0] * rows[self.loose] + of_sides[1 - nearer, each]
         of_slack = np.where(ratio > 1, products[2] / sides - slack - of_sides / ratio, of_slack)
-        room = -SIGN * rows[self.soft]
+        margin = -SIGN * rows[self.soft]
         return State(
-            y, v, of_slack, of_missed - state.missed / state.room * room, y, -y[self.bounded], rows, of_sides, room,
+            y, v, of_slack, of_missed - state.missed / state.margin * margin, y, -y[self.bounded], rows, of_sides, margin,
             lower - state.below / state.low * y, upper + state.above / state.high * y[self.bounded],
         )  # fmt: skip
 
@@ -299,7 +297,7 @@ class InteriorPoint:
             falls = [np.where(part > 0, -move / part, 0.0) for part, move in parts]  # infinite sides have no multiplier
             return min(float(1 / max(1.0, float(fall.max(initial=0.0)))) for fall in falls)
 
-        return longest("low", "high", "slack", "missed"), longest("below", "above", "sides", "room")
+        return longest("low", "high", "slack", "missed"), longest("below", "above", "sides", "margin")
 
 
 # The method for a linear form: multipliers near the solution, where the steps of Newton's method become tiny.
@@ -348,7 +346,7 @@ def multipliers_near_solution(
         return lambda right: at.solve(right, known, PRECISION)
 
     method = InteriorPoint(program, NormalSystem(form.matvec, form.rmatvec, factor), TOLERANCE)
-    rows = np.where(equations, -start, 0.0)
+    rows = np.where(equations & np.isinf(dual.slope), -start, 0.0)
     y = np.clip(np.exp(program.exponent(-rows)), NEAREST, FURTHEST)
 
     def tell(iteration: int, state: State, error: float, gap: float) -> bool:
@@ -360,7 +358,7 @@ def multipliers_near_solution(
     # as active. A row is missed by more than the distance of |m| from its slope where |m| is the slope.
     at, soft = method.loose, method.soft
     m[at[np.abs(m[at]) <= np.where(m[at] > 0, *best.slack)]] = 0.0
-    m[soft] = np.where((best.room < best.missed).any(axis=0), np.copysign(program.slope[soft], m[soft]), m[soft])
+    m[soft] = np.where((best.margin < best.missed).any(axis=0), np.copysign(program.slope[soft], m[soft]), m[soft])
     return m
 
 

@@ -119,11 +119,14 @@ def solve_partitioned(
     )
     first = np.zeros(shared.shape[0]) if start is None else start
     whole = Whole(parts, shared)
-    fits = not options and over.total(_n_terms, parts) <= MOST_TOGETHER
-    most_tiny_steps = MOST_TINY_STEPS if fits else math.inf  # in memory an interior-point method follows
-    optimum = minimum(whole, reduced_parts, rest, first, over, monitor, most_tiny_steps=most_tiny_steps, **options)
-    optimum = _with_settled(whole, optimum, over)
-    certificate = certified(whole, optimum, over)
+
+    def answered(from_parts: Sequence[Any], m: np.ndarray, **more: Any) -> tuple[Minimum, Certificate]:
+        result = minimum(whole, from_parts, rest, m, over, monitor, **{**options, **more})
+        settled = _with_settled(whole, result, over)
+        return settled, certified(whole, settled, over)
+
+    fits = not options and over.total(_n_terms, parts) <= MOST_TOGETHER  # in memory an interior-point method may follow
+    optimum, certificate = answered(reduced_parts, first, most_tiny_steps=MOST_TINY_STEPS if fits else math.inf)
     if not certificate.holds:
         _require_consistent(optimum, over)
     if fits and not (certificate.holds or monitor.stopped):
@@ -131,17 +134,18 @@ def solve_partitioned(
         together = _solved_together(whole, executor, monitor)
         if together is not None and together.certificate.bound < certificate.bound:
             return together
+        if optimum.status is Status.LIMIT:
+            monitor.say("continuing in partitions")
+            further, certificate = answered(optimum.parts, optimum.point.m, before=optimum)
+            optimum = _after(optimum, further, further.status)
     if not certificate.holds and (fewer_terms := _without_vanished(optimum)) is not None:
         monitor.say("starting again without terms that are zero")
-        again = _with_settled(whole, minimum(whole, fewer_terms, rest, first, over, monitor, **options), over)
+        again, certificate = answered(fewer_terms, first)
         optimum = _after(optimum, again, again.status)
-        certificate = certified(whole, optimum, over)
     if certificate.bound > PRECISE and optimum.status is Status.OPTIMAL and "tolerance" not in options:
         monitor.say("continuing at full precision")
-        more = {**options, "tolerance": 0.0, "max_iterations": MORE_ITERATIONS}
-        further = minimum(whole, optimum.parts, rest, optimum.point.m, over, monitor, optimum, **more)
-        further = _with_settled(whole, further, over)
-        better = certified(whole, further, over)
+        more = {"before": optimum, "tolerance": 0.0, "max_iterations": MORE_ITERATIONS}
+        further, better = answered(optimum.parts, optimum.point.m, **more)
         if better.bound < certificate.bound:
             optimum, certificate = _after(optimum, further, optimum.status), better
     if not certificate.holds:
