@@ -23,6 +23,7 @@ from .answer import Status, point_of
 from .attempts import NEWTON
 from .blocks import single_thread
 from .certificate import (
+    ACCURACY,
     PRECISE,
     PROJECTION_PRECISION,
     PROJECTION_RIDGE,
@@ -75,6 +76,8 @@ IMPLIED = 1e-11
 #: The largest number of terms of all partitions for which a refused problem is solved again, and shadow prices are
 #: computed, in memory.
 MOST_TOGETHER = 1_000_000
+#: The certificate of an answer that is too far from the solution for any proof.
+NO_PROOF = Certificate(np.inf, 0.0, np.inf, np.inf, np.inf, 0)
 
 
 class PointPart(NamedTuple):
@@ -120,34 +123,37 @@ def solve_partitioned(
     first = np.zeros(shared.shape[0]) if start is None else start
     whole = Whole(parts, shared)
 
-    def answered(from_parts: Sequence[Any], m: np.ndarray, **more: Any) -> tuple[Minimum, Certificate]:
+    def solved(from_parts: Sequence[Any], m: np.ndarray, **more: Any) -> Minimum:
         result = minimum(whole, from_parts, rest, m, over, monitor, **{**options, **more})
-        settled = _with_settled(whole, result, over)
-        return settled, certified(whole, settled, over)
+        return _with_settled(whole, result, over)
 
-    fits = not options and over.total(_n_terms, parts) <= MOST_TOGETHER  # in memory an interior-point method may follow
-    optimum, certificate = answered(reduced_parts, first, most_tiny_steps=MOST_TINY_STEPS if fits else math.inf)
-    if not certificate.holds:
+    fits = not options and over.total(_n_terms, parts) <= MOST_TOGETHER
+    # In memory an interior-point method follows tiny steps.
+    optimum = solved(reduced_parts, first, most_tiny_steps=MOST_TINY_STEPS if fits else math.inf)
+    is_far = fits and optimum.status is Status.LIMIT and not monitor.stopped
+    certificate = NO_PROOF if is_far else certified(whole, optimum, over)
+    if not (certificate.holds or is_far):
         _require_consistent(optimum, over)
     if fits and not (certificate.holds or monitor.stopped):
         monitor.say("starting again, with all partitions together in memory")
         together = _solved_together(whole, executor, monitor)
-        if together is not None and together.certificate.bound < certificate.bound:
+        if together is not None and together.certificate.bound < (ACCURACY if is_far else certificate.bound):
             return together
-        if optimum.status is Status.LIMIT:
-            monitor.say("continuing in partitions")
-            further, certificate = answered(optimum.parts, optimum.point.m, before=optimum)
-            optimum = _after(optimum, further, further.status)
+    if is_far:
+        monitor.say("continuing in partitions")
+        optimum = _after(optimum, solved(optimum.parts, optimum.point.m, before=optimum))
+        certificate = certified(whole, optimum, over)
     if not certificate.holds and (fewer_terms := _without_vanished(optimum)) is not None:
         monitor.say("starting again without terms that are zero")
-        again, certificate = answered(fewer_terms, first)
-        optimum = _after(optimum, again, again.status)
+        optimum = _after(optimum, solved(fewer_terms, first))
+        certificate = certified(whole, optimum, over)
     if certificate.bound > PRECISE and optimum.status is Status.OPTIMAL and "tolerance" not in options:
         monitor.say("continuing at full precision")
         more = {"before": optimum, "tolerance": 0.0, "max_iterations": MORE_ITERATIONS}
-        further, better = answered(optimum.parts, optimum.point.m, **more)
+        further = solved(optimum.parts, optimum.point.m, **more)
+        better = certified(whole, further, over)
         if better.bound < certificate.bound:
-            optimum, certificate = _after(optimum, further, optimum.status), better
+            optimum, certificate = replace(_after(optimum, further), status=optimum.status), better
     if not certificate.holds:
         _require_consistent(optimum, over)
     monitor.say(f"{optimum.status} in {optimum.iterations} iterations, {monitor.seconds:.2f} seconds: {certificate}")
@@ -155,11 +161,9 @@ def solve_partitioned(
     return PartitionedSolution(points, optimum.point.m, certificate, optimum.status, optimum.iterations, optimum.log)
 
 
-def _after(earlier: Minimum, later: Minimum, status: Status) -> Minimum:
+def _after(earlier: Minimum, later: Minimum) -> Minimum:
     """Return the later result with the iterations of both runs."""
-    return replace(
-        later, status=status, iterations=earlier.iterations + later.iterations, log=[*earlier.log, *later.log]
-    )
+    return replace(later, iterations=earlier.iterations + later.iterations, log=[*earlier.log, *later.log])
 
 
 def _require_consistent(optimum: Minimum, over: OverPartitions) -> None:
