@@ -70,6 +70,8 @@ NEARLY_HOLD = 0.1
 #: From this number of equations on, those that repeat others on all open terms are looked for; a small system needs no
 #: reduction. A choice, not a measurement.
 MANY_ROWS = 100
+#: How often inactive inequalities that the certifying point may violate are watched, or treated as active.
+WATCH_ROUNDS = 4
 #: Records: smaller counts are set to 0 at the certifying point, which adds as much to the gap.
 VANISHED = 1e-18
 #: The largest number of entries of soft rows whose values are computed with one rounding, by a loop over the entries.
@@ -554,6 +556,7 @@ def found_near(
     over: OverPartitions,
     watched: np.ndarray | None = None,
     also_active: np.ndarray | None = None,
+    rounds: int = WATCH_ROUNDS,
 ) -> Found:
     """Bound the distance from x', where rows hold up to their last places, to a point x'' where they hold exactly.
 
@@ -566,9 +569,10 @@ def found_near(
     # Sums over several blocks have one more rounding error per block.
     roundoff = sums["roundoff"] + EPS * (len(blocks) - 1) * sums["size"]
     side_error = rounding + sums["widths"]
-    at_low, at_high = active_sides(form, value, m, side_error, also_active)
+    watched, also_active = (np.zeros(len(m), dtype=bool) if rows is None else rows for rows in (watched, also_active))
     # Correct the active rows: from x' to x''.
-    is_watched = np.zeros(len(m), dtype=bool) if watched is None else watched & ~(at_low | at_high)
+    at_low, at_high = active_sides(form, value, m, side_error, also_active)
+    is_watched = watched & ~(at_low | at_high)
     side, corrected = np.where(at_low, form.low, form.high), involved & (at_low | at_high)
     side = np.where(is_watched, value, side)
     inward = np.where(form.is_equation, 0.0, np.where(at_low, 1.0, -1.0))
@@ -589,10 +593,9 @@ def found_near(
     with np.errstate(invalid="ignore"):
         # Inactive inequalities that x'' may violate: nothing is proved unless they are watched, or treated as active.
         unproved = involved & ~(at_low | at_high) & ~((above >= change) & (below >= change))
-        if unproved.any() and watched is None:
-            return found_near(blocks, restriction, multipliers, over, unproved)
-        if unproved.any() and also_active is None:
-            return found_near(blocks, restriction, multipliers, over, watched & ~unproved, unproved)
+        if unproved.any() and rounds:
+            also_active = also_active | (unproved & watched)
+            return found_near(blocks, restriction, multipliers, over, watched | unproved, also_active, rounds - 1)
         # Inequalities that x'' satisfies strictly must not violate their other side.
         unproved |= corrected & ~form.is_equation & (form.high - form.low < distance)
         # Rows whose terms are all fixed hold, or are moved to where they do.
@@ -682,15 +685,14 @@ def active_sides(
     value: np.ndarray,
     multipliers: np.ndarray,
     side_error: np.ndarray,
-    also_active: np.ndarray | None,
+    also_active: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mark the rows that x'' must satisfy with equality, at their low and at their high side; equations at the low one.
 
     An inequality with a multiplier is active within its feasibility tolerance, one without within roundoff.
     """
     roundoff, tolerance = ACTIVE_PLACES * np.abs(value) + side_error, form.tolerance
-    if also_active is not None:
-        roundoff = np.where(also_active, np.minimum(value - form.low, form.high - value), roundoff)
+    roundoff = np.where(also_active, np.minimum(value - form.low, form.high - value), roundoff)
     above, below = value - form.low, form.high - value
     up, down = multipliers > 0, multipliers < 0
     at_low = form.is_equation | (up & (above <= tolerance)) | (~down & (above <= roundoff))
