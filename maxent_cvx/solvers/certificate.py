@@ -70,7 +70,7 @@ NEARLY_HOLD = 0.1
 #: From this number of equations on, those that repeat others on all open terms are looked for; a small system needs no
 #: reduction. A choice, not a measurement.
 MANY_ROWS = 100
-#: How often inactive inequalities that the certifying point may violate are watched, or treated as active.
+#: How often inactive inequalities that the certifying point may violate are watched, or treated as active. A choice.
 WATCH_ROUNDS = 4
 #: Records: smaller counts are set to 0 at the certifying point, which adds as much to the gap.
 VANISHED = 1e-18

@@ -73,7 +73,8 @@ SHORTEST, LONGEST = 1e-6, 64.0
 #: Multiples of a Newton step below the first are tiny; after more of them the interior-point method follows. Rules of Adult with
 #: hundreds of inequalities have at most one, rounded tables one in three from the start.
 TINY, MOST_TINY_STEPS = 1e-3, 1
-#: Steps after which the interior-point method follows as well, for example if rows are badly scaled. A choice.
+#: Steps after which the interior-point method follows as well, for example if rows are badly scaled. Of 596 random models,
+#: 18 reached a limit of 200 steps without it, and 4 with it.
 MOST_STEPS = 100
 #: Records: once the error has been smaller, Newton's method ends soon, and steps may be tiny due to rounding. A choice.
 NEARLY_SOLVED = 1e-3
