@@ -582,7 +582,7 @@ def found_near(
         LocalRows, blocks, common=(corrected & ~repeated | is_watched, side, rounding, 1 / max(len(blocks), 1))
     )
     used, correction = correct(local, side, rounding, inward, is_watched, restriction.of_row, over)
-    distance = np.zeros(len(m))
+    distance = np.where(is_watched, np.inf, 0.0)  # without a bound unless the correction has one
     distance[correction.rows] = correction.distance
     is_proved = np.isfinite(correction.length)
     moved = over.map(LocalRows.moved, used, common=(np.where(is_proved, correction.length, 0.0),))
