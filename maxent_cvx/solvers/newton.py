@@ -46,8 +46,8 @@ WORST_START = 1e6
 REPAIRED = 20
 #: Iterations without improvement after which rounding is assumed to prevent any.
 PATIENCE = 5
-#: Multiple of the tolerance at which an answer is then accepted; the certificate bounds its error.
-STALLED = 1e3
+#: Multiple of the tolerance, and records, at which an answer is then accepted; the certificate bounds its error.
+STALLED, SOLVED = 1e3, 1e-8
 #: Relative to the largest right-hand side: the smallest residual that can be required.
 ROUNDING = 1e-13
 #: Relative ridges of the Hessian, tried in turn; a large ridge shortens the step if not all rows can be active.
@@ -248,7 +248,7 @@ def descent(
             best, best_m = error, point.m
         within += error <= tolerance
         is_reached = error <= tolerance and (may_fall <= GAP or within > PATIENCE)
-        if is_reached or (stalled >= PATIENCE and best <= STALLED * tolerance):
+        if is_reached or (stalled >= PATIENCE and best <= max(STALLED * tolerance, SOLVED)):
             status = Status.OPTIMAL
             break
         if stop or iteration == max_iterations or n_tiny > most_tiny_steps:
