@@ -266,7 +266,8 @@ def _read_joint(table: pd.DataFrame, what: str) -> pd.DataFrame:
             f"{what} must contain probabilities P(q, s) that sum to 1; they sum to {p.sum():.12g}, and the smallest is "
             f"{p.min():.12g}. Divide counts by the number of people"
         )
-    names = [name if name is not None else "q" if i == 0 else f"q{i + 1}" for i, name in enumerate(table.index.names)]
+    default = [f"q{i + 1}" for i in range(table.index.nlevels)] if table.index.nlevels > 1 else ["q"]
+    names = [given if given is not None else name for given, name in zip(table.index.names, default, strict=True)]
     return pd.DataFrame(p, table.index.set_names(names), table.columns)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Self
 
 import numpy as np
@@ -48,10 +49,10 @@ class Scales:
 
 
 def has_scale(level: pd.Index) -> bool:
-    """Return whether the values of an attribute are numbers, except booleans, or dates."""
-    types = pd.api.types
-    is_number = types.is_numeric_dtype(level) and not (types.is_bool_dtype(level) or types.is_complex_dtype(level))
-    return bool(is_number or types.is_datetime64_any_dtype(level))
+    """Return whether the values of an attribute are numbers, except booleans and decimals, or times."""
+    return (
+        level.dtype.kind in "iufM" and level.dtype.type is not date
+    )  # Arrow's dates are objects of the datetime module
 
 
 def _positions(level: pd.Index) -> np.ndarray:

@@ -31,7 +31,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import NotDecided, SolverError, StatementError, TableError, join_names, pluralize, unknown_name
+from .._utils.errors import (
+    NotDecided,
+    SolverError,
+    StatementError,
+    TableError,
+    join_names,
+    pluralize,
+    short_repr,
+    unknown_name,
+)
 from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, group_codes, names
@@ -50,7 +59,7 @@ from ..measures.utility import query_error
 from ..model.maxent import MaxEnt
 from ..plots._style import AGAINST, COLOURS, FAINT, LINES, MARKERS, axes_for, legend_beside
 from ..releases.base import unused_name
-from ..releases.generalized import hierarchy_table
+from ..releases.generalized import hierarchy_table, text_of
 from ..releases.release import Release
 from .anatomy import anatomy
 from .mondrian import has_scale, mondrian_table
@@ -298,11 +307,13 @@ class Attribute:
             raise TableError(f"the hierarchy of {column.name!r} has {leaves[leaves.duplicated()][0]!r} twice")
         place = leaves.get_indexer(pd.Index(column))
         if (place < 0).any():  # hierarchy files contain texts
-            as_text = leaves.get_indexer(pd.Index(column.astype(str)))
-            place = np.where(place < 0, as_text, place)
+            for texts in (column.astype(str), column.map(text_of)):  # 21.0 is "21" in a file
+                place = np.where(place < 0, leaves.get_indexer(pd.Index(texts)), place)
         if (place < 0).any():
             value = column.iloc[int((place < 0).argmax())]
-            raise TableError(f"the hierarchy of {column.name!r} lacks the value {value!r}; add it, with all its levels")
+            raise TableError(
+                f"the hierarchy of {column.name!r} lacks the value {short_repr(value)}; add it, with all its levels"
+            )
         try:
             factors = [pd.factorize(levels.iloc[:, level].to_numpy(object)) for level in range(levels.shape[1])]
         except TypeError as error:
@@ -329,7 +340,10 @@ class Attribute:
     def _leaves_below(self, cell: object) -> int:
         if isinstance(cell, pd.Interval):
             values: Any = pd.Series(self.leaves)
-            values = values if isinstance(cell.left, pd.Timestamp) else pd.to_numeric(values, errors="coerce")
+            if isinstance(cell.left, pd.Timestamp):  # the leaves of a file are texts
+                values = pd.to_datetime(values, utc=cell.left.tz is not None)
+            else:
+                values = pd.to_numeric(values, errors="coerce")
             return int(((values >= cell.left) & (values <= cell.right)).sum())
         if isinstance(cell, frozenset):
             return len(cell)

@@ -624,12 +624,13 @@ class BucketView(View):
             yield counts.index.to_frame(index=False).assign(**{count: counts.to_numpy()})
 
     def to_tables_of_people(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return a table with one row per person (pseudonym, QI and bucket), and one of values with their "Count".
+        """Return a table with one row per person (pseudonym, QI and bucket), and one of values with their counts.
 
         Returns
         -------
         people, values : DataFrame
-            Tables that :meth:`from_tables` reads with ``id``.
+            Tables that :meth:`from_tables` reads with ``id``; the counts are called "Count", or "count" if the release
+            has such a column.
 
         Raises
         ------
@@ -649,7 +650,8 @@ class BucketView(View):
         """
         if self.persons is None:
             raise TableError("the release has no pseudonyms; pass their column as id when making it")
-        return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables()[1]
+        count = unused_name("Count", self.columns)
+        return self.persons.table(self.quasi_identifiers, self.buckets), self.to_tables(count)[1]
 
     def _tables(self) -> Iterable[TablePreview]:
         columns = {

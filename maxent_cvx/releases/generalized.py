@@ -111,7 +111,9 @@ def _seconds(texts: Sequence[str]) -> np.ndarray:
     """Return the seconds from 1970 to each date, or NaN for other texts, such as 2024-02-30."""
     dates = [text if re.fullmatch(DATE, text) else "" for text in texts]
     times = pd.to_datetime(dates, format="ISO8601", errors="coerce", utc=True)
-    return np.asarray((times - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1), dtype=float)
+    return np.asarray(
+        (times - pd.Timestamp("1970-01-01", tz="UTC").as_unit("s")) / pd.Timedelta(seconds=1), dtype=float
+    )
 
 
 def _items(text: str) -> frozenset[str]:
@@ -169,9 +171,11 @@ def _filled(column: pd.Series) -> pd.Series:
 
 
 def _between(low: pd.Series, high: pd.Series) -> pd.Series:
-    """Return the intervals from one column to the other, or the value if both are equal."""
-    texts = "[" + low.astype(str) + ", " + high.astype(str) + "]"
-    return texts.where(low != high, low.astype(str))
+    """Return the intervals from one column to the other, the value if both are equal, or "*" if both are missing."""
+    # Columns of objects can be compared, whatever their categories.
+    low, high = (_filled(end) if end.isna().any() else end.astype(object) for end in (low, high))
+    first, last = low.map(label_of), high.map(label_of)
+    return ("[" + first + ", " + last + "]").where(low != high, first)
 
 
 def _flags(table: pd.DataFrame, name: str, qi: tuple[str, ...]) -> list[str]:
@@ -189,8 +193,10 @@ def _sets(flags: pd.DataFrame, name: str) -> pd.Series:
     codes, rows = pd.factorize(pd.MultiIndex.from_frame(flags))
     values = [str(flag).removeprefix(f"{name}_") for flag in flags]
     sets = [frozenset(value for value, is_member in zip(values, row, strict=True) if is_member) for row in rows]
-    if any(not members for members in sets):
-        raise TableError(f"the columns {join_names(flags.columns)} of {name!r} must not all be False in a row")
+    if any(not members for members in sets) or flags.isna().any(axis=None):
+        raise TableError(
+            f"the columns {join_names(flags.columns)} of {name!r} must not be missing, or all be False, in a row"
+        )
     cells = pd.Series([next(iter(members)) if len(members) == 1 else members for members in sets], dtype=object)
     return cells.iloc[codes].set_axis(flags.index)
 

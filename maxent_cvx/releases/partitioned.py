@@ -56,8 +56,9 @@ LARGEST_EXACT = 2**53
 #: Kinds of values, as inferred by pandas, that can be compared between partitions.
 COMPARABLE = {
     "integer": "numbers", "floating": "numbers", "mixed-integer-float": "numbers", "string": "texts",
-    "boolean": "truth values", "datetime64": "times", "datetime": "times", "date": "dates", "timedelta": "durations",
-    "timedelta64": "durations", "period": "periods", "interval": "intervals", "decimal": "decimals", "bytes": "bytes",
+    "boolean": "truth values", "datetime64": "times", "datetime": "times", "date": "dates", "time": "times of day",
+    "timedelta": "durations", "timedelta64": "durations", "period": "periods", "interval": "intervals",
+    "decimal": "decimals", "bytes": "bytes",
 }  # fmt: skip
 
 

@@ -148,6 +148,18 @@ def test_adversaries_with_statements():
     assert alone.loss <= best.loss + 1e-9
 
 
+def test_levels_without_names():
+    """The names of quasi-identifiers do not matter, nor that they have none."""
+    joint = pd.DataFrame([[0.3, 0.2], [0.2, 0.3]], [["f", "m"], [1, 2]], ["no", "yes"])
+    wrong = pd.DataFrame([[0, 1], [1, 0]], ["no", "yes"], ["no", "yes"])
+    named = joint.rename_axis(["sex", "age"])
+    losses = [
+        mx.anonymize.channel(table, wrong, limit=0.75, adversaries=[mx.P("yes") <= 0.45]).loss
+        for table in (joint, named)
+    ]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-9)
+
+
 @pytest.mark.parametrize("per", ["posterior", "lift", "ldp", "information"])
 def test_price_is_the_slope_of_the_loss(per: str):
     """The price is dloss / dlimit, by central differences."""

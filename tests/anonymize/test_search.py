@@ -235,6 +235,32 @@ def test_dates_lose_the_share_of_the_dates_in_their_range():
     assert result.loss == pytest.approx((sizes[sizes > 1] ** 2).sum() / 20 / 20)
 
 
+DAYS = pd.Series(pd.to_datetime(["2024-01-05", "2024-01-20", "2024-02-03", "9999-12-31"]))
+
+
+@pytest.mark.parametrize(
+    ("column", "texts"),
+    [
+        (DAYS, ["2024-01-05", "2024-01-20", "2024-02-03", "9999-12-31"]),
+        (DAYS.dt.date.astype("date32[day][pyarrow]"), ["2024-01-05", "2024-01-20", "2024-02-03", "9999-12-31"]),
+        (pd.Series([20.0, 21.0, 30.0, 35.0]), ["20", "21", "30", "35"]),
+    ],
+)
+def test_files_of_hierarchies_contain_texts(tmp_path, column, texts):
+    """Dates, those that nanoseconds cannot represent too, and whole numbers match the texts in a file, in every search."""
+    path = tmp_path / "hierarchy.csv"
+    path.write_text("".join(f"{text};{text[:3]};*\n" for text in texts))
+    table = pd.DataFrame({"A": column, "S": list("abab")})
+    by_text = mx.anonymize.search(table.assign(A=texts), "A", "S", hierarchies={"A": path})
+    for how in ({"hierarchies": {"A": path}}, {"loss": "queries"}):
+        result = mx.anonymize.search(table, "A", "S", **how)
+        assert mx.measures.exposed(mx.MaxEnt(result.release).solve(), 0.8).people == 0
+    assert mx.anonymize.search(table, "A", "S", hierarchies={"A": path}).loss == by_text.loss
+    cells = mx.anonymize.mondrian_table(table, qi="A", sa="S", k=2)
+    read = mx.Release.from_generalized(cells, qi="A", sa="S", population=table[["A"]])
+    assert np.asarray(read.n_qb.sum(axis=0)).tolist() == [2, 2]
+
+
 @pytest.mark.parametrize("method", ["full-domain", "mondrian", "anatomy"])
 def test_the_index_of_the_table_does_not_matter(method):
     """Repeated labels of a concatenated table change nothing."""

@@ -153,3 +153,35 @@ def test_a_condition_that_cells_leave_open():
     assert model.add("P(HIV | Sex=*) = 2/3").solve().prob("Flu", given={"Age": "20-29", "Sex": "m"}) == pytest.approx(
         1 / 3
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.assign(Age_min=[20, 20, None], Age_max=[25, 25, None]),
+        lambda t: t.assign(Age_min=["20", "20", "*"], Age_max=["25", "25", "*"]),
+        lambda t: t.assign(Age_min=[20, 20, None], Age_max=[25, 25, None]).astype("category"),
+        lambda t: t.assign(Age_min=[20, 20, None], Age_max=[25, 25, None]).astype(
+            {"Age_min": "Int64", "Age_max": "Int64"}
+        ),
+    ],
+)
+def test_missing_ends_of_intervals_are_suppressed(change):
+    """A suppressed record in two columns covers everybody, whatever the type of the columns."""
+    table = change(pd.DataFrame({"Age_min": [20, 20, 30], "Age_max": [25, 25, 40], "S": ["x", "y", "x"]}))
+    ages = pd.DataFrame({"Age": [20, 22, 31]})
+    single = pd.DataFrame({"Age": ["20-25", "20-25", "*"], "S": ["x", "y", "x"]})
+    posts = [
+        MaxEnt(Release.from_generalized(cells, qi="Age", sa="S", population=ages)).solve().conditional()
+        for cells in (table, single)
+    ]
+    assert np.allclose(posts[0], posts[1])
+
+
+def test_flags_must_not_be_missing():
+    """A missing value in a column of truth values is neither True nor False."""
+    flags = pd.DataFrame({"Age_20": [True, False], "Age_30": [True, pd.NA], "S": ["x", "y"]}).astype(
+        {"Age_30": "boolean"}
+    )
+    with refused(TableError):
+        Release.from_generalized(flags, qi="Age", sa="S", population=pd.DataFrame({"Age": [20, 30]}))

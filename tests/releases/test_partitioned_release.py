@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gc
 import os
 import pickle
@@ -84,6 +85,19 @@ def test_random_tables(tmp_path_factory, table, files, rows, n):
     folder = write_files(table, tmp_path_factory.mktemp("random") / "people", files, rows)
     release = mx.Release.from_parquet(folder, qi=quasi(table), sa="S", bucket="K", partitions=n)
     same_release(mx.Release.from_partitions(release), publish(table))
+
+
+def test_times_of_day(tmp_path):
+    """Objects of one type that pandas does not know are compared, as in memory."""
+    at = [datetime.time(8), datetime.time(9), datetime.time(8)]
+    table = pd.DataFrame({"At": at, "S": ["a", "b", "a"], "B": [1, 1, 2]})
+    folder = write_files(table, tmp_path / "people", 2, 1)
+    whole = mx.Release.from_buckets(table, qi="At", sa="S", bucket="B")
+    parts = mx.Release.from_parquet(folder, qi="At", sa="S", bucket="B", partitions=2)
+    given = {"At": datetime.time(8)}
+    assert mx.MaxEnt(parts).solve().prob("a", given=given) == pytest.approx(
+        mx.MaxEnt(whole).solve().prob("a", given=given)
+    )
 
 
 def test_parts_have_the_labels_of_the_whole(tmp_path, adult):

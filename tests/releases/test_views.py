@@ -70,6 +70,14 @@ def test_round_trip(frame):
     assert same(again, release)
 
 
+def test_a_column_called_count():
+    """The table of values has another name for its counts if the release has a column "Count"."""
+    people = pd.DataFrame({"Count": [1, 2, 1], "S": ["a", "b", "a"], "B": [1, 1, 1], "id": [7, 8, 9]})
+    release = Release.from_buckets(people, qi="Count", sa="S", bucket="B", id="id")
+    tables = release.to_tables_of_people()
+    assert same(Release.from_tables(*tables, qi="Count", sa="S", bucket="B", count="count", id="id"), release)
+
+
 def test_tables_that_do_not_go_together(release):
     """Other totals of a bucket, a bucket in one table only, and counts that are no numbers of people are refused."""
     for table in (0, 1):
