@@ -157,7 +157,7 @@ class Associations(ReprMixin):
     """All associations with enough support, positive and negative, strongest first.
 
     Order: confidence, then support, both descending, then fewer attributes, then names (attribute
-    names, their values, the sensitive value). The order depends only on the records, so that the first K
+    names, their values, the sensitive value; those of a Categorical in the order of its categories). The first K
     associations are among the first K + 1.
 
     Attributes

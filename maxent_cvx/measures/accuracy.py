@@ -16,7 +16,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.special import rel_entr, xlogy
 
-from .._utils.errors import BadProbability, Inaccurate, StatementError, pluralize, short_repr
+from .._utils.errors import BadProbability, Inaccurate, StatementError, TableError, pluralize, short_repr
 from .._utils.tables import plain_index
 from .._utils.validation import check_instance, check_int
 from ..model.partitioned import PartitionedPosterior
@@ -210,6 +210,8 @@ def term_divergence(post: Posterior, original: pd.DataFrame, base: float = 2) ->
     """
     check_instance(post, Posterior, "post")
     check_base(base)
+    if len(post.space.people):
+        raise TableError("the model has named people, whose terms records do not distinguish; solve it without people=")
     truth = post.space.count(original)
     return float(rel_entr(truth, post.counts).sum() / post.space.n_records / math.log(base))
 

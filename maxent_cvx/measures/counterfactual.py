@@ -185,8 +185,10 @@ class Counterfactual:
         """Number the distinct records, by exact QI instead of cells if the records are published again."""
         self.view = view = post.view
         bucket = getattr(view, "bucket", None)
-        is_given = bucket is not None and bucket in original.columns
-        if view.generalized and not is_given:
+        is_given = (
+            bucket is not None and bucket in original.columns and not view.generalized
+        )  # a cell determines its group
+        if view.generalized:
             original = read_cells(view, original)
         data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)
         (group, tuples), (value, values) = data.tuples(), data.values()
@@ -203,7 +205,8 @@ class Counterfactual:
                     "in several buckets; pass the table with its buckets"
                 )
         p = post.table / view.n_q[:, None]
-        if len(original) != view.n_records or (q < 0).any() or (s < 0).any() or not _has_counts(view, q, s, b):
+        is_stranger = (q < 0) | (s < 0) | ((b < 0) & (is_given and not publishes))
+        if len(original) != view.n_records or is_stranger.any() or not _has_counts(view, q, s, b):
             cells_of = "; or a record is in several cells: pass the generalized table" if view.generalized else ""
             raise TableError(
                 f"the {len(original)} original records are not the {view.n_records} people of the {view.noun}; pass the "

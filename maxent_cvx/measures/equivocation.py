@@ -20,6 +20,7 @@ from .._utils.tables import as_list, as_numbers, numbers_of
 from .._utils.validation import check_instance, check_int, check_number
 from ..model.posterior import Posterior
 from .disclosure import NEGLIGIBLE, of_those_inside
+from .events import COARSE, ROUNDING
 
 #: Widths in one batch, the fewest for which a batch is faster than single widths, runs evaluated at once for a batch,
 #: and numbers in a table of least entropies. These sizes fit into the caches.
@@ -329,8 +330,6 @@ def _measured(
     )
 
 
-#: Largest difference of the sum of probabilities from 1, and the same for float32 and float16.
-ROUNDING, COARSE = 1e-9, 1e-3
 #: Default of the largest number of widths at which the entropy of a curve is evaluated.
 EVALUATIONS = 5_000
 #: Largest number of runs evaluated for one answer, which takes a minute or two.

@@ -24,8 +24,8 @@ from .._utils.tables import as_numbers, choose, plain_index
 from .._utils.validation import check_float, check_label
 from ..releases.generalized import read_hierarchies
 
-#: Sums of probabilities that differ by less are equal up to rounding.
-ROUNDING = 1e-9
+#: Sums of probabilities that differ by less are equal up to rounding, and the same for float32 and float16.
+ROUNDING, COARSE = 1e-9, 1e-3
 #: The default distance is the range of the values divided by this.
 PARTS_OF_RANGE = 20
 #: The least number of ranks for which neighbouring ranks count as equal by default: three of five are not nearly all.

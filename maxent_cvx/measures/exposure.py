@@ -43,6 +43,7 @@ from ..terms.people import count_pairs
 from .counterfactual import FIRST_ORDER, SOLVED, Counterfactual, without_each
 from .disclosure import MOST_NUMBERS, NEGLIGIBLE, add_up, first_largest, of_those_inside, overall, published
 from .events import (
+    COARSE,
     ROUNDING,
     Intervals,
     SensitiveEvents,
@@ -475,7 +476,7 @@ def _of_each_record(
         "For {people} with a likely value, the probability without their own record is of first order and not "
         "certified.": ~is_unknown & (kinds.how == FIRST_ORDER),
         "For {people} with a likely value, the probability without their own record is unknown, because the "
-        "knowledge cannot be read without it; it counts as 0.": is_unknown,
+        "knowledge cannot be read without it, or nobody else is left; it counts as 0.": is_unknown,
     }
     is_exposed = rule.reaches(rule.surest(kinds.p)[0])
     numbers = {template: kinds.n_kind[is_exposed & among].sum() for template, among in templates.items()}
@@ -621,6 +622,8 @@ def read_baseline(
     elif isinstance(baseline, pd.Series):
         values = view.sensitive_values if rows is None else rows.columns
         p, called = _baseline_by_value(baseline, events, values)[None], "in the baseline"
+    elif isinstance(baseline, str) and baseline == WITHOUT_HER:
+        raise StatementError(f"baseline={WITHOUT_HER!r} needs the original records; use measures.exposed with original")
     else:
         raise StatementError(
             f'baseline={short_repr(baseline)}: expected "overall", "without her", a Series of P(s), a table of P(s | q), or a '
@@ -633,11 +636,14 @@ def _baseline_by_value(p0: pd.Series, events: SensitiveEvents, values: pd.Index)
     """Return P0 of the events from a Series by event, or by value for all values in events."""
     if p0.index.has_duplicates:
         raise TableError(f"the baseline has duplicate values: {join_names(repeated(p0.index))}")
-    p = real_numbers(p0, "the baseline", BadProbability)
-    if not ((p >= 0) & (p <= 1)).all() or p.sum() > 1 + ROUNDING * len(p):
+    p, p0 = real_numbers(p0, "the baseline", BadProbability), p0.set_axis(plain_index(p0.index))
+    if np.isnan(p).any():
+        raise BadProbability("the baseline has missing entries; write 0 for values that nobody has")
+    rounding = COARSE if p0.dtype in (np.float32, np.float16) else ROUNDING * len(p)
+    if not ((p >= 0) & (p <= 1)).all() or p.sum() > 1 + rounding:
         raise BadProbability(
             f"the baseline must contain probabilities with a sum of at most 1, but they are from {p.min():g} to "
-            f"{p.max():g} with the sum {p.sum():g}; if these are counts, divide them by their sum"
+            f"{p.max():g} with the sum {p.sum():.12g}; if these are counts, divide them by their sum"
         )
     names = {*p0.index.names}
     if None not in names and names not in ({*events.labels.names}, {*values.names}):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import BadProbability, StatementError, TableError, join_names, short_repr
-from .._utils.tables import real_numbers, repeated
+from .._utils.tables import plain_index, real_numbers, repeated
 from .._utils.validation import check_float, check_in, check_instance, check_number
 from ..model.posterior import Posterior
 from ..priors import QIDistribution, checked, positions
@@ -96,6 +96,7 @@ def prior_of(prior: object, post: Posterior, rows: pd.DataFrame) -> Beliefs:
 
 def _labelled(prior: pd.Series, values: pd.Index) -> np.ndarray:
     """Return P(s) by label."""
+    prior = prior.set_axis(plain_index(prior.index))
     if prior.index.has_duplicates or set(prior.index) != set(values):
         odd = sorted(set(prior.index).symmetric_difference(values), key=str)
         raise TableError(
@@ -274,10 +275,10 @@ LARGEST = 1e280
 Gain = Callable[[object, object], float] | pd.DataFrame | None
 
 
-def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray:
-    """Read the gains, shape (guesses, values)."""
+def vulnerability_gains(gain: Gain, values: pd.Index) -> np.ndarray | None:
+    """Read the gains, shape (guesses, values); None if a guess gains 1 if it is right, and nothing otherwise."""
     if gain is None:
-        return np.eye(len(values))
+        return None
     labels = values.to_flat_index()
     if isinstance(gain, pd.DataFrame):
         gained = _gains_of_table(gain, labels)
@@ -310,12 +311,15 @@ def _gains_of_table(gain: pd.DataFrame, labels: pd.Index) -> np.ndarray:
     return table
 
 
-def vulnerability(beliefs: Beliefs, people: np.ndarray, gain: np.ndarray) -> Measured:
+def vulnerability(beliefs: Beliefs, people: np.ndarray, gain: np.ndarray | None) -> Measured:
     """Compute V = sum_q P(q) max_w sum_s P(s | q) g(w, s)."""
-    value = float(people @ (beliefs.p @ gain.T).max(axis=1) / people.sum())
-    width = max(float(gain.max()), 0.0) - min(float(gain.min()), 0.0)
+    # Without gains, a product with the identity matrix would take far longer than the rest if there are many values.
+    of_guesses = beliefs.p if gain is None else beliefs.p @ gain.T
+    value = float(people @ of_guesses.max(axis=1) / people.sum())
+    least, most = (0.0, 1.0) if gain is None else (float(gain.min()), float(gain.max()))
+    width = max(most, 0.0) - min(least, 0.0)
     low, high = value - beliefs.bound * width, value + beliefs.bound * width
-    least, most = min(float(gain.min()), value), max(float(gain.max()), value)  # the value may be off by rounding
+    least, most = min(least, value), max(most, value)  # the value may be off by rounding
     return Measured(value, max(low, least), min(high, most))
 
 
@@ -443,10 +447,9 @@ UNDEFINED = "not defined here"
 Row = tuple[str, Measured, str, str]
 
 
-def _of_guesses(before: Beliefs, after: Beliefs, people: np.ndarray, gained: np.ndarray) -> list[Row]:
+def _of_guesses(before: Beliefs, after: Beliefs, people: np.ndarray, gained: np.ndarray | None) -> list[Row]:
     """Return the measures that are means over people."""
-    right = np.eye(before.p.shape[1])
-    v0, v1 = (vulnerability(beliefs, people, right) for beliefs in (before, after))
+    v0, v1 = (vulnerability(beliefs, people, None) for beliefs in (before, after))
     g0, g1 = (vulnerability(beliefs, people, gained) for beliefs in (before, after))
     return [
         ("prior Bayes vulnerability", v0, "probability", "the likeliest value was right for {:.1%} of people"),

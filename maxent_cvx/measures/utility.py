@@ -23,7 +23,7 @@ from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from .accuracy import overall_divergence
 from .disclosure import disclosure, of_those_inside, published
-from .exposure import Exposure, exposed
+from .exposure import WITHOUT_HER, Exposure, exposed
 from .reidentification import Row, reidentification, table_of_measures
 
 # Estimated numbers of records with each exact combination of values, from a release or a posterior.
@@ -418,7 +418,9 @@ def risk_utility(
     view = post.view
     is_exact = not isinstance(view, GroupedRelease | ReleaseSeries) and not getattr(view, "generalized", False)
     truth = original if is_exact else None
-    verdict = exposed(post, threshold, truth, sensitive=sensitive, baseline=baseline, within=within)
+    # This baseline needs the records, also of generalised releases.
+    judged = original if isinstance(baseline, str) and baseline == WITHOUT_HER else truth
+    verdict = exposed(post, threshold, judged, sensitive=sensitive, baseline=baseline, within=within)
     tables = {"inference risk": table_of_measures(_inference(post, verdict, truth))}
     if not isinstance(view, ReleaseSeries):
         tables["re-identification risk"] = reidentification(view, population=population, k=k).measures

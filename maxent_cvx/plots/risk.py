@@ -111,8 +111,9 @@ def exposure(
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
     sensitive, baseline, within
-        As in :func:`maxent_cvx.measures.exposed`: the values that count, the baseline P0, and the distance within which
-        numbers count as equal. For a single posterior, the curve without the baseline is also plotted.
+        As in :func:`maxent_cvx.measures.exposed`: the values that count, the baseline P0, which cannot be "without her",
+        and the distance within which numbers count as equal. For a single posterior, the curve without the baseline is
+        also plotted.
 
     Returns
     -------

@@ -432,9 +432,9 @@ class View(ReprMixin, ABC):
 
 
 def unused_name(name: str, taken: Collection[object]) -> str:
-    """Return an unused column name: "Count", "count", "_count" or "__count"."""
-    small = name.lower()
-    return next(candidate for candidate in (name, small, f"_{small}", f"__{small}") if candidate not in taken)
+    """Return an unused column name: "Count", "count", "_count", "__count", and so on."""
+    candidates = itertools.chain([name], ("_" * n + name.lower() for n in itertools.count()))
+    return next(candidate for candidate in candidates if candidate not in taken)
 
 
 #: The meaning of the names of roles.

@@ -164,7 +164,7 @@ def generalized_columns(
     roles = {"qi": qi, "sa": sa} | ({} if id is None else {"id": (id,)})
     table, each = _each(table, inside, id, roles, sets=qi)
     texts = pd.DataFrame({name: [label_of(cell) for cell in table[name]] for name in qi}, index=table.index)
-    bucket = unused_name("Group", (*qi, *sa, id))
+    bucket = unused_name("Group", (*table.columns, *qi, *sa, id))
     group = group_names(texts).rename(bucket)
     check_release_roles(qi, sa, bucket)
     check_known(nodes, "quasi-identifier (given in hierarchies)", qi)

@@ -633,7 +633,8 @@ class Space(ReprMixin):
         if id is not None:
             check_str(id, "id")
         bucket = getattr(view, "bucket", None)
-        if isinstance(view, BucketView) and view.generalized and bucket not in check_dataframe(records, "the table"):
+        check_dataframe(records, "the table")
+        if isinstance(view, BucketView) and view.generalized:
             records = with_cells(view, records)
             q = view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(records[list(view.qi)]))
             # Every cell is a group; of an unknown cell the group does not matter.

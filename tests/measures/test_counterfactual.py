@@ -366,3 +366,29 @@ def test_publish_may_give_groups_of_a_population():
     answer = mx.measures.counterfactual(post, table, publish, progress=False)
     # Of the others in the cell 1-2 one has x and one has y, or both have x; those of 3 have y; of bucket 1, x, y and x.
     assert answer["without"].to_list() == pytest.approx([1 / 2, 0, 1 / 2, 1, 1, 1 / 3], abs=1e-6)
+
+
+def test_a_column_called_group():
+    """The cell of a generalised record determines its group, whatever a column of the table is called."""
+    table = pd.DataFrame({"age": [21, 25, 28, 22, 31, 35, 38, 33], "s": list("xyxxyyxy"), "Group": list("ABABABAB")})
+    release = mx.anonymize.mondrian(table, qi="age", sa="s", k=2)
+    post = mx.MaxEnt(release).solve()
+    first, second = (mx.measures.counterfactual(post, t)["without"] for t in (table, table.drop(columns="Group")))
+    assert first.to_list() == second.to_list()
+    scores = [mx.quantify(release, t, [(0, 0)], progress=False)["score"] for t in (table, table.drop(columns="Group"))]
+    assert scores[0].to_list() == scores[1].to_list()
+    # A generalised release of records without one gets this name for its own groups.
+    cells = mx.anonymize.mondrian_table(table.drop(columns="Group"), qi="age", sa="s", k=2)
+    release = mx.Release.from_generalized(cells, qi="age", sa="s")
+    post = mx.MaxEnt(release).solve()
+    first, second = (mx.measures.counterfactual(post, t)["without"] for t in (cells, cells.assign(Group="no")))
+    assert first.to_list() == second.to_list()
+
+
+@pytest.mark.parametrize("knowledge", [(), (mx.P("x").softly(0.5, sd=0.1),)])
+def test_labels_of_buckets_that_the_release_does_not_have(knowledge):
+    """Buckets numbered 1 and 2 are not called "1" and "2", as with a column that another step has made."""
+    table = pd.DataFrame({"q": list("aabb"), "s": list("xyxx"), "b": [1, 1, 2, 2]})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")).add(*knowledge).solve()
+    with pytest.raises(mx.TableError):
+        mx.measures.counterfactual(post, table.assign(b=table["b"].astype(str)))

@@ -525,3 +525,24 @@ def test_a_population_larger_than_the_release():
         post = mx.MaxEnt(mx.Release.from_generalized(records, qi="q", sa="d", population=voters)).solve()
         exposure = exposed(post, 1.0)
         assert (exposure.people, len(exposure.distances)) == (n, 1)
+
+
+def test_a_baseline_in_other_types():
+    """Rounding of float32, and an index with one level as of value_counts of a table, do not matter; gaps are errors."""
+    hospital = mx.datasets.load_hospital()
+    release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    post = mx.MaxEnt(release).add(mx.P("Breast Cancer", given={"Gender": "male"}) == 0).solve()
+    overall = hospital["Disease"].value_counts(normalize=True)
+    expected = exposed(post, 0.6, baseline="overall").people
+    for baseline in (overall, overall.astype("float32"), hospital[["Disease"]].value_counts(normalize=True)):
+        assert exposed(post, 0.6, baseline=baseline).people == expected
+    with pytest.raises(BadProbability):
+        exposed(post, 0.6, baseline=overall.where(overall.index != "HIV"))
+
+
+def test_risk_utility_of_a_generalised_release_without_her():
+    """The baseline of each record is that of `exposed`, which reads the records of generalised releases, too."""
+    table = mx.datasets.load_hospital()[["Gender", "Disease"]].assign(Age="[20, 40)")
+    post = mx.MaxEnt(mx.Release.from_generalized(table, qi=["Gender", "Age"], sa="Disease")).solve()
+    risks = mx.measures.risk_utility(post, table, threshold=0.3, baseline="without her").loc["inference risk"]
+    assert risks.loc["exposed people", "value"] == exposed(post, 0.3, table, baseline="without her").people
