@@ -454,6 +454,8 @@ class Choice:
             return np.asarray(known.isin(chosen))
         if self.interval in known:  # the values of a generalised attribute are intervals
             return np.asarray(known == self.interval)
+        if (text := _interval_text(self.interval)) in known:  # as written in a generalised table
+            return np.asarray(known == text)
         if isinstance(known, pd.CategoricalIndex):  # whose categories may have another order, or none
             known = pd.Index(known.astype(known.categories.dtype))
         low, high = self.interval.left, self.interval.right

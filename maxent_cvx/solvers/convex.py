@@ -41,9 +41,13 @@ from .sparse import entry_rows, exact_matvec, most_by_row
 if TYPE_CHECKING:
     import cvxpy as cp
 
+    from .presolve import Reduced
+
 
 #: Records: infinite gradients at zero, such as that of an entropy, are evaluated here instead.
 SMALLEST_COUNT = 1e-12
+#: The slope of a divergence used instead of an infinite one. A choice: its exponential is finite.
+STEEPEST = 700.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,12 +187,15 @@ class Priced(NamedTuple):
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.ndarray | None = None) -> float:
-    """Bound the sum of t (spent - limit) from below over the hard rows of a form."""
+def least_excess(
+    form: LinearForm, priced: Sequence[Priced], reduced: Reduced | None = None, multipliers: np.ndarray | None = None
+) -> float:
+    """Bound the sum of t (spent - limit) from below over the hard rows of a form, given the terms that they fix."""
     cost, cost_error = np.zeros(form.shape[1]), np.zeros(form.shape[1])
     constants: list[float] = []
     for budget, price, slopes in priced:
-        slopes, of_sides, conjugates = budget.support(slopes)
+        # Every slope gives a bound; at a term that is 0, the derivative of an entropy is infinite.
+        slopes, of_sides, conjugates = budget.support(np.nan_to_num(slopes, posinf=STEEPEST, neginf=-STEEPEST))
         constants += [-price * budget.limit, *(-price * of_sides), *(-price * conjugates)]
         constants.append(-price * budget.error)
         cost += price * (budget.matrix.T @ slopes + budget.linear)
@@ -204,8 +211,9 @@ def least_excess(form: LinearForm, priced: Sequence[Priced], multipliers: np.nda
                 minimum = next(Minima(form).of(cost / size))
                 multipliers = form.project_to_dual_cone(minimum.multipliers * size)
     change, error = exact_rmatvec(form, multipliers)
-    nothing = np.zeros(form.shape[1])
-    least = consequence(form, multipliers, change - cost, error + cost_error, nothing > 0, nothing)
+    none = np.zeros(form.shape[1])
+    settled = (none > 0, none, none) if reduced is None else (reduced.fixed, reduced.counts, reduced.width)
+    least = consequence(form, multipliers, change - cost, error + cost_error, *settled)
     constants += [least.beta, -least.error, -least.risen]
     # The conjugates are products of a few numbers and an exponential; the sum is rounded once.
     return math.fsum(constants) - 16 * EPS * math.fsum(map(abs, constants))

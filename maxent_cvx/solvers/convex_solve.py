@@ -172,9 +172,10 @@ class Lagrangian:
             return
         hard = step.extension.form.hard
         priced = self._priced(step)
-        least = least_excess(hard, priced, hard.project_to_dual_cone(step.m[: hard.shape[0]] * step.temperature))
+        multipliers = hard.project_to_dual_cone(step.m[: hard.shape[0]] * step.temperature)
+        least = least_excess(hard, priced, step.reduced, multipliers)
         if not least > 0 and thoroughly:
-            least = least_excess(hard, priced)
+            least = least_excess(hard, priced, step.reduced)
         if least > 0:
             raise self._contradiction(step, least)
 
@@ -202,7 +203,8 @@ class Lagrangian:
         with suppress(SolverError, Infeasible):
             for _ in range(SHARPER):
                 (priced,) = self._priced(step)
-                least = max(least, least_excess(step.extension.form.hard, [priced._replace(price=1.0)]))
+                sharper = least_excess(step.extension.form.hard, [priced._replace(price=1.0)], step.reduced)
+                least = max(least, sharper)
                 if budget.spent(step.x) - budget.limit - least <= SHARP * (least + budget.magnitude):
                     break
                 step = self.solve(step.multipliers * STEEPER)

@@ -37,6 +37,7 @@ from .numbers import (
     read_numbers,
     responses,
     whole_sums,
+    written_fractions,
     written_numbers,
 )
 from .statements import Event, ExactRow, Probability, conditions, given_text, read_given
@@ -122,13 +123,13 @@ class ExpectedProduct(Event):
         people = space.view.n_q * space.described(dict(self.given))
         different, of_tuple = np.unique(design_matrix(space.view, [self.x])[:, 0], return_inverse=True)
         number = np.bincount(of_tuple, people, len(different)).astype(np.int64).tolist()
-        x = [Fraction(label) for label in different.tolist()]
+        x = written_fractions(different)
         n = sum(number)
         mean = sum((k * label for k, label in zip(number, x, strict=True)), Fraction(0)) / n
         values, of_value = np.unique(
             responses(space.view, self.y if isinstance(self.y, str) else dict(self.y)), return_inverse=True
         )
-        y = [Fraction(label) for label in values.tolist()]
+        y = written_fractions(values)
         q, s = space.codes["q"], space.codes["s"]
         terms = np.flatnonzero(people[q] > 0)
         place = of_tuple[q[terms]] * len(y) + of_value[s[terms]]
@@ -184,7 +185,7 @@ def subjects(
         n = people
     elif people == space.n_records and view.n_s is not None:
         n = int(view.n_s[mask].sum())
-    return Subjects(terms, _numbers(space, of, values, known=bool(mask.all()))[terms], n)
+    return Subjects(terms, _numbers(space, of, values, known=bool(mask.all()) and not having)[terms], n)
 
 
 def _numbers(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from fractions import Fraction
 from numbers import Real
 
 import numpy as np
@@ -117,6 +118,12 @@ def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray
             least, most = np.ceil(sides[0] - off[0]), np.floor(sides[1] + off[1])
             return (nearest, float(least), float(most), places) if least <= most else (weights, low, high, None)
     return weights, low, high, None
+
+
+def written_fractions(numbers: np.ndarray) -> list[Fraction]:
+    """Return numbers with few decimals as the fractions that they stand for, 1.4 as 7/5, and others as they are."""
+    whole, _, _, places = whole_sums(np.asarray(numbers, dtype=float), -np.inf, np.inf)
+    return [Fraction(x) / 10 ** (places or 0) for x in whole.tolist()]
 
 
 #: The name of the column of ones.

@@ -37,7 +37,7 @@ from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
 from .moments import Quantile, subjects
-from .numbers import numbers_of_values
+from .numbers import numbers_of_values, written_fractions
 
 # Intervals of numbers of records, which are integers.
 
@@ -272,13 +272,13 @@ class AnsweredQueries(Source):
         exact = self.of != "mean" and all(map(_is_short, short))
         rows = Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact)
         # Means of groups and of their union depend on each other: their coefficients must be exact, as in E(...).
-        single = bounded[(low == high)[bounded]] if self.of == "mean" else bounded[:0]
+        single = bounded[(low == high)[bounded]] if self.of != "count" and not exact else bounded[:0]
         yield rows.at(np.setdiff1d(bounded, single))
         for i in single.tolist():
             numbers, place = np.unique(weight[s[entries[i]]], return_inverse=True)
             typed = tuple(
-                (Fraction(number) * space.n_records / people[i], entries[i][place == k])
-                for k, number in enumerate(numbers.tolist())
+                (number * space.n_records / (people[i] if self.of == "mean" else 1), entries[i][place == k])
+                for k, number in enumerate(written_fractions(numbers))
             )
             yield replace(rows.at(np.array([i])), typed=typed, exact=True)
 

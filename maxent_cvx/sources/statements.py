@@ -41,6 +41,7 @@ from ..terms.axes import refuse_exact_values_in_cells, values_named
 from ..terms.rows import AbsoluteValue, NonStrict, Penalty, Rows
 from .base import Source
 from .cvxpy_constraints import values_of
+from .numbers import whole_sums, written_fractions
 
 if TYPE_CHECKING:
     from ..terms.space import Space
@@ -282,10 +283,11 @@ def exact_row(
     pattern = group_codes([*places], [len(row.factors) + 1 for row, _ in events])
     example = np.empty(int(pattern.max(initial=-1)) + 1, dtype=np.int64)
     example[pattern] = np.arange(len(pattern))
-    total = [
-        sum((a * row.factors[at - 1] for at, (row, a) in zip(column, events, strict=True) if at), Fraction(0))
-        for column in places[:, example].T.tolist()
-    ]
+    total = []
+    for column in places[:, example].T.tolist():
+        parts = [a * row.factors[at - 1] for at, (row, a) in zip(column, events, strict=True) if at]
+        a = sum(parts, Fraction(0))
+        total.append(a if abs(a) > CANCELLED * max(map(abs, parts), default=0) else Fraction(0))
     data = np.array([float(a) for a in total], dtype=float)[pattern]
     matrix = csr(data, touched, np.array([0, len(touched)]), (1, len(space)))
     terms = matrix.indices  # the same array, not a copy, if there is one coefficient
@@ -350,6 +352,8 @@ ODDS_RATIO = (
 )
 #: The tolerance for roundoff when a value is compared with the largest possible one.
 ROUNDING = 1e-12
+#: Coefficients that cancel up to the roundoff of the typed factors, such as 1 - 0.6 * 10 / 6, are 0.
+CANCELLED = Fraction(1, 2**50)
 
 
 @dataclass(frozen=True, eq=False)
@@ -1073,7 +1077,17 @@ class ExpectedNumber(Event):
 
     def excess(self, value: Fraction, space: Space) -> ExactRow:
         """Return the coefficients of (E(attribute | given) - value) P(given), linear even if P(given) is unknown."""
-        return self._products(space, self._among(space)[0], value, Fraction(1))
+        members = self._among(space)[0]
+        return self._products(space, members, self._written(space, members, value), Fraction(1))
+
+    def _written(self, space: Space, members: np.ndarray, value: Fraction) -> Fraction:
+        """Return the mean of at most N of the numbers that a double stands for, or else the double."""
+        *_, places = whole_sums(np.unique(self._numbers(space)[members]), -np.inf, np.inf)
+        if places is None or not value:
+            return value
+        unit = 10**places
+        nearest = (value * unit).limit_denominator(space.n_records) / unit
+        return nearest if abs(nearest - value) <= abs(value) / 2**48 else value
 
     def total_row(self, space: Space) -> sp.csr_array:
         """Return the coefficients of E(attribute | given) P(given) on p, shape (1, terms)."""
@@ -1087,7 +1101,7 @@ class ExpectedNumber(Event):
     def _products(self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction) -> ExactRow:
         """Return the coefficients (x - value) * unit of some terms."""
         different, place = np.unique(self._numbers(space)[members], return_inverse=True)
-        return ExactRow(members, place, [(Fraction(float(number)) - value) * unit for number in different])
+        return ExactRow(members, place, [(number - value) * unit for number in written_fractions(different)])
 
     def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
         """Return the terms of the described people, and their share; None if it is unknown."""

@@ -327,3 +327,57 @@ def test_a_quantile_that_nobody_has():
     for wrong in (PublishedQuantile(33), AnsweredQueries([{}], [33], of="median")):
         with refused(StatementError):
             mx.MaxEnt(view_of(3)).add(wrong)
+
+
+def in_different_words() -> list[tuple[mx.QITable, list]]:
+    """Models with values in decimals, and statements that contain the same knowledge."""
+    of_people = mx.QITable(pd.DataFrame({"x": [1.3, 1.4, 1.7]}), qi="x", sa="S", sa_values=["a", "b"])
+    pay = mx.QITable(pd.DataFrame({"age": [20, 30, 41, 52]}), qi="age", sa="pay", sa_values=[1.1, 1.2, 1.4])
+    x = [1.3, 1.4, 1.7]
+    covariance = float(np.mean((x - np.mean(x)) * np.array([1, 0, 1])))
+    sds = float(np.std(x)), float(np.std([1, 0, 1]))
+    return [
+        (
+            of_people,
+            [mx.E("x", given={"S": "a"}) == 1.55, mx.PublishedMoments(1.55, of="x", given={"S": "a"})],
+        ),
+        (pay, [mx.E("pay") == 1.2, mx.PublishedMoments(1.2, of="pay")]),
+        (
+            of_people,
+            [
+                mx.Covariance("x", {"a": 1}) == covariance,
+                mx.PublishedCorrelation(covariance / sds[0] / sds[1], ("x", {"a": 1}), sd=sds[1], ddof=0),
+            ],
+        ),
+    ]
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_the_same_in_different_words(case):
+    """Decimals are read as decimals by every source, so that rows that are multiples of each other are so exactly."""
+    view, statements = in_different_words()[case]
+    answers = [mx.MaxEnt(view).add(*some).solve() for some in ([s] for s in statements)]
+    both = mx.MaxEnt(view).add(*statements).solve()
+    assert both.certificate.holds
+    for answer in answers:
+        assert np.allclose(both.conditional(), answer.conditional(), atol=1e-6)
+
+
+@pytest.mark.parametrize("x", [[0.1, 0.2, 0.3], [1.1, 1.3, 1.5], [1.0, 2.0, 3.0]])
+def test_a_person_at_the_mean_does_not_count_in_a_covariance(x):
+    """The mean of decimals is that of the decimals: x - mean is 0, and no roundoff."""
+    x, ill = np.array(x), np.array([0, 0, 1])
+    view = mx.QITable(pd.DataFrame({"x": x}), qi="x", sa="ill", sa_values=["no", "yes"])
+    statement = mx.Covariance("x", {"yes": 1}) == float(np.mean((x - x.mean()) * ill))
+    assert mx.MaxEnt(view).add(statement).solve().conditional()["yes"].round(6).to_list() == [0, 0.5, 1]
+
+
+def test_statistics_of_everybody_given_every_value():
+    """A condition that all sensitive values satisfy leaves what is published of the quasi-identifier: true, and redundant."""
+    people = pd.DataFrame({"age": [20, 40, 60], "ill": ["yes"] * 3, "Bk": [1, 1, 2]})
+    release = mx.Release.from_buckets(people, qi="age", sa="ill", bucket="Bk")
+    moments = mx.PublishedMoments(40, 20, of="age", given={"ill": "yes"})
+    for statement in (moments, mx.PublishedQuantile(40, of="age", given={"ill": "yes"})):
+        assert mx.MaxEnt(release).add(statement).solve().certificate.holds
+    with pytest.raises(mx.MaxEntError):
+        mx.MaxEnt(release).add(mx.PublishedMoments(41, 20, of="age", given={"ill": "yes"})).solve()

@@ -250,3 +250,20 @@ def test_numbers_of_32_bits(dtype, tmp_path):
     for unknown in (0.3, 1e300, 10**400):
         with refused(mx.UnknownName):
             mx.MaxEnt(release).add(P(unknown) == 0.2)
+
+
+def test_factors_that_cancel_up_to_roundoff(release):
+    """If P(Flu) is .6 times P(Flu | male) and .6 of all are men, no woman has the flu, although .6 is not 3/5 in floats."""
+    same = [
+        mx.MaxEnt(release).add(text).solve().entropy
+        for text in ("P(Flu) = 0.6 P(Flu | Gender=male)", "P(Flu | Gender=female) = 0")
+    ]
+    assert same[0] == pytest.approx(same[1], abs=1e-9)
+
+
+def test_a_cell_is_chosen_by_its_interval():
+    """Cells of a generalised release are texts; an interval means the cell with the same ends, as in a table of intervals."""
+    young, old = pd.Interval(20, 35, closed="left"), pd.Interval(35, 50, closed="left")
+    table = pd.DataFrame({"age": [young, young, old, old], "S": list("xyxx")})
+    release = mx.Release.from_generalized(table, qi="age", sa="S")
+    assert mx.MaxEnt(release).add(mx.P("x", given={"age": young}) == 0.5).solve().certificate.holds
