@@ -204,6 +204,26 @@ def test_convex_contradictions(solver: str):
 
 
 @pytest.mark.parametrize(
+    "statement", ["P(HIV | Gender=male) = 0", "P(HIV | Gender=male) <= 0", "P(HIV | Gender=male) <= 0.05"]
+)
+def test_more_entropy_than_there_is(release, statement: str):
+    """Knowledge allows no more than its largest entropy, also beside terms that it forces to 0, where slopes are infinite."""
+    known = MaxEnt(release).add(statement)
+    most = known.solve().entropy
+    for beyond in (-0.05, 0.05):
+        again = known.copy().add(
+            lambda space, beyond=beyond: cp.sum(cp.entr(space.p)) >= most + beyond, label="entropy"
+        )
+        if beyond < 0:
+            assert again.solve().certificate.holds
+            assert len(again.diagnose()) == 0
+        else:
+            with pytest.raises(Infeasible):
+                again.solve()
+            assert len(again.diagnose()) == 2
+
+
+@pytest.mark.parametrize(
     "constraint",
     [
         lambda space: cp.sum_squares(space.p) >= 0.5,

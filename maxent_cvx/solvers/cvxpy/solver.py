@@ -165,6 +165,11 @@ class DualNewton(ConicSolver):
         """Return whether the solver supports the cones of a problem; otherwise raise an error that names the others."""
         if super().can_solve(problem_form):
             return True
+        if problem_form.is_mixed_integer():
+            raise Refused(
+                "the problem has boolean or integer variables; use a mixed-integer solver that takes exponential cones, such as "
+                "cp.MOSEK or cp.SCIP"
+            )
         cones = {cone.__name__ for cone in problem_form.cones()} - {c.__name__ for c in self.SUPPORTED_CONSTRAINTS}
         unsupported = f"cones of the kind {', '.join(sorted(cones))}" if cones else "functions"
         raise Refused(f"the problem has {unsupported} that DUAL_NEWTON does not support. {TAKES}")
@@ -406,7 +411,9 @@ def _solve_by_clarabel(program: ConeProgram, tolerance: float, options: Mapping[
     if "PrimalInfeasible" in word:
         status = s.INFEASIBLE if program.proves_infeasible(dual) else s.SOLVER_ERROR
     elif "DualInfeasible" in word:
-        status = s.UNBOUNDED if program.proves_unbounded(z) else s.SOLVER_ERROR
+        # Clarabel's direction is in the cones up to its tolerance; most unbounded problems have one in their linear part.
+        is_proved = any(program.proves_unbounded(ray) for ray in (z, program.flat_direction()))
+        status = s.UNBOUNDED if is_proved else s.SOLVER_ERROR
     elif distance.is_optimal:
         status = s.OPTIMAL
     elif word in ("MaxIterations", "CallbackTerminated") and np.isfinite(distance.primal):

@@ -176,7 +176,7 @@ def test_statuses():
     ]
     for cone in (-cp.entr(x[0]), cp.exp(x[0]), -cp.log(x[0])):  # the objective falls along y
         infeasible += [(cone - y, [y >= 0, x[0] >= 3, x[0] <= 2]), (cone - y, [y >= x[0], x[0] + y == 1, x[0] >= 2])]
-        unbounded += [(cone - y, [y >= 0, x[0] >= 1, x[0] <= 2])]
+        unbounded += [(cone - y, [y >= 0, x[0] >= 1, x[0] <= 2]), (cone - y, [y >= 0, x[0] <= 1])]
     # 0 = 0.1 + 0.2 - 0.3 is what rounding leaves of a row, and no contradiction; 0 = 0.001 is one.
     infeasible += [(entropy, [cp.sum(x) == 1, none * x[0] == 1e-3])]
     optimal = [(entropy, [cp.sum(x) == 1, none * x[0] == side]) for side in (5e-17, -5e-17)]
@@ -186,6 +186,28 @@ def test_statuses():
             problem.solve(solver=DualNewton())
             assert problem.status == status, problem
             assert (problem.value == np.inf) == (status == cp.INFEASIBLE)
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_a_minimum_of_zero(unit: float):
+    """Where a quadratic cost is 0, as in consistent least squares, all derivatives are, and the answer is optimal."""
+    x, lam = cp.Variable(4), cp.Parameter(nonneg=True)
+    matrix = np.array([[1.0, 0, 1, 0], [0, 0, 1, 1]])
+    cost = cp.sum_squares(matrix @ x - matrix @ np.array([0.3, 0.2, 0.4, 0.1]) * unit)
+    problem = cp.Problem(cp.Minimize(cost), [cp.sum(x) == unit, cp.sum(cp.entr(x / unit)) >= 1])
+    assert solve(problem) == pytest.approx(0, abs=1e-5 * unit**2)
+    problem = cp.Problem(cp.Minimize(cost - lam * cp.sum(cp.entr(x))), [cp.sum(x) == unit])
+    for lam.value in (1.0, 0.0):
+        solve(problem)
+        assert problem.status == cp.OPTIMAL
+
+
+def test_recursions():
+    """Each sum of a cumulative distribution is defined by the one before; such chains are not substituted to their end."""
+    x = cp.Variable(300)
+    rows = [cp.sum(x) == 1, cp.cumsum(x) <= np.linspace(0.01, 1.2, 300)]
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), rows)
+    assert solve(problem) == pytest.approx(problem.solve(solver=cp.CLARABEL), rel=1e-7)
 
 
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
@@ -416,7 +438,9 @@ def test_refused_problems():
         assert isinstance(caught.value, cp.error.SolverError)
     integer = cp.Variable(4, integer=True)
     for y, rows in ((x, [cp.norm(x) <= 1]), (x, [cp.diag(x) >> 0.1 * np.eye(4)]), (integer, [])):
-        with pytest.raises((SolverError, cp.error.SolverError), match=r"DUAL_NEWTON|no conic solvers"):
+        with pytest.raises(
+            (SolverError, cp.error.SolverError), match=r"DUAL_NEWTON|no conic solvers|integer variables"
+        ):
             cp.Problem(cp.Maximize(cp.sum(cp.entr(y))), [cp.sum(y) == 1, *rows]).solve(solver=DualNewton())
     y = cp.Variable(4, nonneg=True)  # CVXPY compiles xexp to second-order cones without announcing them
     for objective in (cp.sum(cp.entr(y) - cp.xexp(y)), -cp.sum(cp.xexp(y))):
