@@ -122,8 +122,16 @@ def whole_sums(weights: np.ndarray, low: float, high: float) -> tuple[np.ndarray
 
 def written_fractions(numbers: np.ndarray) -> list[Fraction]:
     """Return numbers with few decimals as the fractions that they stand for, 1.4 as 7/5, and others as they are."""
-    whole, _, _, places = whole_sums(np.asarray(numbers, dtype=float), -np.inf, np.inf)
-    return [Fraction(x) / 10 ** (places or 0) for x in whole.tolist()]
+    unit = 10**DECIMALS
+    scaled = np.asarray(numbers, dtype=float) * unit
+    nearest, rounding = np.rint(scaled), ROUNDOFFS * np.abs(scaled)
+    is_short = (np.abs(scaled - nearest) <= rounding) & (np.abs(nearest) < LARGEST)
+    return [
+        Fraction(int(whole), unit) if short else Fraction(number)
+        for number, whole, short in zip(
+            np.asarray(numbers, dtype=float).tolist(), nearest.tolist(), is_short, strict=True
+        )
+    ]
 
 
 #: The name of the column of ones.

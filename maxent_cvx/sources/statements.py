@@ -1077,12 +1077,12 @@ class ExpectedNumber(Event):
 
     def excess(self, value: Fraction, space: Space) -> ExactRow:
         """Return the coefficients of (E(attribute | given) - value) P(given), linear even if P(given) is unknown."""
-        members = self._among(space)[0]
-        return self._products(space, members, self._written(space, members, value), Fraction(1))
+        return self._products(space, self._among(space)[0], self._written(space, value), Fraction(1))
 
-    def _written(self, space: Space, members: np.ndarray, value: Fraction) -> Fraction:
+    def _written(self, space: Space, value: Fraction) -> Fraction:
         """Return the mean of at most N of the numbers that a double stands for, or else the double."""
-        *_, places = whole_sums(np.unique(self._numbers(space)[members]), -np.inf, np.inf)
+        # Partitions have different terms, but the same labels.
+        *_, places = whole_sums(np.unique(self._numbers(space)[1]), -np.inf, np.inf)
         if places is None or not value:
             return value
         unit = 10**places
@@ -1100,7 +1100,8 @@ class ExpectedNumber(Event):
 
     def _products(self, space: Space, members: np.ndarray, value: Fraction, unit: Fraction) -> ExactRow:
         """Return the coefficients (x - value) * unit of some terms."""
-        different, place = np.unique(self._numbers(space)[members], return_inverse=True)
+        codes, of_each = self._numbers(space)
+        different, place = np.unique(of_each[codes[members]], return_inverse=True)
         return ExactRow(members, place, [(number - value) * unit for number in written_fractions(different)])
 
     def _among(self, space: Space) -> tuple[np.ndarray, Fraction | None]:
@@ -1131,8 +1132,8 @@ class ExpectedNumber(Event):
         values = space.axes.of_column(self.attribute)[1]
         return _sensitive({self.attribute: [value for value in values if value != OUTSIDE]})
 
-    def _numbers(self, space: Space) -> np.ndarray:
-        """Return the number of every term; 0 for people outside the release, who have none."""
+    def _numbers(self, space: Space) -> tuple[np.ndarray, np.ndarray]:
+        """Return the value of every term, and the number of each value; 0 for people outside the release, who have none."""
         codes, all_values = space.axes.of_column(self.attribute)
         inside = np.asarray(all_values != OUTSIDE)
         values, of_each = all_values[inside], np.zeros(len(all_values))
@@ -1157,7 +1158,7 @@ class ExpectedNumber(Event):
                     "add them, with 0 for values that do not count"
                 )
             of_each[inside] = [number_of[value] for value in values]
-        return of_each[codes]
+        return codes, of_each
 
 
 def is_parametric(value: object) -> bool:
