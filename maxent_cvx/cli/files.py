@@ -168,7 +168,7 @@ class CsvText:
         first, n_above = _first_rows(text, separator)
         if not first:
             raise TableError(f"{source_name(path)} is not a CSV file with a header: it is empty")
-        if re.match(r"\s*\[?\s*{", text) or re.search(r"[\x00-\x08]", "".join(first[0])):  # JSON, or not text
+        if re.match(r'\s*\[?\s*{\s*["}]', text) or re.search(r"[\x00-\x08]", "".join(first[0])):  # JSON, or not text
             raise TableError(f"{source_name(path)} is not a CSV file; save the table as CSV, Excel (.xlsx) or Parquet")
         _say_left_out(path, n_above)
         _check_header(path, first[0])
@@ -185,6 +185,17 @@ class CsvText:
         if len(table) and not table.index.equals(pd.RangeIndex(len(table))):  # pandas reads extra cells as an index
             raise TableError(f"{source_name(self.path)} cannot be read: {self._wrong_line()}")
         return table
+
+    def lines(self) -> list[int]:
+        """Return the first line of every row below the header; cells may have line breaks, and blank lines are no rows."""
+        lines = io.StringIO(self.text, newline=None).readlines()
+        reader = csv.reader(lines, delimiter=self.separator, skipinitialspace=True)
+        starts, start = list[int](), 0
+        for row in reader:
+            if len(row) > 1 or lines[start].strip(" \t\n"):
+                starts.append(self.n_above + start + 1)
+            start = reader.line_num
+        return starts[1:]
 
     def _wrong_line(self) -> str:
         """Describe the line that has more cells than the header, or an unclosed quote."""
@@ -228,10 +239,11 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
 
 
 def read_texts(path: str) -> tuple[pd.DataFrame, str]:
-    """Read all cells of a CSV file with a header as texts; also return its decimal sign."""
+    """Read all cells of a CSV file with a header as texts, with line numbers as index; also return its decimal sign."""
     source = CsvText.read(path, Format())
     _say_format(source, Format(), False, [])
-    return _with_plain_names(source.table(dtype=str, keep_default_na=False).map(composed)), source.decimal
+    table = source.table(dtype=str, keep_default_na=False).map(composed).set_axis(source.lines())
+    return _with_plain_names(table), source.decimal
 
 
 def _are_codes(texts: pd.Series) -> bool:

@@ -305,10 +305,10 @@ def read_further(
     return with_types_of(known, read_table(path, replace(_format(options, is_further=True), texts=texts)), path)
 
 
-def known_values(view: Any) -> dict[str, pd.Index]:
-    """Return the values of the columns of a view, except quasi-identifiers that are generalized cells."""
+def known_values(view: Any, *, cells: bool = False) -> dict[str, pd.Index]:
+    """Return the values of the columns of a view, except, without `cells`, quasi-identifiers that are generalized cells."""
     indexes = [view.sensitive_values]
-    if not getattr(view, "generalized", False):
+    if cells or not getattr(view, "generalized", False):
         indexes.append(view.quasi_identifiers)
     if isinstance(view, Release) and not view.generalized:
         indexes.append(view.buckets)
@@ -488,14 +488,22 @@ class CommandInput:
 
 
 def read_input(
-    options: ExposureOptions, statements: Sequence[Statement | RatioStatement], *, in_partitions: bool = False
+    options: ExposureOptions,
+    statements: Sequence[Statement | RatioStatement],
+    *,
+    in_partitions: bool = False,
+    known: Mapping[str, pd.Index] | None = None,
 ) -> CommandInput:
-    """Read rules, a series of releases, or one release; the original records; and the people known by name."""
+    """Read rules, a series of releases, or one release; the original records; and the people known by name.
+
+    Columns of one release with `known` values get the types of these.
+    """
     if in_partitions:
-        read = _read_partitions
+        source = _read_partitions(options)
+    elif _is_rules(options):
+        source = _read_rules(options)
     else:
-        read = _read_rules if _is_rules(options) else _read_series if options.more else _read_release
-    source = read(options)
+        source = _read_series(options) if options.more else _read_release(options, known)
     if options.original is not None:
         source = replace(source, original=_read_original(options.original, options, source))
     people = None if options.people is None else _read_people(options.people, options, source.view)
@@ -524,7 +532,7 @@ def _read_original(path: str, options: ExposureOptions, source: CommandInput) ->
 
 def _read_people(path: str, options: TableOptions, view: Any) -> pd.DataFrame:
     """Read a table of people, with their names in the first column."""
-    table = read_further(path, options, known_values(view))
+    table = read_further(path, options, known_values(view, cells=True))
     if (first := table.columns[0]) in view.qi:
         raise TableError(
             f"the first column of {path!r} must contain the names of people, but is {first!r}; put names first"
@@ -545,9 +553,11 @@ def _are_cells(people: pd.DataFrame, release: Release) -> bool:
     return bool(pd.MultiIndex.from_frame(people.astype(str)).isin(pd.MultiIndex.from_frame(cells)).all())
 
 
-def _read_release(options: ExposureOptions) -> CommandInput:
+def _read_release(options: ExposureOptions, known: Mapping[str, pd.Index] | None) -> CommandInput:
     """Read one release, or make one from a table of records."""
     records = read_records(options)
+    if known:
+        records = replace(records, table=with_types_of(known, records.table, options.table))
     view, table = read_release(records, options)
     is_truth = not options.sa_table and not options.is_generalized
     is_made = not (options.bucket or options.sa_table or options.is_generalized)
@@ -866,7 +876,7 @@ def read_statistics(
     for name in (name for name in STATISTICS[1:] if decimals is None and name in table.columns):
         places[name] = int(table[name].str.partition(".")[2].str.len().max())
     statistics: list[Statistic] = []
-    for line, row in enumerate(table.to_dict("records"), 2):  # the header is the first line
+    for line, row in zip(table.index, table.to_dict("records"), strict=True):
         try:
             statistics += _statistics_of(row, domain, of, places)
         except MaxEntError as error:

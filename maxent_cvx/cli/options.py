@@ -168,6 +168,8 @@ in_knowledge, in_exposure = partial(option, "background knowledge"), partial(opt
 in_rules, in_answer = partial(option, "association rules"), partial(option, "the answer")
 in_report, ungrouped = partial(option, "the report"), partial(option, None)
 
+#: Fields that are typed without the name of an option.
+ARGUMENTS = ("table", "more")
 #: The help of TABLE.
 TABLE = "a CSV, .xlsx or .parquet file with a header, - for standard input, or the built-in adult or hospital"
 # The help of options shared by several commands.
@@ -504,6 +506,7 @@ class CompareOptions(TableOptions):
     """The options of ``compare``."""
 
     bucket: str | None = ungrouped("B", "column of the published buckets (else Anatomy, --l)", type=composed)
+    count: str | None = ungrouped("N", "column with the number of people that a row of TABLE stands for", type=composed)
     known: int = ungrouped("K", "known associations, half of each kind (0)", 0, type=natural)
     min_support: int = ungrouped("N", "records behind an association (3)", 3, type=int)
     solvers: tuple[str, ...] | None = ungrouped(
@@ -617,7 +620,8 @@ def parse(arguments: Sequence[str]) -> Options:
     }
     cls: type[Options] = given.pop("options")
     if unknown:
-        near = get_close_matches(unknown[0].strip("-").replace("-", "_"), [option.name for option in fields(cls)], n=1)
+        options_of_command = [option.name for option in fields(cls) if option.metadata and option.name not in ARGUMENTS]
+        near = get_close_matches(unknown[0].strip("-").replace("-", "_"), options_of_command, n=1)
         hint = f"; did you mean {flag(near[0])}?" if near else ""
         raise UsageError(f"unrecognized argument {unknown[0]!r}{hint} (see {given['program']} --help)")
     if isinstance(given.get("table"), tuple):  # several tables
@@ -757,7 +761,7 @@ def _add_options(command: Parser, cls: type[Options]) -> None:
         group = settings.pop("group")
         if group not in groups:
             groups[group] = command.add_argument_group(group, GROUPS.get(group))
-        is_argument = name in ("table", "more")
+        is_argument = name in ARGUMENTS
         # argparse's result contains given options only; the defaults are those of the class.
         if settings.get("nargs") == "*":
             settings["default"] = argparse.SUPPRESS  # otherwise, errors call further tables required

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from .. import anonymize, measures
 from .._utils.errors import TableError, pluralize
+from ..measures.exposure import check_attributes
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.qi_table import QITable
@@ -76,6 +77,8 @@ def run(options: PublishOptions) -> None:
         names = ([str(not_a_formula(name)) for name in columns] for columns in (records.qi, records.sa))
         records = Records(without_formulas(records.table, options), *names)
         options = replace(options, id=None if options.id is None else str(not_a_formula(options.id)))
+    is_identifier = method == "republish" or not records.qi  # the pseudonym distinguishes people, as in a series
+    check_attributes([*records.qi, *records.sa, *([options.id] if is_identifier else [])])
     METHODS[method](records, options, files)
 
 
@@ -206,7 +209,7 @@ def _rules(records: Records, options: PublishOptions, files: list[str]) -> None:
     view = QITable(people, qi=qi, sa=sa, sa_values=values if len(sa) > 1 else [value for (value,) in values])
     _print_exposure(MaxEnt(view).add(PublishedRules(rules, non_rules=rules.complete)), baseline=None)
     listed = format_list(["|".join(map(str, value)) for value in values])
-    _print_command(files[:1], ["--qi-table", files[1], "--values", listed])
+    _print_command(files[:1], ["--qi-table", files[1], f"--values={listed}"])  # the first value may be negative
 
 
 METHODS = {

@@ -71,6 +71,8 @@ PRINTED = (
     "population uniques (Pitman)", "marketer risk", "median query error", "total variation, attribute",
     "total variation, attribute with the sensitive values",
 )  # fmt: skip
+#: Baselines that are not read from a file.
+BASELINES = ("none", "overall", WITHOUT_HER)
 #: Units of counts.
 WHOLE = {"people", "records", "classes"}
 #: Options that --top does not use.
@@ -171,7 +173,12 @@ def report(options: ReportOptions) -> int:
         if len({*options.tables}) < len(options.tables):
             raise TableError("a TABLE is given twice; the tables of a report must be different")
         of_tables = {name: with_dataset_defaults(replace(options, table=name, more=())) for name in options.tables}
-        sources = {name: read_input(options_of_table, statements) for name, options_of_table in of_tables.items()}
+        sources, known = dict[str, CommandInput](), dict[str, pd.Index]()
+        for name, options_of_table in of_tables.items():
+            sources[name] = source = read_input(options_of_table, statements, known=known)
+            # The values of --sensitive, and of a file of the baseline, are those of all tables.
+            if not known and (options.sensitive or options.baseline not in (None, *BASELINES)):
+                known = {of: source.view.sensitive_values.get_level_values(of) for of in source.sa}
     posts, originals, statuses = {}, {}, list[int]()
     for name, source in sources.items():
         say(f"{name}: {source.view!r}".replace("<", "").rstrip(">") if name else f"{source.view!r}"[1:-1])
@@ -273,11 +280,11 @@ def _baseline(options: ExposureOptions, view: Any) -> Any:
     source = options.baseline
     if source is None:
         source = "none" if view.n_s is None else "overall"
-    if source in ("none", "overall", WITHOUT_HER):
+    if source in BASELINES:
         return None if source == "none" else source
     if source.endswith(".parquet"):
         return load_posterior(source)
-    table = read_further(source, options, known_values(view))
+    table = read_further(source, options, known_values(view, cells=True))
     if {*view.sensitive} <= {*table.columns}:
         return _baseline_by_value(table, view, source)
     attributes = [name for name in table.columns if name in view.qi]

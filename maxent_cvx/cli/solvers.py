@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from .. import plots
@@ -10,7 +11,7 @@ from ..model.maxent import MaxEnt
 from ..releases.release import Release
 from ..solvers.backends import available
 from ..sources.associations import StrongestAssociations
-from .inputs import anatomize, check_buckets, read_records
+from .inputs import anatomize, check_buckets, people_of, read_records
 from .options import CompareOptions, Options
 from .output import PICTURES, check_output, write_answer
 from .streams import say
@@ -22,6 +23,8 @@ def compare(options: CompareOptions) -> None:
     records = read_records(options)
     check_output(options.out, {".csv"})
     check_output(options.plot, PICTURES)
+    if options.count is not None:
+        records = replace(records, table=people_of(records.table, options.count))
     people, bucket = records.table, options.bucket
     if bucket is None:
         people, bucket = anatomize(records, options)

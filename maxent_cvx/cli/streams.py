@@ -106,15 +106,19 @@ def source_name(path: str) -> str:
 
 
 def read_text(path: str) -> str:
-    """Read all of a text file in UTF-8, or of standard input."""
+    """Read all of a text file, or of standard input, in UTF-8."""
     if path != DASH:
         return read_file_text(path, "the file")
     if sys.stdin is None:
         raise TableError("standard input is closed; give a file")
-    try:
+    if (buffer := getattr(sys.stdin, "buffer", None)) is None:
         return sys.stdin.read()
+    try:
+        return io.TextIOWrapper(io.BytesIO(buffer.read()), encoding="utf-8-sig").read()
     except UnicodeDecodeError as error:
-        raise TableError(f"standard input is not text in {error.encoding}: {error.reason}") from None
+        raise TableError(
+            f"standard input is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from None
 
 
 def read_bytes(path: str) -> bytes:

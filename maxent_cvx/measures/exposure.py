@@ -261,6 +261,12 @@ class Exposure(ReprMixin):
         return [first, *others]
 
 
+def check_attributes(names: Iterable[object]) -> None:
+    """Refuse attributes with the name of a column of `who`."""
+    if clash := [name for name in names if name in WHO_COLUMNS]:
+        raise TableError(f"an attribute is named {clash[0]!r}, like a column of the exposed groups; rename it")
+
+
 def exposed(
     post: Posterior | PartitionedPosterior,
     threshold: float = 0.8,
@@ -395,8 +401,7 @@ def exposed(
     else:
         rows, people = of_those_inside(post)
         values, names = rows.columns, list(rows.index.names)
-    if clash := [name for name in (*values.names, *names) if name in WHO_COLUMNS]:
-        raise TableError(f"an attribute is named {clash[0]!r}, like a column of the exposed groups; rename it")
+    check_attributes([*values.names, *names])
 
     events, intervals = read_events(values, sensitive, within)
     rule = ExposureRule(threshold, certified_error(post), values, events, None, intervals, rho1)

@@ -86,6 +86,24 @@ def test_reconstruct(run):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("age,sex,n\n,F,3\n,M,x\n", 3),
+        ("Published by the ward,,\nage,sex,n\n\n,F,3\n \n,M,x\n", 6),
+        ('age,sex,n\r\n"0|\r\n1",F,3\r\n,M,x\r\n', 4),
+        ("age,sex,n\r\r,,\r,M,x\r", 4),
+        ("sep=;\nage;sex;n\n;F;3\n;M;x\n", 4),
+        ('n\n""\nx\n', 3),
+    ],
+    ids=["plain", "title and blank lines", "cell of two lines", "Mac", "line for Excel", "empty cell in quotes"],
+)
+def test_reconstruct_names_the_line_of_the_file(refuse, text, line):
+    """The wrong count is in the line that an editor shows, whatever is above it."""
+    command = ["attack", "reconstruct", write_text("tables.csv", text), "--domain", "age=0-3;sex=F|M"]
+    assert f"'tables.csv', line {line}: " in refuse(*command)
+
+
 @pytest.mark.parametrize(("sep", "decimal"), [(",", "."), (";", ",")])
 def test_reconstruct_with_several_solutions(document, sep, decimal):
     """All pairs of women of mean age 25.0 and of men of mean age 35.0 are found, with the median 28 of all."""

@@ -84,6 +84,16 @@ def test_files_that_are_not_text(people, refuse):
         assert says in refuse("quantify", name)
 
 
+@pytest.mark.parametrize("text", ['{"age": [1, 2]}', '[{"age": 1}]', ' {\n "age": 1}\n', "{}", "{age},ill\n1,x\n2,y\n"])
+def test_a_brace_begins_json_or_a_name(text, refuse):
+    """After the brace of JSON comes a quote, or the closing brace; a name of a column may begin with a brace, too."""
+    write_text("table.csv", text)
+    if "ill" in text:
+        assert read_table("table.csv").columns.to_list() == ["{age}", "ill"]
+    else:
+        assert "is not a CSV file" in refuse("quantify", "table.csv")
+
+
 def test_layouts_of_files():
     """Excel's line sep=; is not data, unnamed indices are ignored, and the named index of a Parquet file is a column."""
     expected = pd.DataFrame({"a": [1, 2], "d": ["x", "y"]})

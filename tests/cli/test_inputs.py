@@ -150,6 +150,23 @@ def test_nodes_of_a_hierarchy(document, refuse):
     assert "'age'" in refuse(*command, "aged=age.csv")
 
 
+def test_cells_that_are_plain_values(document):
+    """A cell that is a number, or True, is named in files of people and of baselines as in the release."""
+    write_text("open.csv", "age,paid,ill\n30,True,Flu\n30,True,HIV\n40-49,*,Flu\n40-49,*,Flu\n")
+    write_text("known.csv", "name,age,paid\nIris,30,True\n")
+    write_text("before.csv", "age,Flu,HIV\n30,0.9,0.1\n40-49,0.8,0.2\n")
+    command = ["quantify", "open.csv", "--generalized", "--qi", "age,paid", "--sa", "ill", "--threshold", "0.85"]
+    assert document(*command, "--people", "known.csv")["people"] == [
+        {"person": "Iris", "P": pytest.approx({"Flu": 0.5, "HIV": 0.5})}
+    ]
+    for name in ("known.csv", "before.csv"):  # tables in which all cells are numbers
+        write_text(name, "".join(Path(name).read_text().splitlines(keepends=True)[:2]))
+    write_text("open.csv", "age,paid,ill\n30,True,Flu\n30,True,HIV\n30,True,Flu\n")
+    result = document(*command, "--people", "known.csv", "--baseline", "before.csv", "--threshold", "0.6")
+    assert result["people"][0]["P"] == pytest.approx({"Flu": 2 / 3, "HIV": 1 / 3})
+    assert result["exposure"]["people"] == 0, "the baseline of the value is above the threshold"
+
+
 # -- series ------------------------------------------------------------------------------------------
 
 

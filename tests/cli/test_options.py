@@ -52,3 +52,18 @@ def test_what_cannot_be_parsed_is_a_usage_error(arguments):
     """Unknown commands and options, and values of another form, are usage errors."""
     with pytest.raises(UsageError):
         parse(arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["quantify", "x", "--buckt", "B"], "did you mean --bucket?"), (["compare", "x", "--counts", "n"], "--count?"),
+        (["compare", "x", "--id", "n"], ""), (["solvers", "--json"], ""), (["quantify", "x", "--tables", "y"], "--sa-table?"),
+    ],
+)  # fmt: skip
+def test_a_suggested_option_is_one_of_the_command(arguments, hint):
+    """Names of other commands' options, and of arguments without a name, are not suggested."""
+    with pytest.raises(UsageError) as error:
+        parse(arguments)
+    assert hint in str(error.value)
+    assert ("did you mean" in str(error.value)) == bool(hint)

@@ -35,6 +35,42 @@ def test_the_verdict_is_that_of_the_printed_command(people, run, method):
     assert verdict.split(": ", 1)[1] in run(*printed_command(text, "Read them back:"))
 
 
+def test_rules_about_negative_values(published):
+    """The printed command gives a list of values that begins with a minus sign as one argument."""
+    write_text("cold.csv", "age,degrees\n30,-1\n30,2\n40,-1\n40,0\n")
+    rules = ["--method", "rules", "--support", "0.2", "--confidence", "0.4"]
+    result = published("cold.csv", "--qi", "age", "--sa", "degrees", *rules, "--out", "open")
+    assert result["release"]["records"] == 4
+
+
+@pytest.mark.parametrize(
+    ("names", "more"),
+    [
+        (("people", "ill", "id"), ["--l", "2"]),
+        (("age", "P", "id"), ["--method", "mondrian", "--k", "2"]),
+        (("baseline", "ill", "id"), ["--method", "rules", "--support", "0.2", "--confidence", "0.4"]),
+        (
+            ("age", "ill", "P"),
+            [
+                "--method", "republish", "--id", "P", "--l", "2", "--bucket", "Bucket", "--before", "one_qi.csv",
+                "--before-sa", "one_sa.csv", "--before-count", "Count", "--strategy", "m_invariant",
+            ],
+        ),
+    ],
+    ids=["qi", "sensitive", "baseline", "pseudonym of a series"],
+)  # fmt: skip
+def test_nothing_is_written_if_the_release_cannot_be_judged(names, more, run, refuse, folder):
+    """Columns with the name of a column of the exposed groups are refused while an older release is unchanged."""
+    qi, sa, pseudonym = names
+    write_text("people.csv", f"{qi},{sa},{pseudonym}\na,flu,1\na,HIV,2\nb,flu,3\nb,cold,4\n")
+    if "--id" in more:
+        run("publish", "people.csv", "--qi", qi, "--sa", sa, "--id", pseudonym, "--l", "2", "--out", "one")
+    for ending in ("", "_qi", "_sa", "_rules"):
+        write_text(f"open{ending}.csv", "older")
+    assert "rename it" in refuse("publish", "people.csv", "--qi", qi, "--sa", sa, *more, "--out", "open")
+    assert {path.read_text() for path in folder.glob("open*.csv")} == {"older"}
+
+
 @pytest.mark.parametrize("k", [2, 4])
 def test_texts_that_look_generalised_stay_values(published, k):
     """A value that is written like a range, a set or a mask is read as the value that it is."""

@@ -125,6 +125,19 @@ def test_compare(run, document, folder):
     assert plt.get_fignums() == before
 
 
+def test_compare_of_a_table_with_counts(document, refuse):
+    """Rows that stand for several people give the answer of the table in which these rows are repeated."""
+    table = pd.DataFrame({"age": [20, 20, 30, 30], "ill": ["flu", "HIV", "flu", "cold"], "n": [3, 2, 1, 4]})
+    table.to_csv("counts.csv", index=False)
+    table.loc[table.index.repeat(table["n"]), ["age", "ill"]].to_csv("people.csv", index=False)
+    options = ["--qi", "age", "--sa", "ill", "--l", "2", "--solvers", "DUAL_NEWTON"]
+    assert "--count n" in refuse("compare", "counts.csv", *options)
+    (counted,), (repeated,) = (
+        document("compare", *table, *options)["solvers"] for table in (["counts.csv", "--count", "n"], ["people.csv"])
+    )
+    assert counted["objective"] == pytest.approx(repeated["objective"])
+
+
 def test_solvers(run):
     """The solvers are listed by name."""
     assert "DUAL_NEWTON" in run("solvers")

@@ -52,6 +52,19 @@ def test_side_by_side(run):
     assert {row[0][0]: (row[1][1], row[2][1]) for row in figures}["people exposed"] == (1, 0)
 
 
+@pytest.mark.parametrize("option", ["--sensitive", "--baseline"])
+def test_side_by_side_with_values_of_two_types(run, option):
+    """A value that is a text in one file and a number in the other is one value, for options about both files."""
+    Path("draft.csv").write_text("age,code\n30,1\n30,x\n40,1\n40,x\n")
+    Path("final.csv").write_text("age,code\n30,1\n30,2\n40,1\n40,1\n")
+    Path("before.csv").write_text("code,P\n1,0.5\nx,0.3\n2,0.2\n")
+    command = ["report", "draft.csv", "final.csv", "--qi", "age", "--sa", "code"]
+    text = run(*command, option, "1" if option == "--sensitive" else "before.csv")
+    assert "code of 'final.csv' is read as in TABLE: 1 as '1'" in text
+    figures = page().table("Side by side")
+    assert {row[0][0]: (row[1][1], row[2][1]) for row in figures}["people exposed"] == (0, 2)
+
+
 def test_it_ends_as_quantify_does(run):
     """The exit status is 1 if people are exposed above the limit, and the page is written and names their number."""
     assert "FAIL: 1 of 10" in run(

@@ -54,6 +54,25 @@ def test_files_from_standard_input(monkeypatch, run, file, option):
     assert run(*reading(option, "-")).replace("standard input", "in.csv") == expected
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "with a mark"])
+def test_standard_input_is_utf_8(monkeypatch, run, refuse, mark):
+    """In every locale, knowledge is read from standard input as from a file: in UTF-8, with or without a mark."""
+    Path("ill.csv").write_text("sex,ill\nm,Müde\nm,HIV\nf,Müde\nf,HIV\n", encoding="utf-8")
+    knowledge = f"{mark}P(Müde | sex=m) <= 0.9\n"
+    command = ["quantify", "ill.csv", "--qi", "sex", "--sa", "ill", "--knowledge"]
+
+    def give(encoding: str) -> None:
+        stream = io.BytesIO(knowledge.encode(encoding, "ignore"))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stream, encoding="cp1252"))
+
+    Path("known.txt").write_text(knowledge, encoding="utf-8")
+    give("utf-8")
+    assert run(*command, "-").replace("standard input", "known.txt") == run(*command, "known.txt")
+    give("cp1252")
+    Path("known.txt").write_text(knowledge, encoding="cp1252", errors="ignore")
+    assert refuse(*command, "-").replace("standard input", "known.txt") == refuse(*command, "known.txt")
+
+
 def test_each_standard_stream_is_used_once(refuse):
     """Two readers of standard input, or two writers of standard output, are refused before any work."""
     assert "TABLE and --knowledge" in refuse("quantify", "-", *BUCKET, "--knowledge", "-")
