@@ -164,10 +164,11 @@ class ResidualGroup:
 
     def _to_values(self, u: np.ndarray, c: np.ndarray) -> bool:
         """Return whether it takes fewer steps to assign tuples to values than values to tuples."""
-        cost = [
-            len(np.unique(counts, axis=0)) * float(np.prod(kinds + 1.0)) * len(kinds)
-            for counts, kinds in ((u, self.places), (c, self.tuples))
-        ]
+        with np.errstate(over="ignore"):
+            cost = [
+                len(np.unique(counts, axis=0)) * float(np.prod(kinds + 1.0)) * len(kinds)
+                for counts, kinds in ((u, self.places), (c, self.tuples))
+            ]
         if min(cost) > self.limit:
             raise GroupTooLarge(
                 f"{self.name!r}, with {int(self.places.sum())} tuples of {len(self.tuples)} signatures, "
@@ -210,6 +211,8 @@ def _gathered(log_factor: np.ndarray, kinds: np.ndarray, remaining: np.ndarray, 
 
 #: The duration of a transition of a state, in steps of a lattice.
 TRANSITION = 20.0
+#: The duration of one number of a reached state of a bucket, in steps of a lattice; it takes up to 40 bytes.
+NUMBER = 6.0
 #: The maximum number of people who can be in several later buckets at the same time, each a bit of an integer.
 MOST_WAITING = 62
 
@@ -309,7 +312,8 @@ class _Sweep:
         person, kind = int(place.people[i]), int(place.kind[i])
         alone = self.first[person] == self.last[person]
         classes = np.flatnonzero(np.isfinite(place.log_prior[kind]) & (place.left > 0))
-        self._allow(at, len(self.states.local) * (len(classes) + 1.0) + len(inside.rows) * (len(classes) + 1.0))
+        steps = TRANSITION * len(self.states.local) + NUMBER * len(inside.rows) * len(inside.most)
+        self._allow(at, steps * (len(classes) + 1.0))
         bit = self._bit(person, at, alone)
         # `stay` renumbers local states, as rows may have been inserted; `move` is the state with the person here.
         stay, move = inside.add(kind, classes)
@@ -379,9 +383,9 @@ class _Sweep:
             self.states.waiting = self.states.waiting | (1 << self.bit[person])
         return 1 << self.bit[person]
 
-    def _allow(self, at: int, transitions: float) -> None:
+    def _allow(self, at: int, steps: float) -> None:
         """Check that the total number of steps is within the limit."""
-        self.cost += TRANSITION * transitions
+        self.cost += steps
         if self.cost > self.limit:
             raise GroupTooLarge(
                 f"the sentences link {len(self.first)} people in {len(self.places)} buckets too closely for an exact "

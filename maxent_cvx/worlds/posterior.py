@@ -78,7 +78,8 @@ def joint(
     items, column, places = items_of(group, values, {} if ties is None else ties)
     positions = members_of(group, who)
     together = [item for item in items if set(item.members) & set(positions)]
-    combinations = float(len(column)) ** sum(len(item.members) for item in together)
+    with np.errstate(over="ignore"):
+        combinations = np.float64(len(column)) ** sum(len(item.members) for item in together)
     if combinations > check_number(limit, "limit"):
         raise GroupTooLarge(
             f"{len(column)} values of {join_names(who)} have {combinations:.1g} combinations, but limit is "
@@ -100,15 +101,17 @@ def joint(
 
 def _dealt(items: list[TiedGroup], places: np.ndarray, limit: float) -> list[np.ndarray]:
     """Return the probability of each combination of values of the tuples of each item."""
-    ways = [item.ways(places) for item in items]
-    lattice = Lattice(places)
-    ends = np.cumsum([0, *(len(item.members) for item in items)])
-    cost = float(np.prod(places + 1.0)) * max(len(value) for value, _, _ in ways)
-    if cost > check_number(limit, "limit"):
+    with np.errstate(over="ignore"):
+        states = float(np.prod(places + 1.0))
+    ways = [] if states > check_number(limit, "limit") else [item.ways(places) for item in items]
+    cost = states * max((len(value) for value, _, _ in ways), default=1)
+    if cost > limit:
         raise GroupTooLarge(
             f"the group is too large for exact possible worlds with ties: it takes {cost:.1g} steps, but limit is "
             f"{limit:.0e}; tie fewer people, increase limit=, or publish smaller groups"
         )
+    lattice = Lattice(places)
+    ends = np.cumsum([0, *(len(item.members) for item in items)])
     if not all(len(value) for value, _, _ in ways):
         raise impossible(pd.Index(["the group"]))
     layers = lattice.layers()

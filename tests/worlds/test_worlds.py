@@ -124,6 +124,14 @@ def test_nothing_underflows(small):
 # -- ties --------------------------------------------------------------------------------------------------------------
 
 
+def test_a_sentence_that_is_always_true():
+    """In a group of 1,100 people, each with another prior, it changes nothing."""
+    group = pd.DataFrame({"a": np.linspace(0.1, 0.9, 1100), "b": 0.5})
+    values = ["a", "b"] * 550
+    known = mx.worlds.posterior(group, values, knowledge=["0=a or 0=b"])
+    np.testing.assert_allclose(known, mx.worlds.posterior(group, values), **EXACT)
+
+
 def test_ties():
     """With families of two and three, the answer is the sum over all worlds weighted by the joint priors."""
     rng = np.random.default_rng(4)
@@ -319,6 +327,8 @@ def test_a_large_group_is_sampled():
 GROUP = pd.DataFrame({"HIV": 0.2, "Flu": 0.8}, index=["Ann", "Bob", "Eve"])
 TWO = pd.DataFrame(0.25, index=["HIV", "Flu"], columns=["HIV", "Flu"])
 KNOWN = {"knowledge": ["Ann=HIV"]}
+#: As many values as people, of two signatures.
+LONG = {"group": pd.DataFrame(np.repeat([[0.2], [0.8]], 550, axis=0) @ np.ones((1, 1100))), "values": range(1100)}
 WIDE = {"group": pd.DataFrame(np.random.default_rng(4).random((60, 60))), "values": range(60)}
 
 
@@ -348,6 +358,7 @@ WIDE = {"group": pd.DataFrame(np.random.default_rng(4).random((60, 60))), "value
         (TableError, {"group": [[0.5]], "values": ["x"], **KNOWN}),
         (GroupTooLarge, WIDE),
         (GroupTooLarge, {**WIDE, "knowledge": ["0=1 or 1=2"]}),
+        (GroupTooLarge, {**LONG, "knowledge": ["0=1 or 1=2"]}),
         (GroupTooLarge, {"limit": 1}),
         (GroupTooLarge, {"ties": {("Ann", "Bob"): TWO}, "limit": 5}),
     ],
@@ -358,9 +369,18 @@ def test_wrong_groups(error, change):
         mx.worlds.posterior(**arguments)
 
 
-def test_wrong_joint():
-    with pytest.raises(TableError):
-        mx.worlds.joint(GROUP.set_axis(list("aab")), ["HIV", "Flu", "Flu"], ["a", "b"])
+@pytest.mark.parametrize(
+    ("error", "group", "values", "who"),
+    [
+        (TableError, GROUP.set_axis(list("aab")), ["HIV", "Flu", "Flu"], ["a", "b"]),
+        (GroupTooLarge, *LONG.values(), [0, 1]),
+        (GroupTooLarge, pd.DataFrame(0.5, range(1100), ["a", "b"]), ["a", "b"] * 550, range(1100)),
+    ],
+)
+def test_wrong_joint(error, group, values, who):
+    """People must have different names, and the numbers of their worlds and combinations of values must be small."""
+    with pytest.raises(error):
+        mx.worlds.joint(group, values, who)
 
 
 @pytest.mark.parametrize(
