@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .._utils.errors import StatementError, short_repr
+from .._utils.errors import StatementError, UnknownName, short_repr
 from .._utils.formatting import PLAIN, ReprMixin, constant
 from .._utils.tokens import TokenReader
 from .._utils.validation import check_instance, check_int, check_label, check_list, check_str
@@ -263,7 +263,8 @@ def read_sentence(text: str) -> Sentence:
     Parameters
     ----------
     text : str
-        Names and values need quotes only if they contain ``and``, ``or``, ``not`` or punctuation.
+        Names and values need quotes only if they contain ``and``, ``or``, ``not`` or punctuation, or are texts that
+        look like a number, True or False: ``Ann='1305'``.
 
     Raises
     ------
@@ -457,7 +458,10 @@ class PersonKnowledge:
 
 def _at(known: pd.Index, label: object, what: str) -> int:
     """Return the position of a label, which must be unique."""
-    at = known.get_loc(check_label(label, what, known))
+    try:
+        at = known.get_loc(check_label(label, what, known))
+    except UnknownName as error:
+        raise UnknownName(f"{error}; write it in quotes") if str(label) in known.tolist() else error from None
     if not isinstance(at, int | np.integer):
         hint = f"; write a tuple of {known.nlevels} labels" * (known.nlevels > 1)
         raise StatementError(f"{short_repr(label)} matches more than one {what}, but an atom needs one{hint}")

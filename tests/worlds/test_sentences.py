@@ -6,10 +6,22 @@ import functools
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from maxent_cvx import StatementError
-from maxent_cvx.worlds.sentences import FALSE, TRUE, Residuals, at_least, at_most, atoms, exactly, has, read_sentence
+from maxent_cvx import StatementError, UnknownName
+from maxent_cvx.worlds.sentences import (
+    FALSE,
+    TRUE,
+    PersonKnowledge,
+    Residuals,
+    at_least,
+    at_most,
+    atoms,
+    exactly,
+    has,
+    read_sentence,
+)
 from support.helpers import refused
 from support.sentences import random_sentence
 
@@ -93,6 +105,16 @@ def test_what_remains():
                 residual = residuals.after(residual, person, world[person])
             assert residual in (FALSE, TRUE)
             assert (residual == TRUE) == truth({name: values[x] for name, x in zip(names, world, strict=True)})
+
+
+def test_texts_that_look_like_numbers():
+    """They are written in quotes, and the error about one without quotes says so."""
+    people, values = pd.Index(["Ann"]), pd.Index(["1305", "True"])
+    known = PersonKnowledge.of(["Ann='1305' or Ann='True'"], people, values, "person")
+    assert list(known.positions.values()) == [(0, 0), (0, 1)]
+    for text in ("Ann=1305", "Ann=True"):
+        with refused(UnknownName, "quotes"):
+            PersonKnowledge.of([text], people, values, "person")
 
 
 @pytest.mark.parametrize(
