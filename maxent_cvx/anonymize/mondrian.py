@@ -245,7 +245,8 @@ def mondrian_table(
 def _cell(codes: np.ndarray, level: pd.Index) -> object:
     """Generalise the values of a group to one cell."""
     if len(codes) == 1:
-        return level[codes[0]]
+        value = level[codes[0]]
+        return float(value) if isinstance(value, np.floating) else value  # as the ends of intervals
     if has_scale(level):
         return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
     return "*" if len(codes) == len(level) else frozenset(level[codes])

@@ -423,7 +423,8 @@ def _log_permanents(log_matrices: np.ndarray) -> np.ndarray:
 
 def _bits(advantage: np.ndarray) -> np.ndarray:
     """Compute log2 (L_aa L_bb / ((L_aa L_bb + L_ab L_ba) / 2)) of each pair."""
-    return 1 - np.logaddexp(0.0, -advantage) / np.log(2)
+    # A pair without a world has minus infinity bits, and 0 times minus infinity is NaN.
+    return np.maximum(1 - np.logaddexp(0.0, -advantage) / np.log(2), LEAST_BITS)
 
 
 def _pairs_of_buckets(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -500,8 +501,7 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
         advantages = np.concatenate(disjoint, axis=1)
         if not advantages.size:
             continue
-        # A pair without a world has minus infinity bits, and 0 times minus infinity is NaN.
-        kept, lost = (np.maximum(_bits(each), LEAST_BITS) for each in (advantages, -advantages))
+        kept, lost = _bits(advantages), _bits(-advantages)
         exchanged = rng.integers(0, 2, (EXCHANGES, advantages.shape[1])).astype(float)
         statistic = kept.sum(axis=1).max()
         random = (exchanged @ lost.T + (1 - exchanged) @ kept.T).max(axis=1)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -56,7 +57,7 @@ from ..anonymize.mondrian import mondrian
 from ..anonymize.similar_linkage import similar_linkage
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
-from ..releases.generalized import SUPPRESSED, GroupedRelease, Hierarchies, coverage, parse, read_hierarchies
+from ..releases.generalized import SUPPRESSED, GroupedRelease, Hierarchies, coverage, parse, read_hierarchies, unquoted
 from ..releases.release import Release
 from ..solvers.sparse import components, with_data
 from ..worlds.groups import STEPS
@@ -297,7 +298,7 @@ class Cells:
             labels = release.quasi_identifiers.get_level_values(name)
             exact, probability = _domain(name, labels, domain.get(name), nodes.get(name, {}))
             distinct, code = np.unique(labels.to_numpy(dtype=object).astype(str), return_inverse=True)
-            mask = coverage(list(distinct), exact, name, nodes.get(name, {}))[code][of_bucket]
+            mask = coverage(distinct.tolist(), exact, name, nodes.get(name, {}))[code][of_bucket]
             weight = np.where(mask, probability, 0.0)
             values.append(exact.rename(name))
             covered.append(mask)
@@ -361,9 +362,10 @@ def _default_domain(name: str, labels: pd.Index, nodes: Mapping[object, frozense
                     f"{MOST_INTEGERS} possible values are assumed by default; pass those that are possible, "
                     f"domain={{{name!r}: [values]}}"
                 )
-            return pd.Series(range(low, high + 1))
+            are_floats = any(re.search(r"\d\.\d", text) for text in texts)  # "[20.0, 22.0]", but not "20..22"
+            return pd.Series(range(low, high + 1), dtype=float if are_floats else None)
     elif SUPPRESSED not in texts and not parsed.spans:
-        named = [parsed.sets.get(i, [text]) for i, text in enumerate(texts)]
+        named = [map(unquoted, parsed.sets[i]) if i in parsed.sets else [text] for i, text in enumerate(texts)]
         return pd.Series(sorted({value for cell in named for value in cell}))
     raise StatementError(
         f"the possible values of {name!r} do not follow from its cells {join_names(texts)}; "

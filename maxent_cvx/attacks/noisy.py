@@ -16,7 +16,7 @@ from scipy.special import gammaln, logsumexp, ndtr, ndtri
 from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr, unknown_name
 from .._utils.formatting import Message, people_message
 from .._utils.tables import as_numbers, group_codes, ranges, real_numbers
-from .._utils.validation import check_array, check_dataframe, check_instance, check_list, check_positive
+from .._utils.validation import check_array, check_dataframe, check_instance, check_label, check_list, check_positive
 from ..solvers.sparse import components
 from ..sources.queries import noise_penalty
 from ..terms.rows import Penalty
@@ -183,7 +183,7 @@ def noisy(
         If the noise or a sentence is invalid; there is only one value; or the answers contradict each other by more
         than 1e10 nats.
     UnknownName
-        If an answer or a sentence contains an unknown person or value.
+        If an answer or a sentence contains an unknown person or value, or a possible value is not in the prior.
     Infeasible
         If the sentences contradict each other or the prior; the error lists an irreducible set.
     GroupTooLarge
@@ -395,7 +395,8 @@ def _log_prior(prior: Any, names: pd.Index, values: pd.Index, possible: Mapping[
         raise BadProbability("prior must have rows of probabilities that sum to 1")
     p = np.broadcast_to(p, (len(names), len(values))).copy()
     for i, name in enumerate(names if possible else ()):
-        p[i, ~values.isin(possible[name])] = 0.0
+        chosen = [check_label(value, "sensitive value (given in people)", values) for value in possible[name]]
+        p[i, ~values.isin(chosen)] = 0.0
     if (none := p.sum(axis=1) == 0).any():
         raise BadProbability(
             f"all possible values of {short_repr(names[none][0])} have the prior 0; pass one with a prior above 0"

@@ -289,7 +289,7 @@ class Domain:
         names = np.array(list(items), dtype=object)
         covered = self._quoted[None, :] == names[:, None]
         lost = ~covered.any(axis=1)
-        covered[lost] = self.exact([_unquoted(name) for name in names[lost]])
+        covered[lost] = self.exact([unquoted(name) for name in names[lost]])
         return covered.any(axis=0), sorted(names[~covered.any(axis=1)])
 
     def masked(self, parts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -307,7 +307,7 @@ class Domain:
         return padded, many
 
 
-def _unquoted(item: str) -> str:
+def unquoted(item: str) -> str:
     """Remove the quotes of an item of a set, if any."""
     return re.sub(r"\\(.)", r"\1", item[1:-1]) if len(item) > 1 and item[0] == item[-1] == '"' else item
 

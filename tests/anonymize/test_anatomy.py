@@ -203,6 +203,14 @@ def test_mondrian_is_safe(seed: int) -> None:
         assert again.buckets.equals(plain.buckets)
 
 
+def test_floats_of_32_bits_are_in_the_cell_of_their_group() -> None:
+    """As text too, the cell of a single value and the ends of an interval are the doubles that equal the values."""
+    table = pd.DataFrame({"Dose": np.array([0.1, 0.2, 0.3, 0.3], "float32"), "S": list("xyxy")})
+    texts = mx.anonymize.mondrian_table(table, qi="Dose", sa="S", k=2).astype(str)
+    read = mx.Release.from_generalized(texts, qi="Dose", sa="S", population=table[["Dose"]])
+    assert np.asarray(read.n_qb.sum(axis=0)).tolist() == [2, 2]
+
+
 def disclosed(value: np.ndarray, groups: list[np.ndarray]) -> float:
     """The worst case of one implication for a table in these groups."""
     number = np.repeat(np.arange(len(groups)), [len(records) for records in groups])

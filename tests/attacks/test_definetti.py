@@ -16,6 +16,7 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 import maxent_cvx as mx
@@ -241,6 +242,13 @@ def test_p_values_of_noise_are_not_small():
         result = mx.attacks.definetti(noise, calibrate=True, folds=3, iterations=5, progress=False)
         small += result.p_value <= 0.1
     assert small <= 8  # P(X > 8) = .002 for a binomial of 30 and .1
+
+
+def test_a_model_that_rules_out_the_published_values_is_not_believed():
+    """A tree that fits other buckets exactly gives the values of held-out ones the probability 0: temperature 0."""
+    _, release = random_release(np.random.default_rng(0), 20, 2, leaks=False)
+    result = mx.attacks.definetti(release, DecisionTreeClassifier(random_state=0), calibrate=True, iterations=3)
+    assert (result.temperature, result.evidence, result.p_value) == (0, 0, 1)
 
 
 def test_a_bucket_does_not_change_its_own_model():

@@ -381,6 +381,23 @@ def test_chains_of_exact_values_agree_with_all_tables() -> None:
     assert ((sampled.table - exact.table) / sampled.error).abs().max(axis=None) < 5
 
 
+@pytest.mark.parametrize(
+    ("values", "others"),
+    [([20.0, 22.0], [20, 22]), (["cook, chef", "nurse", "pilot", "pilot"], ["cook", "nurse", "pilot", "pilot"])],
+)
+def test_possible_values_follow_from_the_cells(values: list[object], others: list[object]) -> None:
+    """Floats that are whole numbers are inferred as integers are, and texts with a comma as other texts."""
+    algorithm = partial(mx.anonymize.mondrian, qi="A", sa="S", k=2)
+    tables = [pd.DataFrame({"A": column, "S": list("xyxy")[: len(column)]}) for column in (values, others)]
+    releases = [algorithm(table) for table in tables]
+    first, second = (downcoding(release, algorithm).table for release in releases)
+    np.testing.assert_array_equal(first, second)
+    assert set(values) <= set(first.columns)
+    with pytest.raises(mx.TableError) as error:
+        downcoding(releases[0], algorithm, domain={"A": ["nurse"]})
+    assert "np.str_" not in str(error.value)
+
+
 def test_wrong_exact_values() -> None:
     """Values must be generalised by trees and have a domain, and the algorithm must be able to make the release."""
     people = pd.DataFrame({"A": [1, 1, 2], "B": list("uvw"), "S": list("xyx")})

@@ -199,12 +199,14 @@ def test_wrong_arguments():
     """Answers are about people and values of the data, with a known noise, and integers with discrete noise."""
     answers = pd.DataFrame({"who": [["a", "b"]], "values": [["x"]], "answer": [1]})
     people = {name: ["x", "y"] for name in ["a", "b"]}
+    prior = pd.Series({"x": 0.5, "y": 0.5})
     for error, change in [
         (mx.UnknownName, {"answers": answers.assign(who=[["a", "c"]])}),
         (mx.UnknownName, {"answers": answers.assign(values=[["w"]])}),
         (mx.BadProbability, {"answers": answers.assign(answer=1.5)}),
         (mx.StatementError, {"noise": scipy.stats.uniform(scale=2)}),
         (mx.StatementError, {"people": ["a", "b"]}),
+        (mx.UnknownName, {"people": people | {"a": ["x", "w"]}, "prior": prior}),
     ]:
         with pytest.raises(error):
             mx.attacks.noisy(**{"answers": answers, "people": people, "noise": scipy.stats.dlaplace(1.0), **change})
