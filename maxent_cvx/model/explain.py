@@ -696,7 +696,10 @@ def least_relaxation(base: KnowledgeBase, priority: Mapping[str, float]) -> tupl
 def _contradiction_of_firm(problem: Problem, of_row: np.ndarray, of_convex: np.ndarray) -> Infeasible | None:
     """Return the error of the rows and convex constraints of infinite weight, if they contradict each other."""
     form = problem.form.hard
-    firm = replace(problem, form=form.select_knowledge(form.n_facts + np.flatnonzero(np.isinf(of_row))), convex=None)
+    movable = form.n_facts + np.flatnonzero(~np.isinf(of_row))  # keep their numbers, by which rows are named
+    low, high = form.low.copy(), form.high.copy()
+    low[movable], high[movable] = -np.inf, np.inf
+    firm = replace(problem, form=replace(form, low=low, high=high), convex=None)
     error = contradiction(firm)
     if error is not None or problem.convex is None:
         return error

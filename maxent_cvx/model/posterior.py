@@ -333,6 +333,8 @@ class Posterior:
     def relative_entropy(self) -> float:
         """D(P || prior) = sum P(q, s, b) log(P(q, s, b) / (P(q, b) p(q : s))), nats: the objective with a prior.
 
+        With named people the terms are P(i, q, s, b), and those of a person are compared with P(q, b) / n(q) p(q : s).
+
         Raises
         ------
         StatementError
@@ -340,18 +342,21 @@ class Posterior:
         """
         if self.model is None or self.space.prior is None:
             raise StatementError("relative_entropy requires a prior; solve a model with one, MaxEnt(view, prior=...)")
-        p, codes = self.counts / self.space.n_records, self.space.codes
-        others = [codes[role] for role in codes if role != "s"]
+        space = self.space
+        p, codes, named = self.counts / space.n_records, space.codes, len(space.people) > 0
+        others = [codes[role] for role in codes if role != "s" and not (named and role == "who")]
         of_tuple = group_codes(others, [int(code.max()) + 1 for code in others])
         share = np.bincount(of_tuple, p)[of_tuple]  # P(q, b)
+        if named:  # the release does not determine the bucket of a person: a priori all people with a tuple are alike
+            share = share * space.multiplicities / space.view.n_q[codes["q"]]
         return float((xlogy(p, p) - xlogy(p, share) - xlogy(p, self.space.prior)).sum())
 
     @property
     def objective(self) -> float:
         """The objective ``N H(p) - sum of penalties``, nats; with a prior ``-N D(p || prior)`` minus the penalties.
 
-        ``model.problem.value`` is this minus N log N, where N is the number of records; with a prior, it also omits N
-        times the constant sum P(q, b) log P(q, b) of D.
+        ``model.problem.value`` is this minus N log N, where N is the number of records; with a prior, it also omits a
+        constant of D: N times sum P(q, b) log P(q, b), and if people are named, the part of their tuples.
 
         Raises
         ------

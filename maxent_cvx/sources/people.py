@@ -21,7 +21,7 @@ MOST_VALUES = 12
 
 
 class SameValue(Source):
-    """P(V | i) - P(V | j) <= 1 - c for every set V of values: two people i, j with P(S_i = S_j) >= c.
+    """P(not V | i) + P(V | j) >= c for every set V of values: two people i, j with P(S_i = S_j) >= c.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ class SameValue(Source):
         of_first = sets | (has_first & ~has_second)
         concerned = of_first.any(axis=1)
         of_first, sets = of_first[concerned], sets[concerned]
-        matrix = sp.csr_array(of_first.astype(float)) @ first - sp.csr_array(sets.astype(float)) @ second
+        matrix = sp.csr_array((~of_first).astype(float)) @ first + sp.csr_array(sets.astype(float)) @ second
         names = pd.Index([" or ".join(map(format_value, values[chosen])) for chosen in of_first])
-        low, high = np.full(len(names), -np.inf), np.full(len(names), 1 - self.at_least)
+        low, high = np.full(len(names), self.at_least), np.full(len(names), np.inf)
         yield Rows(sp.csr_array(matrix), low, high, self.label, names, view)
 
     @staticmethod

@@ -610,7 +610,7 @@ class Probability(NonStrict, ReprMixin):
     def _attainable(self, value: float) -> None:
         low, high = self.attainable()
         if not low - ROUNDING <= value <= high + ROUNDING:
-            raise BadProbability(f"{self} must be between {low:.12g} and {high:.12g}, not {value:.12g}")
+            raise BadProbability(f"{self} must be between {low:.12g} and {high:.12g}, not {value:.15g}")
 
     def _statement(self, low: float, high: float) -> Statement:
         """Make a statement, with the constant moved to the values."""

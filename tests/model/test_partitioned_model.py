@@ -11,6 +11,7 @@ import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import maxent_cvx as mx
 from maxent_cvx import E, P, measures
@@ -141,6 +142,23 @@ def test_knowledge_is_stored_by_label() -> None:
     limits = (lambda space: space.marginal("s") <= 0.9, lambda space: space.marginal("s") >= 0.0001)
     memory, partitions = (m.add(*limits).solve().multipliers for m in (mx.MaxEnt(published(RECORDS)), model()))
     assert list(partitions) == list(memory)[2:]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: lambda space: space.conditional("s", given="g").loc[("flu", "m")].softly(0.1, sd=0.1),
+        lambda: mx.NoisyMarginal(RECORDS.groupby(["g", "s"]).size(), stats.laplace(scale=1)),
+        lambda: mx.soft(mx.PublishedTable(RECORDS.groupby(["g", "s"]).size().rename("n").reset_index()), sd=1.0),
+    ],
+)
+def test_a_cell_that_runs_twice(make) -> None:
+    """Equal functions and sources are the same knowledge, as in memory; their evidence counts once."""
+    for m in (mx.MaxEnt(published(RECORDS)), model()):
+        m.add(make())
+        with pytest.warns(mx.RepeatedStatement):
+            m.add(make())
+        assert len(m.knowledge) == 1
 
 
 def test_errors_are_those_in_memory() -> None:

@@ -66,6 +66,19 @@ def test_least_relative_entropy(release, prior, knowledge):
     assert post.relative_entropy == pytest.approx(float((p * np.log(ratio)).sum()), abs=1e-12)
 
 
+def test_named_people(release, prior):
+    """D rises with knowledge, and differs from the objective of the program by a constant, also if people are named."""
+    base = mx.MaxEnt(release, people={"Al": {"Gender": "male", "Degree": "college"}}, prior=prior)
+    models = [base, base.copy().add(P("Flu", who="Al") == 0.9)]
+    models.append(models[1].copy().add(P("Flu", given={"Gender": "male"}) == 0.4))
+    posts = [model.solve() for model in models]
+    off = [post.objective - model.problem.solve("CLARABEL") for post, model in zip(posts, models, strict=True)]
+    assert np.ptp(off) < 1e-5
+    assert np.all(np.diff([post.relative_entropy for post in posts]) > 0)
+    unnamed = mx.MaxEnt(release, prior=prior).solve()
+    assert posts[0].relative_entropy == pytest.approx(unnamed.relative_entropy, abs=1e-7)
+
+
 def test_two_tuples():
     """In a group of two, maximum entropy understates the risk: its odds are the square root of the exact ones."""
     frame = pd.DataFrame({"G": ["m", "f"], "D": ["yes", "no"], "B": [1, 1]})

@@ -115,6 +115,13 @@ def test_priorities(rumours):
             rumours.relax({"gossip": value})
 
 
+def test_a_firm_contradiction_names_the_firm_statement(release):
+    """If statements of infinite priority contradict the release, the error is about them, whatever comes before them."""
+    known = mx.MaxEnt(release).add("P(HIV) <= 0.9", "P(Flu) <= 0.2")  # three of ten have the flu
+    with pytest.raises(mx.Infeasible, match=r"'P\(Flu\) <= 0\.2' to 0\.3 \(by 0\.1\)"):
+        known.relax({"P(Flu) <= 0.2": np.inf})
+
+
 def test_rows_of_a_source_are_relaxed(hospital, release):
     """Of a source with many rows, only those that must are changed, and the source keeps its name."""
     model = MaxEnt(release).add(mx.StrongestAssociations(hospital, positive=3, negative=3, min_support=1))

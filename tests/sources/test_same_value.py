@@ -35,6 +35,22 @@ def test_same_value_is_total_variation(seed: int):
             assert (rows.residual(p).max(initial=0) <= 1e-9) == holds
 
 
+def test_prices_and_remedies_are_those_of_the_probability_as_typed():
+    """The price is the slope of H in `at_least`, and a contradiction ends at the value that the error names."""
+    view = mx.QITable(pd.DataFrame({"Q": ["a", "b"]}), qi="Q", sa="S", sa_values=["x", "y"])
+
+    def alike(c: float) -> mx.MaxEnt:
+        known = mx.MaxEnt(view, people={"p": {"Q": "a"}, "q": {"Q": "b"}}).add(mx.P("x", who="p") == 0.9)
+        return known.add(SameValue("p", "q", c))
+
+    slope = (alike(0.801).solve().entropy - alike(0.799).solve().entropy) / 0.002
+    assert alike(0.8).solve().prices()["price"].iloc[1] == pytest.approx(slope, abs=1e-5)
+    other = mx.P("x", who="q") == 0.3
+    with pytest.raises(mx.Infeasible, match=r"to 0\.4 \(by 0\.2\)"):
+        alike(0.6).add(other).solve()
+    assert alike(0.4).add(other).solve().certificate.holds
+
+
 def test_people_of_a_series():
     """Pseudonyms are names: if v's value is a, so is u's, who are never in the same bucket."""
     table = pd.DataFrame({"Id": list("uvwx"), "S": list("aabb"), "Bucket": [1, 2, 1, 2]})
