@@ -52,6 +52,7 @@ from .newton import (
 )
 from .parameters import FEASIBLE_MULTIPLE
 from .presolve import (
+    CONTRADICTS_RELEASE,
     PROPAGATION_ROUNDS,
     Bounds,
     Propagation,
@@ -286,9 +287,18 @@ def presolved(
     if shared.n_hard:
         soft = np.arange(shared.shape[0]) >= shared.n_hard
         low, high = np.where(soft, -np.inf, shared.low), np.where(soft, np.inf, shared.high)
-        bounds = propagated(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
-        largest = over.total(largest_open, parts, bounds)["largest"]
-        reduced_parts = over.map(reduced, parts, bounds, common=(largest,))
+        try:
+            bounds = propagated(parts, replace(shared, low=low, high=high, penalties=None), n_records, over)
+            largest = over.total(largest_open, parts, bounds)["largest"]
+            reduced_parts = over.map(reduced, parts, bounds, common=(largest,))
+        except Infeasible as error:
+            is_empty = (np.arange(shared.shape[0]) >= shared.n_facts) & ((low == 0) | (high == 0))
+            if str(error) != CONTRADICTS_RELEASE or not is_empty.any():
+                raise
+            names = join_names(map(shared.name, np.flatnonzero(is_empty).tolist()))
+            raise Infeasible(
+                f"{error}: statements of 0 leave no terms for a published count; correct or remove one of {names}"
+            ) from None
     else:
         reduced_parts = over.map(reduced, parts, common=(None, None))
     known, n_open = over.total(determined, parts, reduced_parts)

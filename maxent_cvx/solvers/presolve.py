@@ -39,6 +39,9 @@ ZERO_PIVOT = 1e-9
 
 # Rows that cannot hold, and the error that names them.
 
+#: The error if a published row cannot hold, before the statements that contradict it are known.
+CONTRADICTS_RELEASE = "the knowledge contradicts the published data"
+
 
 def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     """Raise Infeasible if some row cannot hold, with the first such row of knowledge and its possible values."""
@@ -46,7 +49,7 @@ def require_feasible(form: LinearForm, feasible: np.ndarray, low: np.ndarray, hi
         return
     bad = np.flatnonzero(~feasible)
     if not (bad >= form.n_facts).any():
-        raise Infeasible("the knowledge contradicts the published data")
+        raise Infeasible(CONTRADICTS_RELEASE)
     row = int(bad[bad >= form.n_facts][0])
     least, most = ((side[row] + form.shift[row]) / form.scale[row] for side in (low, high))
     remedy = form.remedy(row)

@@ -161,6 +161,12 @@ def test_a_cell_that_runs_twice(make) -> None:
         assert len(m.knowledge) == 1
 
 
+def test_a_contradiction_by_zeros_names_them() -> None:
+    """Without anybody who may have a published value, the error names the statements that exclude people."""
+    with pytest.raises(mx.Infeasible, match="P\\(flu\\) = 0"):
+        model().add(P("flu") == 0, P("hiv") <= 0.9).solve()
+
+
 def test_errors_are_those_in_memory() -> None:
     """A source that does not fit the release raises the same error, and nothing is added."""
     parts = model()
