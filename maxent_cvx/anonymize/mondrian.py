@@ -50,9 +50,8 @@ class Scales:
 
 def has_scale(level: pd.Index) -> bool:
     """Return whether the values of an attribute are numbers, except booleans and decimals, or times."""
-    return (
-        level.dtype.kind in "iufM" and level.dtype.type is not date
-    )  # Arrow's dates are objects of the datetime module
+    # Arrow's dates are objects of the datetime module, which are no ends of intervals.
+    return level.dtype.kind in "iufM" and level.dtype.type is not date
 
 
 def _positions(level: pd.Index) -> np.ndarray:

@@ -185,9 +185,8 @@ class Counterfactual:
         """Number the distinct records, by exact QI instead of cells if the records are published again."""
         self.view = view = post.view
         bucket = getattr(view, "bucket", None)
-        is_given = (
-            bucket is not None and bucket in original.columns and not view.generalized
-        )  # a cell determines its group
+        # The cell of a generalised record determines its group.
+        is_given = bucket is not None and bucket in original.columns and not view.generalized
         if view.generalized:
             original = read_cells(view, original)
         data = Microdata(original, view.qi, view.sensitive, bucket if is_given else None)

@@ -12,8 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from pickle import PicklingError
 from typing import Any, NamedTuple, TypeVar
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -94,9 +96,12 @@ class BroadcastSource(ConstraintGroup):
 
     def says_the_same(self, other: ConstraintGroup) -> bool:
         """Return whether the sources are equal, functions by their code; coefficients, in the partitions, are not compared."""
-        from dask.base import tokenize  # takes a tenth of a second to import
-
-        return isinstance(other, BroadcastSource) and bool(tokenize(self.source) == tokenize(other.source))
+        if not isinstance(other, BroadcastSource):
+            return False
+        try:
+            return bool(cloudpickle.dumps(self.source) == cloudpickle.dumps(other.source))
+        except (TypeError, ValueError, AttributeError, PicklingError):  # what cannot be pickled may be different
+            return False
 
     def emitted_in(self, space: PartSpace) -> Iterable[Rows]:
         """Build the rows of a partition, and check that labels, sides and costs equal those on the driver."""

@@ -1,7 +1,9 @@
 r"""The certificate: a bound on the distance of an answer from the exact solution, whichever solver found it.
 
 Let x* be the maximum-entropy solution to the rows as typed. Every double is taken as the exact rational number that it
-represents, but a side, in people, that is an integer up to the rounding of a double is this integer. The certified
+represents, with three exceptions: a side, in people, that is an integer up to the rounding of a double is this integer;
+numbers with up to four decimals in means and covariances are these decimals, and a mean is that of such numbers; and
+typed factors that cancel up to 2^-50 cancel. The certified
 answer x satisfies the rows only approximately. The bound on its distance from x* is the sum of three distances (all
 sums are over the terms of one group q):
 
