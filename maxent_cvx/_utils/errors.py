@@ -212,7 +212,7 @@ class NotDecided(SolverError):
     >>> model.bounds("P(Flu | Degree=college)", time_limit=0)
     Traceback (most recent call last):
     ...
-    maxent_cvx.NotDecided: not decided in 0 seconds; increase time_limit, or ask about less
+    maxent_cvx.NotDecided: not decided in 0 seconds; increase time_limit, or ask for less
     """
 
 

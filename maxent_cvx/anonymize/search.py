@@ -92,7 +92,8 @@ class Search(ReprMixin):
         Number of releases that were judged.
     optimal : bool
         Whether it is proved that no other release that was searched is safe and has less loss: with "full-domain", no
-        node of the lattice; with "mondrian" and "anatomy", none of the groups and buckets that these were asked for.
+        node of the lattice; with "mondrian" and "anatomy", none of the releases that these algorithms were called to
+        make.
     method : str
         "full-domain", "mondrian" or "anatomy".
     levels : dict of str to int
@@ -192,7 +193,7 @@ def search(
         that nest (numbers: of 5, 10, 20, 40, for example), months, years and decades (dates), or "*".
     threshold, baseline
         As in :func:`maxent_cvx.measures.exposed`. The default counts every value; ``maxent-cvx publish --method search``
-        has the baseline "overall", by which a value does not count that the threshold's share of all people have.
+        has the baseline "overall", by which a value does not count if its share among all people reaches the threshold.
     knowledge : list, or one statement
         What the adversary is assumed to know, as :meth:`maxent_cvx.MaxEnt.add` takes it.
     loss : {"ncp", "discernibility", "classification", "queries"}
@@ -261,7 +262,7 @@ def search(
     attributes = [Attribute.of(data.frame[name], given.get(name)) for name in data.qi]
     if isinstance(baseline, str) and baseline == WITHOUT_HER:
         raise StatementError(
-            f'baseline={baseline!r} cannot be searched with; give "overall", None, or P(s) as a Series'
+            f'baseline={baseline!r} is not supported by search; pass "overall", None, or P(s) as a Series'
         )
     pieces = list(knowledge) if is_several(knowledge) and not isinstance(knowledge, str) else [knowledge]
     judge = Judge.of(data, threshold, baseline, pieces)

@@ -158,8 +158,9 @@ class Overlap:
             for number, capacity in enumerate(most, 1):
                 if (few := capacity < self.people).any():
                     raise TableError(
-                        f"{int(self.people[few].sum())} of the {self.number} people in both have QI that fewer, or no, "
-                        f"people of release {number} have: {int(few.sum())} distinct ({join_names(self.tuples.names)}); "
+                        f"{int(self.people[few].sum())} of the {self.number} people in both have QI that occur less "
+                        f"often, or not at all, in release {number}: {int(few.sum())} distinct "
+                        f"({join_names(self.tuples.names)}); "
                         "pass the people who are in both releases as a DataFrame"
                     )
         elif self.number > fewest.sum():

@@ -825,9 +825,10 @@ def _log_orders(release: Release) -> np.ndarray:
 class Minimal:
     """An arbitrary algorithm that generalises along hierarchies as little as possible with k records per group.
 
-    No records of a group, all or some, can be generalised less, by one level of one attribute, such that they have a group
-    of k records, and those that remain, if any, too: every child of the group's node has fewer than k records or, if the
-    group has fewer than 2 k records, not all of them. If groups do not overlap, minimality reveals nothing else.
+    A release is minimal if no group can be refined: it is impossible to generalise all or some of its records less, by
+    one level of one attribute, such that these records form a group of at least k, and so do the remaining records, if
+    there are any. That is, every child of the group's node has fewer than k records or, if the group has fewer than 2 k
+    records, not all of its records. If groups do not overlap, minimality reveals nothing else.
 
     Attributes
     ----------

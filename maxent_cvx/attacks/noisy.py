@@ -361,7 +361,7 @@ def _labels(labels: Sequence[Any], what: str) -> pd.Index:
     _check_hashable(labels, what)
     index = pd.Index(labels, tupleize_cols=False)
     if not len(index) or index.has_duplicates or index.hasnans:
-        raise TableError(f"{what} must be distinct labels, at least one; one is missing or repeated")
+        raise TableError(f"{what} must be one or more distinct labels; there is none, or one is missing or repeated")
     return index.rename({"people": "person", "values": "value"}[what])
 
 

@@ -516,7 +516,8 @@ def _mean(group: Group, mean: Interval, count: tuple[int, int]) -> list[Rows]:
 
 def _impossible(statistic: Statistic, what: str) -> StatementError:
     return StatementError(
-        f"{statistic!r}: no {what} of so many such numbers has exactly this value; if it was rounded, pass decimals"
+        f"{statistic!r}: no {what} of this number of people, with values of the domain, is exactly this number; if it "
+        "was rounded, pass decimals"
     )
 
 
@@ -755,7 +756,8 @@ def reconstruct(
     Parameters
     ----------
     tables : list of Statistic and PublishedTable
-        At least one must specify or bound the number of people, or several of groups that together contain everybody.
+        At least one of them, about everybody, or several of them, about groups that together contain everybody, must
+        specify or bound the number of people.
     domain : dict or DataFrame
         The possible values of each attribute; or the possible records, one row each.
     limit : int

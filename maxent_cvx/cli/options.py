@@ -283,7 +283,8 @@ class ExposureOptions(ReleaseOptions):
     knowledge: str | None = in_knowledge("FILE", "a text file with one statement per line")
     people: str | None = in_knowledge("FILE", "people known by name: names first, then the QI columns")
     original: str | None = in_exposure(
-        "FILE", "the original records, if TABLE contains the release only: how often the likeliest value is true"
+        "FILE",
+        "the original records, if TABLE is only the release; needed to measure how often the likeliest value is true",
     )
     threshold: float = in_exposure("P", "the threshold (0.8)", 0.8, type=share)
     sensitive: tuple[str, ...] = in_exposure(
@@ -326,7 +327,7 @@ class QuantifyOptions(ExposureOptions):
 
     more: tuple[str, ...] = ungrouped("MORE", "further releases of a series, or Parquet files", (), nargs="*")
     top: tuple[int, ...] = in_knowledge("K,K,...", "score Top-K associations: K+, K- and half of each", (), type=counts)
-    min_support: int = in_knowledge("N", "records behind an association (3)", 3, type=int)
+    min_support: int = in_knowledge("N", "least number of records of an association (3)", 3, type=int)
     solver: str = in_answer("S", SOLVER, "auto")
     json: bool = in_answer(
         None,
@@ -448,7 +449,7 @@ class WorstCaseOptions(ReleaseOptions):
     """The options of ``attack worst-case``; the tables after the first are `more`."""
 
     table: str = ungrouped("TABLE", TABLE, MISSING, nargs="+")
-    k: tuple[int, ...] = ungrouped("K,K,...", "pieces known (0,1,2,3)", (0, 1, 2, 3), type=counts)
+    k: tuple[int, ...] = ungrouped("K,K,...", "numbers of known implications (0,1,2,3)", (0, 1, 2, 3), type=counts)
     sensitive: tuple[str, ...] = ungrouped(
         "VALUE", "a value that must not be inferred (all); with several columns: S,T", (), action="append",
         type=composed,
@@ -487,7 +488,7 @@ class ReconstructOptions(Options):
         type=composed,
     )  # fmt: skip
     of: str | None = ungrouped("A", "the attribute of means and medians (the numeric one)", type=composed)
-    decimals: int | None = ungrouped("N", "their decimals (those of the longest)", type=int)
+    decimals: int | None = ungrouped("N", "decimals of means and medians (those of the longest number)", type=int)
     limit: int = ungrouped("N", "largest number of solutions (10)", 10, type=int)
     time_limit: float = ungrouped("S", "seconds (60)", 60.0, type=float)
     json: bool = ungrouped(None, RESULT, False)
@@ -508,7 +509,7 @@ class CompareOptions(TableOptions):
     bucket: str | None = ungrouped("B", "column of the published buckets (else Anatomy, --l)", type=composed)
     count: str | None = ungrouped("N", "column with the number of people that a row of TABLE stands for", type=composed)
     known: int = ungrouped("K", "known associations, half of each kind (0)", 0, type=natural)
-    min_support: int = ungrouped("N", "records behind an association (3)", 3, type=int)
+    min_support: int = ungrouped("N", "least number of records of an association (3)", 3, type=int)
     solvers: tuple[str, ...] | None = ungrouped(
         "A,B,...", "solvers that 'maxent-cvx solvers' lists (all installed)", type=names
     )

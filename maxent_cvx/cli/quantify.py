@@ -53,7 +53,8 @@ from .streams import EXPOSED, UNDECIDED, flag, say, table_text
 
 #: The meaning of the columns of the worst disclosure.
 LEGEND = (
-    "people: of the smallest group; max_p: the largest P(s | q); value: which; distinct_l: the fewest possible values;\n"
+    "people: size of the smallest group; max_p: the largest P(s | q); value: the value that attains it;\n"
+    "distinct_l: the least number of possible values;\n"
     "entropy_l: exp of the least entropy; recursive_c: of recursive (c, 2)-diversity; t: the largest distance of P(. | q)\n"
     "from P(.); r: 1 / max_p"
 )
@@ -509,7 +510,7 @@ def _score(source: CommandInput, options: QuantifyOptions) -> int:
     print(
         f"\nAt K = {scores.index[-1]} the curve {scores.iloc[-1].idxmin()} is lowest (the adversary is closest to the truth)."
     )
-    print("The score never rises with K: " + ", ".join(f"{name} {'yes' if ok else 'no'}" for name, ok in falls.items()))
+    print("Score nonincreasing in K: " + ", ".join(f"{name} {'yes' if ok else 'no'}" for name, ok in falls.items()))
     plot = partial(plots.quantification, {name: table[table["curve"] == name] for name in kinds})
     write_answer(options, table, plot, index=False, release=describe_release(source.view), scores=table)
     return 0

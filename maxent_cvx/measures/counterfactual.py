@@ -90,8 +90,8 @@ def counterfactual(
     solves : int
         Number of distinct records for which the model is solved again if knowledge matters: first those without a
         first-order answer, then those with the largest differences, and last those that seem to contradict the
-        knowledge. Contradictions take long to prove, so these are a tenth of `solves` at most, unless it suffices for
-        all.
+        knowledge. Contradictions take long to prove, so at most a tenth of `solves` is used for the last kind, unless
+        `solves` suffices for all records.
     progress : bool, optional
         Show a progress bar while models are solved; by default on a terminal or in a notebook.
 

@@ -628,10 +628,10 @@ def equivocation(
 
     Notes
     -----
-    See Confidential Attribute Equivocation, sections 3 and 4; the formula in section 3 reads "maximised", the text and
-    the appendix "minimum". One eps takes O(n w) time for n values with at most w of them in a window: 100,000 values
-    and windows of a thousand take a second. Values and eps are compared in fifteen significant digits of the largest
-    possible value, integers exactly: 0.8 and 0.5 are within 0.3 of each other.
+    See Confidential Attribute Equivocation, sections 3 and 4; the formula in section 3 says "maximised", but the text
+    and the appendix say "minimum", which is computed here. One eps takes O(n w) time for n values with at most w of
+    them in a window: 100,000 values and windows of a thousand take a second. Values and eps are compared in fifteen
+    significant digits of the largest possible value, integers exactly: 0.8 and 0.5 are within 0.3 of each other.
 
     Examples
     --------

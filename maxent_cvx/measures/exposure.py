@@ -90,7 +90,7 @@ class Exposure(ReprMixin):
     values : DataFrame
         By sensitive value: its `baseline` P0 (mean over people); the number of people `exposed` by it, and of those for
         whom it is `certain`; the number of people for whom it is `not_counted` because their P0 reaches the threshold,
-        and of those for whom it is inferred `anyway`.
+        and the number of those for whom it is nevertheless inferred (`anyway`).
     uncounted : DataFrame
         By value: the number of `people` who are not exposed although the value is certain for them (P = 1), and the
         reason, `because`. Check whether any of these values is sensitive, since it is known for these people.

@@ -813,9 +813,10 @@ class MaxEnt:
         time_limit : float
             Seconds for assembling the rows, presolve, the solver and the certificate together. The time is checked
             between iterations, and between steps of the other stages, each of which may take seconds in models with
-            millions of terms. The other stages may take a tenth more, and at least a second. An answer
-            that is certified by then is returned; any other is an error, or with `allow_inaccurate` is returned with
-            its certificate, whose bound is not informative if the time was too short.
+            millions of terms. The other stages may exceed the limit by a tenth of it, or by a second if that is more.
+            An answer that is certified by then is returned. Any other answer raises an error or, with
+            `allow_inaccurate`, is returned with its certificate, whose bound is not informative if the time was too
+            short.
         callback : callable
             Called once per iteration with a :class:`maxent_cvx.solvers.Iteration`, by DUAL_NEWTON and DUAL_LBFGS; if it
             returns True, the solve stops as if the time limit were reached.

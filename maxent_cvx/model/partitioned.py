@@ -496,7 +496,8 @@ class PartitionedPosterior(ReprMixin):
         DataFrame
             One row per statement, the largest price first, with columns `side` and `price`, see
             :meth:`maxent_cvx.Posterior.prices`. If statements imply each other, prices are one of many solutions;
-            otherwise, with up to 1,000,000 counts and without soft statements, the finite ones are those in memory.
+            otherwise, with up to 1,000,000 counts and without soft statements, the finite prices equal those of a model
+            in memory.
 
         Raises
         ------

@@ -94,7 +94,7 @@ class BroadcastSource(ConstraintGroup):
         called = super().named(label)
         return replace(self, rows=called.rows, called=label)
 
-    def says_the_same(self, other: ConstraintGroup) -> bool:
+    def has_same_rows(self, other: ConstraintGroup) -> bool:
         """Return whether the sources are equal, functions by their code; coefficients, in the partitions, are not compared."""
         if not isinstance(other, BroadcastSource):
             return False

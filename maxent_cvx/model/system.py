@@ -150,7 +150,7 @@ class KnowledgeBase:
         """Add a group in place unless it is already present; copies for thousands of groups would be slow."""
         name = label or group.source.label
         same = self.label_of.get(group.source.identity)
-        if same is None and name in self.groups and group.says_the_same(self.groups[name]):
+        if same is None and name in self.groups and group.has_same_rows(self.groups[name]):
             same = name
         # Two equal soft sources with different labels are two measurements.
         is_another = label is not None and label not in self.groups and any(rows.penalty for rows in group.rows)

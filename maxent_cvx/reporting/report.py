@@ -606,7 +606,7 @@ def report(
     if settings.records and original is None:
         raise StatementError(
             "records (--records) shows original records of exposed people, but there are none: the release alone does not "
-            "contain who has which value; give them as original (--original), or leave records out"
+            "show who has which value; pass original (--original), or omit records (--records)"
         )
     originals = _originals(original, named)
     cases = [ReportData(name, post, replace(settings, original=originals.get(name))) for name, post in named.items()]

@@ -484,8 +484,8 @@ class BinomialNoise(DomainTechnique):
     ----------
     percent : float
         The strength of the noise: an attribute with domain D moves by B - M/2 positions, with B binomial (M, 1/2) and
-        M = `percent` % of ``|D| - 1``, rounded to the nearest even number, ties to the larger one. So an attribute with
-        two values only has noise at 100 %.
+        M = `percent` % of ``|D| - 1``, rounded to the nearest even number, ties to the larger one. An attribute with
+        two values therefore has noise only at 100 %.
     seed : int
         The random seed.
     prior : Series, optional
@@ -515,8 +515,8 @@ class BinomialNoise(DomainTechnique):
     attributes of the population, known or not, and P(d | y) = P(d) T_C(d, y) / sum_d' P(d') T_C(d', y). Without noise,
     p(d) is the frequency of d in Mo.
 
-    The inference does not use that every person has exactly one record (which needs a permanent), or that d depends on
-    x.
+    The inference uses neither the fact that every person has exactly one record (which would require a permanent) nor a
+    dependence of d on x.
 
     Examples
     --------

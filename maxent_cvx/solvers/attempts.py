@@ -185,7 +185,7 @@ def attempt(problem: Problem, request: Request, reduced: Reduced, start: np.ndar
     reduced, solved, answer, name = _without_zeros(problem, request, answered(problem, request, reduced, start))
     begun, (counts, _) = time.perf_counter(), point_of(answer)
     if reduced.form is not problem.form:
-        reduced.form.forget()  # frees memory for the certificate of the problem as posed
+        reduced.form.clear_cache()  # frees memory for the certificate of the problem as posed
     if problem.convex:
         answer = replace(answer, convex=multipliers_at(problem.convex, counts))
     try:

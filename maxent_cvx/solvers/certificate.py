@@ -206,7 +206,7 @@ class ConvexTerms(NamedTuple):
     exceeded: Callable[[np.ndarray], list[Excess]] | None = None  # returns the violations of the other constraints
     temperature: float = 1.0  # the objective of the form, times this, is that of the problem
 
-    def charge(
+    def add_to_gap(
         self,
         block: Block,
         off: np.ndarray,
@@ -562,8 +562,9 @@ def found_near(
 ) -> Found:
     """Bound the distance from x', where rows hold up to their last places, to a point x'' where they hold exactly.
 
-    `blocks` are handles of Block, and arrays have one number for each row shared by the blocks. Inactive inequalities that
-    x'' may violate by a first bound are `watched`, with a sharper bound; if that is not sufficient, they are active, too.
+    `blocks` are handles of Block, and arrays have one number for each row shared by the blocks. Inactive inequalities
+    that x'' may violate according to a first bound are `watched`, that is, checked by a sharper bound; if that does not
+    exclude a violation, they are treated as active.
     """
     form, sums = restriction.form, over.total(sums_of_rows, blocks)
     m, value, involved = np.where(restriction.is_soft, 0.0, multipliers), sums["value"], sums["open"] > 0
@@ -826,7 +827,7 @@ def _better(
     label[restriction.of_term] = of_term
     gaps = Gaps(of_row, label, found.table, int(max(of_row.max(initial=-1), of_term.max(initial=-1))) + 1)
     slack, gap = convex.temperature * found.slack, convex.temperature * found.gap
-    gaps, moved_limits = convex.charge(
+    gaps, moved_limits = convex.add_to_gap(
         block, moves + width, ~restriction.is_soft, convex.temperature * np.abs(multipliers) * form.scale, slack, gap,
         gaps, is_movable=is_movable,
     )  # fmt: skip

@@ -301,7 +301,7 @@ class LinearForm:
         """Published rows as blocks of a block-diagonal matrix."""
         return BucketBlocks(self.published, self.published_by_term, self.bucket[0])
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Free the data that a solve has derived from the rows (several times their memory); they can be recomputed."""
         for name in ("published_by_term", "bucket", "bucket_blocks", "_components", "_last_components", "upper_bound"):
             self.__dict__.pop(name, None)

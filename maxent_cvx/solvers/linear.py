@@ -247,7 +247,9 @@ def _least(minima: Minima, objective: np.ndarray) -> float:
         attained, bound = float(objective @ optimum.x), dual_bound(form, objective, optimum.multipliers)
         if abs(attained - bound) <= GAP:
             return bound - float(error_of_sides(form, optimum.multipliers).sum())
-    raise Inaccurate(f"a bound of {attained:.9g} is attained, but only {bound:.9g} is proved; ask about fewer people")
+    raise Inaccurate(
+        f"a bound of {attained:.9g} is attained, but only {bound:.9g} is proved; bound a probability of fewer people"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,7 +330,7 @@ def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> t
             optimum = integer_minimum(component, sign * objective[at] / size, until - time.perf_counter())
             if not optimum.decided:
                 raise NotDecided(
-                    f"whole assignments were not decided in {seconds:.3g} seconds; allow more time or use integer=False"
+                    f"integer assignments were not decided in {seconds:.3g} seconds; allow more time or use integer=False"
                 )
             ends[i] += sign * optimum.bound * size
     return ends[0], ends[1]
@@ -375,21 +377,21 @@ def integer_minimum(form: LinearForm, objective: np.ndarray, seconds: float, gap
     if status == is_status.kInfeasible and is_wide:
         raise SolverError(
             f"coefficients of one statement differ by a factor of more than {WIDEST_RATIO:g}, so that HiGHS cannot "
-            "decide whether whole assignments satisfy it; split it into two statements, or omit integer=True"
+            "decide whether integer assignments satisfy it; split it into two statements, or omit integer=True"
         )
     if status == is_status.kInfeasible:
         raise Infeasible(
-            "no whole assignment satisfies the release and the knowledge, though probabilities may: people have one "
-            "value each; make statements vague with .about(value, eps), or omit integer=True"
+            "no integer assignment, in which everybody has exactly one value, satisfies the release and the knowledge, "
+            "although a distribution may; add tolerances to statements with .about(value, eps), or omit integer=True"
         )
     if status not in (is_status.kOptimal, is_status.kTimeLimit):
-        raise SolverError(f"HiGHS found no whole assignment: {program.highs.modelStatusToString(status)}")
+        raise SolverError(f"HiGHS found no integer assignment: {program.highs.modelStatusToString(status)}")
     bound, solution = float(program.highs.getInfo().mip_dual_bound), program.highs.getSolution()
     if not solution.value_valid:
         return IntegerOptimum(bound, None, False)
     x = np.rint(solution.col_value)
     if _is_violated(scaled, x):
-        raise Inaccurate("the whole assignment found by HiGHS does not satisfy the rows; omit integer=True")
+        raise Inaccurate("the integer assignment found by HiGHS does not satisfy the rows; omit integer=True")
     attained = float(objective @ x)
     decided = status == is_status.kOptimal and (gap == 0 or bound >= attained - INTEGER_PRECISION)
     return IntegerOptimum(attained if decided else bound, x, decided)

@@ -64,7 +64,7 @@ def seconds_left() -> float:
 def check_time() -> None:
     """Raise NotDecided if the time limit has been reached."""
     if seconds_left() <= 0:
-        raise NotDecided(f"not decided in {_UNTIL.get()[1]:.3g} seconds; increase time_limit, or ask about less")
+        raise NotDecided(f"not decided in {_UNTIL.get()[1]:.3g} seconds; increase time_limit, or ask for less")
 
 
 def check_step() -> None:

@@ -8,8 +8,8 @@ The dual function g of :mod:`.dual` is minimised over the multipliers m. Each it
 2. searches along m + t d, where a multiplier of an inequality that would change its sign becomes 0 (Bertsekas, 1982,
    for bounds; inequalities are treated as by Kazama and Tsujii, 2003), for a point that satisfies Armijo's rule;
 3. if g still decreases at the end of the step, doubles the step, and derives a recession direction of g from it, which
-   proves that terms are zero in every solution. Such a term shrinks by a factor e in every Newton step, so that the
-   method would never end; it is removed.
+   proves that terms are zero in every solution. Such a term is removed: in every further Newton step it would only
+   shrink by a factor e, so that the method would never end.
 
 If steps become tiny several times, which means that the prediction of the active inequalities changes in every step, or
 if there are too many steps, an interior-point method (:mod:`.interior_point`), which needs no prediction, finds a start
@@ -39,8 +39,9 @@ from .schur import System, detect_blocks, newton_system
 
 # Values without a source were tuned on the random models of tests/benchmarks/honesty.py and on Adult.
 
-#: Relative to the dual function at zeros: zeros replace a worse start. It was 1e136 times worse after rows had been removed;
-#: the starts of an entropic penalty (:mod:`.linear`), 2.5 times worse, are needed for its extrapolation.
+#: Relative to the dual function at zero multipliers: a start with a larger value is replaced by zeros. After rows had
+#: been removed, the value at a start was 1e136 times as large. The starts of an entropic penalty (:mod:`.linear`), at
+#: which it is 2.5 times as large, are kept, because its extrapolation requires them.
 WORST_START = 1e6
 #: How often a system is solved again without rows whose multipliers would leave their cones.
 REPAIRED = 20

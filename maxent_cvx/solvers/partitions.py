@@ -189,7 +189,7 @@ class ReducedPart(Sized):
     def __post_init__(self) -> None:
         self.buckets  # noqa: B018 - all that is derived is made here, so that it is there wherever the part is sent
         self.systems  # noqa: B018
-        self.form.forget()  # the block structure contains the same data
+        self.form.clear_cache()  # the block structure contains the same data
 
     @cached_property
     def systems(self) -> BlockSystem:
@@ -237,7 +237,7 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     rows = np.flatnonzero(involved)
     rows = rows[np.argsort(rank_of_buckets(form)[form.bucket[0][rows]], kind="stable")]
     kept = np.flatnonzero(terms).astype(np.int32)
-    form.forget()
+    form.clear_cache()
     return ReducedPart(_restricted(form, rows, kept, contributed), kept, rows, fixed, *map(_constant, (counts, width)))
 
 
@@ -757,7 +757,7 @@ def first_direction(
     part: ReducedPart, factor: BlockFactor, state: BucketState, of_active: np.ndarray, active: np.ndarray
 ) -> Direction:
     """Return the step of the multipliers of published rows that corresponds to a step of the knowledge."""
-    of_buckets = -factor.made_up(of_active, active)
+    of_buckets = -factor.compensation(of_active, active)
     change = change_of_terms(part, of_buckets, of_active, active)
     shrinks = change < SHRINKS
     return Direction(of_buckets, change, shrinks & (state.counts < VANISHING), np.where(shrinks, 0.0, state.counts))
@@ -783,7 +783,7 @@ def side_effect(part: ReducedPart, factor: BlockFactor, direction: Direction) ->
     """Return the effect of a direction on the rows of one partition."""
     moved = direction.counts * np.where(direction.counts > 0, direction.change, 0.0)
     of_buckets = factor.of_buckets(part.systems.bucket_blocks.rows @ moved)
-    return SideEffect(of_buckets, part.form.known.matvec(moved) - factor.carried(of_buckets))
+    return SideEffect(of_buckets, part.form.known.matvec(moved) - factor.effect_on_known(of_buckets))
 
 
 def cleaned(
@@ -795,7 +795,7 @@ def cleaned(
     active: np.ndarray,
 ) -> Direction:
     """Return the direction without its effect on the terms that must not change."""
-    less = effect.of_buckets - factor.made_up(back, active)
+    less = effect.of_buckets - factor.compensation(back, active)
     change = direction.change - change_of_terms(part, less, back, active)
     return direction._replace(of_buckets=direction.of_buckets - less, change=change)
 

@@ -270,7 +270,7 @@ def projected(whole: Whole, optimum: Minimum, over: OverPartitions) -> tuple[Seq
         is_exact = not sums["n_inexact"] and bool((np.abs(violation) <= VALUE_PLACES * np.abs(value)).all())
         if is_exact or not worst <= 0.5 * before:
             break
-        of_known = factor.solve_schur(violation - sums["carried"][active], active, PROJECTION_PRECISION)
+        of_known = factor.solve_schur(violation - sums["effect_on_known"][active], active, PROJECTION_PRECISION)
         common = of_known, active
         before, points = worst, over.map(corrected, reduced_parts, factor.factors, corrections, points, common=common)
         corrections, sums = violation_of_buckets()
@@ -290,7 +290,7 @@ def eliminated(part: Part, reduced_part: ReducedPart, factor: BlockFactor, point
     right[blocks.slot] = residual[reduced_part.rows]
     of_buckets = factor.of_buckets(right)
     sums = {
-        "value": value[n:], "carried": factor.carried(of_buckets),
+        "value": value[n:], "effect_on_known": factor.effect_on_known(of_buckets),
         "largest_residual": float(np.abs(residual).max(initial=0.0)),
         "n_inexact": int((~(np.abs(residual) <= VALUE_PLACES * np.abs(value[:n]))).sum()),
     }  # fmt: skip
@@ -306,7 +306,7 @@ def corrected(
     active: np.ndarray,
 ) -> PointPart:
     """Return the point with all counts corrected in proportion; negative counts become 0."""
-    of_buckets = correction.of_buckets - factor.made_up(of_known, active)
+    of_buckets = correction.of_buckets - factor.compensation(of_known, active)
     change = change_of_terms(reduced_part, of_buckets, of_known, active)
     counts = point.counts.copy()
     counts[reduced_part.terms] = np.maximum(counts[reduced_part.terms] * (1 + change), 0.0)
@@ -341,7 +341,7 @@ def certified(whole: Whole, optimum: Minimum, over: OverPartitions) -> Certifica
 
 def forgotten(part: Part) -> None:
     """Free the data that the certificate has derived from the rows of one partition."""
-    part.form.forget()
+    part.form.clear_cache()
 
 
 def block_of(part: Part, reduced_part: ReducedPart, state: BucketState, point: PointPart, vanished: float) -> Block:

@@ -357,10 +357,10 @@ class BlockFactor(SchurFactor):
         right[buckets.slot] = gradient[:n]
         of_buckets, direction = self.of_buckets(right), np.zeros(len(gradient))
         if len(active):
-            right_known = gradient[n + active] - self.carried(of_buckets)[active]
+            right_known = gradient[n + active] - self.effect_on_known(of_buckets)[active]
             of_known = self.solve_schur(right_known, active, tolerance)
             direction[n + active] = of_known
-            of_buckets -= self.made_up(of_known, active)
+            of_buckets -= self.compensation(of_known, active)
         direction[:n] = of_buckets[buckets.slot]
         return direction
 
@@ -368,11 +368,11 @@ class BlockFactor(SchurFactor):
         """Return D^-1 right, one number per slot of the blocks."""
         return self._inverse.apply(right)
 
-    def carried(self, of_buckets: np.ndarray) -> np.ndarray:
+    def effect_on_known(self, of_buckets: np.ndarray) -> np.ndarray:
         """Return B v for numbers of the buckets, one per slot: their effect on every row of knowledge."""
         return np.asarray(self._blocks.known.distinct @ (self._across.T @ of_buckets))
 
-    def made_up(self, of_known: np.ndarray, active: np.ndarray) -> np.ndarray:
+    def compensation(self, of_known: np.ndarray, active: np.ndarray) -> np.ndarray:
         """Return D^-1 B' v for numbers of the active rows of knowledge, which the buckets compensate by it."""
         return self._inverse.apply(self._across @ self._by_columns(of_known, active))
 

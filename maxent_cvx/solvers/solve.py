@@ -87,7 +87,9 @@ def _by_rows(problem: Problem, request: Request) -> list[Solution]:
     """Solve a problem with convex constraints by problems of rows or, if that is not certified, by conic solvers."""
     solutions, refused = list[Solution](), None
     if not request.presolve:
-        request.monitor.say("presolve=False has no effect: problems of rows in place of constraints are presolved")
+        request.monitor.say(
+            "presolve=False has no effect: the problems of rows that replace convex constraints are always presolved"
+        )
     try:
         solutions.append(solve_convex(problem, request))
     except Infeasible:

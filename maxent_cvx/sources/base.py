@@ -63,7 +63,7 @@ class Source(ReprMixin, ABC):
     """Base class of knowledge that an adversary may have, as rows of the linear system.
 
     Subclasses state their equation in the first line of their docstring, take their data in the constructor, and return
-    rows from :meth:`rows`. They can be dataclasses, and need no constructor.
+    rows from :meth:`rows`. They can be dataclasses, which do not require an explicit constructor.
 
     A model stores a source under its `label`, which also names its rows. The default label is the class name with those
     arguments of the constructor that are attributes of the same name (as in scikit-learn's estimators), so that two
@@ -362,7 +362,7 @@ class ConstraintGroup:
             rows.append(block if number == 1 else replace(block, label=f"{name}, part {number}"))
         return replace(self, rows=tuple(rows))
 
-    def says_the_same(self, other: ConstraintGroup) -> bool:
+    def has_same_rows(self, other: ConstraintGroup) -> bool:
         """Return whether the other group has exactly the same rows."""
         if self.convex or other.convex or self.values or other.values or len(self.rows) != len(other.rows):
             return False

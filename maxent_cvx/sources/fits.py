@@ -210,12 +210,13 @@ def _of_pipeline(pipeline: Any) -> PublishedFit:
     if others := sorted({type(step).__name__ for step in steps} - TRANSFORMERS):
         raise StatementError(
             f"the steps before the last of a pipeline must be of {', '.join(sorted(TRANSFORMERS))}, not {others[0]}; or pass "
-            "the last step, and names="
+            "the last step alone, with names="
         )
     if any(getattr(step, "handle_unknown", "error") != "error" for step in steps):
         raise StatementError(
-            "the encoders of a pipeline must be fitted with handle_unknown='error', since values of the release that they "
-            "do not know, such as '1' for 1, would be taken for others; fit the same pipeline with that"
+            "the encoders of a pipeline must be fitted with handle_unknown='error', since they would otherwise encode "
+            "unknown values of the release, such as '1' instead of 1, like other values; fit the same pipeline with "
+            "handle_unknown='error'"
         )
     if not hasattr(before, "feature_names_in_"):
         raise StatementError("a pipeline must be fitted to a DataFrame with the quasi-identifiers as columns")

@@ -195,7 +195,10 @@ def _numbers(
     view = space.view
     if of is None:
         if len(view.sensitive) > 1:
-            raise StatementError(f"the statistic needs its attribute; pass of=, one of {list(view.sensitive)}")
+            raise StatementError(
+                "the view has several sensitive attributes; pass of=, the attribute of the statistic, one of "
+                f"{list(view.sensitive)}"
+            )
         of = view.sensitive[0]
     if of in view.sensitive:
         return numbers_of_values(view, of, values)[space.codes["s"]]

@@ -66,7 +66,7 @@ WORDS, NAME = (re.compile(rf"(?!{word}\b){PLAIN}(?:[ \t]+(?!{word}\b){PLAIN})*")
 LONE = re.compile(rf"(?:{QUOTED.pattern}|{NAME.pattern})(?=\s*\))")
 COMMENT = re.compile(rf"({QUOTED.pattern})|#(?!\()[^\n]*")
 RELATE = {"=": operator.eq, "<=": operator.le, ">=": operator.ge}
-OFF = "a number, by how much it may be off,"
+OFF = "a number, the tolerance,"
 CLOSED: dict[str, Any] = {"[]": "both", "[)": "left", "(]": "right", "()": "neither"}
 SLASH, ABSOLUTE = re.compile("/"), re.compile(r"\||abs\s*\(")
 #: An attribute with the first character of a relation, as before "=".
@@ -128,7 +128,7 @@ class Reader(TokenReader):
             return self.ratio(left, relation, right)
         if self.sees(RELATION):
             if (relation, self.sign()) not in [("<=", "<="), ("<~", "<~")] or left.terms or not right.terms:
-                raise self.error("two relations are read as number <= P(...) <= number only", self.begun)
+                raise self.error("two relations must have the form number <= P(...) <= number", self.begun)
             highest = self.signed("the upper value")
             return (self.softly() if "~" in relation else Probability.between), right, left.constant, highest
         if "~" in relation:
@@ -136,7 +136,7 @@ class Reader(TokenReader):
             return self.softly(), left - right, low, high
         if self.take(GIVE_OR_TAKE):
             if relation != "=" or right.terms:
-                raise self.error("+- is read after P(...) = number only", self.begun)
+                raise self.error("+- must follow P(...) = number", self.begun)
             return Probability.about, left, right.constant, float(self.need(NUMBER, OFF))
         return RELATE[relation], left, right
 
@@ -145,7 +145,7 @@ class Reader(TokenReader):
         if self.take(IN):
             interval = self.interval()
             if interval.closed != "both":
-                raise self.error("an interval of a probability has its ends, [0.2, 0.4]", self.begun)
+                raise self.error("an interval of a probability must include its ends, as in [0.2, 0.4]", self.begun)
             return interval.left, interval.right
         self.need(BETWEEN, "'between'")
         low = self.signed("the lower value")
@@ -162,11 +162,11 @@ class Reader(TokenReader):
             raise self.error("a ratio is compared with a number, by =, <= or >=", self.begun)
         if ratio is right and relation == ">=" and self.sees(RELATION):
             if self.sign() != "<=":
-                raise self.error("two relations are read as number <= ratio <= number only", self.begun)
+                raise self.error("two relations must have the form number <= ratio <= number", self.begun)
             return Ratio.between, ratio, number.constant, self.signed("the upper value")
         if self.take(GIVE_OR_TAKE):
             if relation != "=" or ratio is right:
-                raise self.error("+- is read after ratio = number only", self.begun)
+                raise self.error("+- must follow ratio = number", self.begun)
             return Ratio.about, ratio, number.constant, float(self.need(NUMBER, OFF))
         return RELATE[relation], ratio, number.constant
 
@@ -192,7 +192,7 @@ class Reader(TokenReader):
         if not self.take(SLASH):
             return total
         if not is_group and len(total.terms) + (total.constant != 0) != 1:
-            raise self.error("before / one probability is expected, or a sum in parentheses", self.begun)
+            raise self.error("the numerator of a ratio must be one probability, or a sum in parentheses", self.begun)
         divisor = self.group()
         if not total.terms and not divisor.terms and divisor.constant:  # 5/12
             return replace(total, constant=total.constant / divisor.constant)

@@ -158,8 +158,8 @@ PIPELINE = (
 )
 #: Advice if coefficients contradict other knowledge.
 UNROUNDED = (
-    "if the coefficients are rounded, pass decimals=..., if penalised, penalty=..., if not converged, tolerance=...; "
-    "otherwise correct or remove them"
+    "if the coefficients are rounded, pass decimals=...; if they are penalised, pass penalty=...; if the fit did not "
+    "converge, pass tolerance=...; otherwise correct or remove them"
 )
 
 
@@ -277,7 +277,7 @@ class PublishedRegression(Source):
             kind, penalty = self.fit.kind, self.fit.penalty
             of, self.attribute = self.fit.response(of)
         elif of is None or names is not None:
-            raise StatementError("coefficients by name need of=, the dependent variable; names= needs a fit")
+            raise StatementError("coefficients by name require of=, the dependent variable, and names= requires a fit")
         self.of = of if isinstance(of, str) else read_numbers(of, "of")
         self.kind = check_in("linear" if kind is None else kind, "kind", KINDS)
         self.penalty = 0.0 if penalty is None else check_float(penalty, "penalty", 0.0)

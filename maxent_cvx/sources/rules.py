@@ -43,12 +43,12 @@ class PublishedRuleList(Source):
     ----------
     rules : list of (dict, value, float or None)
         The rules in order: the conditions Q (``{}`` means all remaining people), the class, and its confidence among
-        the people who match Q and no earlier rule. If the confidence is not published, None: the rule then only removes
-        its people.
+        the people who match Q and no earlier rule, or None if the confidence is not published. A rule without a
+        confidence only excludes its people from the later rules.
     decimals : int, optional
         The number of decimals to which the confidences are rounded; None means not rounded.
     integer : bool
-        Whether to use that numbers of people are integers.
+        Whether to use the fact that numbers of people are integers.
 
     Raises
     ------
@@ -152,10 +152,10 @@ class PublishedRules(Source):
         The number of decimals to which the scores are rounded; each then stands for an interval of half a unit on both
         sides.
     non_rules : bool
-        Whether to use that missing patterns are not rules, if the set is complete (NAR-constraints).
+        Whether to use the fact that missing patterns are not rules, if the set is complete (NAR-constraints).
     integer : bool
-        Whether to use that numbers of people are integers: a rule has at least ceil(N max(s, c P(Q))) people, another
-        pattern at most one fewer. Otherwise "<" is relaxed to "<=".
+        Whether to use the fact that numbers of people are integers: a rule has at least ceil(N max(s, c P(Q))) people,
+        and any other pattern has at most that number minus one. Otherwise "<" is relaxed to "<=".
     prune : bool
         Whether to leave out non-rules that follow from others (Theorem 3); the posterior is the same.
 

@@ -394,7 +394,7 @@ class PublishedTable(Source):
         """
         count, base = self._arguments["count"], self._arguments["base"]
         if base is not None and self._arguments["rounding"] != "nearest":
-            raise TableError(f"{self.label} is rounded at random, so it cannot be computed without a record")
+            raise TableError(f"{self.label} is rounded at random, so it cannot be computed again after a removal")
         check_instance(record, (Mapping, pd.Series), "record", error=TableError)
         check_known(self.attributes, "attribute of the record", list(record.keys()))
         check_dataframe(original, "the original records")
@@ -409,7 +409,10 @@ class PublishedTable(Source):
             inside = (self.is_total[cell] | is_same).all(axis=1)
             n, (low, high) = int(inside.sum()), self.cells.iloc[cell]
             if not low <= n <= high:
-                raise TableError(f"{self.label} does not match the original records, of which a cell has {n}")
+                raise TableError(
+                    f"{self.label} does not match the original records: a cell contains {n} of them, but the table "
+                    f"allows {low:.0f} to {high:.0f}"
+                )
             if not math.isinf(high):
                 symbols = [name for name, (least, most) in self._symbols.items() if least <= n - 1 <= most < np.inf]
                 rounded = n - 1 if base is None else base * int((n - 1) / base + 0.5)

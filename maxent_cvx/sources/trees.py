@@ -143,8 +143,8 @@ class PublishedTree(Source):
     leaves : str
         The published property of a leaf: its "counts", or only its "class".
     integer : bool
-        Whether to use that numbers of people are integers: if only classes are known, a class listed before that of the
-        leaf has fewer people.
+        Whether to use the fact that numbers of people are integers: if only classes are known, a class listed before
+        that of the leaf has fewer people.
 
     Raises
     ------

@@ -413,8 +413,8 @@ def conditions(release: Release, prior: QIDistribution, r: float) -> pd.DataFram
     -------
     DataFrame
         By attribute set, bucket and sensitive value: the paper's `f_max`, `deviation` (Delta_max), `ceiling`
-        (Delta_ceil) and `delta_holds`, which is also False if the value occurs more than once, and a guarantee in the
-        two-valued model only; `kappa`, its `limit`, `bound`, the largest upper bound of P(t : x), and `sound_holds`,
+        (Delta_ceil) and `delta_holds`, which is also False if the value occurs more than once, and is a guarantee only
+        in the two-valued model; `kappa`, its `limit`, `bound`, the largest upper bound of P(t : x), and `sound_holds`,
         whether this bound is at most 1 / r. See :func:`maxent_cvx.worlds.delta_condition` and
         :func:`maxent_cvx.worlds.sound_condition`.
 

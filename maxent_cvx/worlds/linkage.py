@@ -317,7 +317,9 @@ def linkage(
     if people is not None:
         return known_people(release, prior, key, People.of(people, release), sentences, limit)
     if sentences:
-        raise StatementError("knowledge about people needs descriptions; pass people={name: {attribute: value}}")
+        raise StatementError(
+            "knowledge about people requires their quasi-identifiers; pass people={name: {attribute: value}}"
+        )
     groups = Groups.of(release, prior, key)
     group, u, v = groups.pairs
     share = groups.values.data[v] / groups.sizes[group] if prior is None else linked(groups, limit)

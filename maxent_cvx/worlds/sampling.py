@@ -173,9 +173,9 @@ def sample(
     proportional. Tuples with equal priors are averaged. With sentences, x is also weighted by the probability that the
     sentences would be true afterwards if values were independent with A.
 
-    Sentences can make probable what the priors make rare. With sentences, a fifth of the worlds is therefore drawn with
-    flatter priors, and the weights are those of the mixture. A world that both proposals miss does not show in the
-    standard error; :func:`maxent_cvx.worlds.posterior` is exact.
+    A world that is rare according to the priors can be probable given the sentences. With sentences, a fifth of the
+    worlds is therefore drawn with flatter priors, and the weights are those of the mixture. A world that neither
+    proposal draws has no effect on the standard error; :func:`maxent_cvx.worlds.posterior` is exact.
 
     References
     ----------
