@@ -499,8 +499,9 @@ class RandomizedResponse(Source):
     -----
     Everybody reports r with probability T(s, r), independently of the others, so that by Hoeffding's inequality the
     number n(Q, r, s) differs by more than t from T(s, r) n(Q, s) with probability at most 2 exp(-2 t^2 / n(Q));
-    w = t / N, and the probabilities of all rows add up (Bonferroni). If T is 0 or 1, the row is exact.
-    (Privacy-MaxEnt's future work: randomised releases.)
+    w = t / N, and the probabilities of all rows add up (Bonferroni). If T is 0 or 1, the row is exact. If a value has
+    two possible reports, their rows are the same statement, and only one of them counts. (Privacy-MaxEnt's future work:
+    randomised releases.)
 
     Examples
     --------
@@ -517,7 +518,7 @@ class RandomizedResponse(Source):
     >>> vague = mx.RandomizedResponse(honest, reported="Answer", confidence=0.95)
     >>> low, high = mx.MaxEnt(view).add(vague).bounds("P(yes)")
     >>> round(low, 3), round(high, 3)
-    (0.053, 0.381)
+    (0.058, 0.367)
     """
 
     _can_be_recomputed = False
@@ -574,26 +575,23 @@ class RandomizedResponse(Source):
                 raise StatementError(f"transition lacks {side} {join_names(missing)}, a value of the {view.noun}")
         families = [[], *([name] for name in others if name not in within)] if self.by is None else self.by
         families = [[*within, *(name for name in family if name not in within)] for family in families]
+        families = list({frozenset(family): family for family in families}.values())
         for name in (name for family in families for name in family):
             if name == self.reported:
                 raise StatementError(f"by must not contain {name!r}, the attribute of the reports")
             check_label(name, f"quasi-identifier of the {view.noun} (given in by)", others)
         blocks = [self._family(space, family) for family in families]
-        n_rows = sum(len(labels) for _, labels, *_ in blocks)
+        n_events = sum(int((~sure & ~implied).sum()) for _, _, sure, _, implied in blocks)
         for matrix, labels, sure, people, implied in blocks:
             t = np.zeros(len(labels))
-            if self.confidence is not None and n_rows:
-                t = np.where(sure, 0.0, np.sqrt(people * math.log(2 * n_rows / (1 - self.confidence)) / 2))
+            if self.confidence is not None and n_events:
+                t = np.where(sure, 0.0, np.sqrt(people * math.log(2 * n_events / (1 - self.confidence)) / 2))
             width = t / space.n_records
-            useful = t < people  # a wider row has no effect
-            if self.confidence is None:
-                # Shares sum to 1, so that the row of the largest share follows from the others. It is dropped, because
-                # as an equation it would contradict them by roundoff.
-                useful[implied] = False
+            useful = (t < people) & ~implied  # a wider row has no effect
             yield Rows(matrix, -width, width, f"reported {self.reported}", labels, view).at(np.flatnonzero(useful))
 
     def _family(self, space: Space, by: list[str]) -> tuple[sp.csr_array, pd.Index, np.ndarray, np.ndarray, np.ndarray]:
-        """Return P(Q, r, s) - T(s, r) P(Q, s), labels, whether T is 0 or 1, n(Q), and the row of the largest T."""
+        """Return P(Q, r, s) - T(s, r) P(Q, s), labels, whether T is 0 or 1, n(Q), and whether other rows imply a row."""
         view = space.view
         sensitive = view.sensitive[0]
         true = space.marginal([*by, sensitive])
@@ -615,8 +613,13 @@ class RandomizedResponse(Source):
             n_q = pd.Series(view.n_q, index=view.quasi_identifiers).groupby(level=by).sum()
             of_people = labels[by[0]] if len(by) == 1 else pd.MultiIndex.from_frame(labels[by])
             people = n_q.reindex(of_people).to_numpy(dtype=float)
-        largest = np.arange(n) * r + self.matrix[row].argmax(axis=1)
-        return matrix, combinations, (share == 0) | (share == 1), np.repeat(people, r), largest
+        sure = (share == 0) | (share == 1)
+        # Shares sum to 1. So the row of the largest share follows from the others if these are exact, or if only one of
+        # them is not. It is dropped: as a row of its own it would contradict the others by roundoff.
+        is_implied = (self.confidence is None) | ((~sure).reshape(n, r).sum(axis=1) == 2)
+        implied = np.zeros((n, r), dtype=bool)
+        implied[np.arange(n), self.matrix[row].argmax(axis=1)] = is_implied
+        return matrix, combinations, sure, np.repeat(people, r), implied.ravel()
 
 
 def _attributes(by: object) -> list[str]:

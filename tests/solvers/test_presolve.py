@@ -6,12 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxent_cvx import Infeasible, MaxEnt
+from maxent_cvx import Infeasible, MaxEnt, P, Release
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.presolve import dependent, dependent_by_elimination, reduce, redundant, term_bounds
 from support.linear_programs import extreme, ranges
@@ -192,6 +193,20 @@ def test_the_smaller_problem_is_the_same_problem(seed: int):
     others = np.setdiff1d(np.arange(len(multipliers)), smaller.rows)
     np.testing.assert_array_equal(multipliers[others], smaller.multipliers[others])
     assert not (terms & fixed).any()
+
+
+@pytest.mark.parametrize(
+    ("people", "cases", "ratio"),
+    [((10_250, 71_199), 38_623, 0.0009), ((30, 27_381), 23_127, 0.2569), ((17_522, 1_942), 116, 7.9e-05)],
+)
+def test_a_relative_risk_determines_both_probabilities(people: tuple[int, int], cases: int, ratio: float):
+    """P(x | a) = r P(x | b) and the number of cases determine both, however small the range that rounding leaves."""
+    groups = pd.DataFrame({"Q": ["a", "b"], "B": 1, "n": people})
+    values = pd.DataFrame({"S": ["x", "y"], "B": 1, "n": [cases, sum(people) - cases]})
+    release = Release.from_tables(groups, values, qi="Q", sa="S", bucket="B", count="n")
+    model = MaxEnt(release).add(P("x", given={"Q": "a"}) / P("x", given={"Q": "b"}) == ratio)
+    other = cases / (people[1] + ratio * people[0])
+    assert model.solve().conditional()["x"].tolist() == pytest.approx([ratio * other, other], abs=1e-9)
 
 
 def test_what_zeros_force_in_turn_is_found():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -249,6 +250,19 @@ def test_exact_shares_are_bayes_rule():
     yes = (0.4 - 0.25) / 0.5
     assert post.prob("yes") == pytest.approx(yes)
     assert post.prob("yes", given={"Answer": "yes"}) == pytest.approx(0.75 * yes / 0.4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{}, {"transition": HALF_HONEST.assign(never=0.0)}, {"by": [[], []]}],
+    ids=["two reports", "a report that nobody gives", "the same group twice"],
+)
+def test_the_same_event_counts_once(change: dict[str, Any]):
+    """Two possible reports are one event, so w = sqrt(ln(2 m / (1 - c)) / (2 n)) with one event per value, m = 2."""
+    arguments = {"transition": HALF_HONEST, "reported": "Answer", "by": [[]]} | change
+    (rows,) = RandomizedResponse(**arguments).rows(MaxEnt(answers_of(survey(4000, 0))).space)
+    widths = rows.high[rows.high > 0]
+    assert widths == pytest.approx([np.sqrt(np.log(4 / 0.05) / 8000)] * 2)
 
 
 @pytest.mark.parametrize("n", [200, 20_000])
