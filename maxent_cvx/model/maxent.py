@@ -1114,8 +1114,9 @@ def load_posterior(path: str | PathLike[str], verify: bool = False) -> Posterior
         Rebuild the model from the view and the knowledge in the file, solve it, and certify the counts of the file
         against it. This proves that the counts are the maximum-entropy answer to ``post.model.knowledge``, up to the
         bound of the new certificate. It does not prove who wrote the file, or that it contains the view and the
-        knowledge that you expect: compare ``post.space.view`` and ``post.model.knowledge``. It does not check `solver`,
-        `iterations` and the seconds either.
+        knowledge that you expect: compare ``post.space.view`` and ``post.model.knowledge``. Sources other than
+        statements consist of the rows in the file, and their labels prove nothing. `status`, `solver`, `iterations` and
+        the seconds are not checked either.
 
     Returns
     -------

@@ -28,7 +28,7 @@ from .._utils.tables import repeated
 from ..priors import QIDistribution
 from ..releases.base import View, restored, stored
 from ..solvers.columns import SharedColumns
-from ..sources.base import ConstraintGroup, Source, StoredSource, kind_of
+from ..sources.base import ConstraintGroup, Source, StoredSource, build_rows, kind_of
 from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
 from ..sources.statements import Statement
@@ -480,9 +480,11 @@ def knowledge_groups(parts: dict[str, Any], entries: pd.DataFrame, space: Space)
             groups[source["label"]] = None
             continue
         rows = tuple(next(blocks) for _ in range(source["blocks"]))
-        text = source["statement"]
-        made = StoredSource(source["kind"], source["own_label"], rows) if text is None else read_statement(text)
-        groups[source["label"]] = ConstraintGroup(made, rows)
+        label, own_label, text = source["label"], source["own_label"], source["statement"]
+        if text is None:
+            groups[label] = ConstraintGroup(StoredSource(source["kind"], own_label, rows), rows)
+        else:  # the rows are those of the text, whatever a forged file contains
+            groups[label] = build_rows(read_statement(text), space, None if label == own_label else label)
     return groups
 
 

@@ -514,9 +514,13 @@ def _in_two_ways(problem: Problem, request: Request) -> Iterator[Attempt]:
 def _second_attempt(problem: Problem, request: Request, first: Attempt) -> Attempt | None:
     """Make one more attempt with the default solver if it can help, else return None.
 
-    It has full precision, and a stricter tolerance for zeros if some terms are zero up to a tolerance only.
+    It has full precision, and a stricter tolerance for zeros if some terms are zero up to a tolerance only. If Newton's
+    method did not converge from a warm start, it begins without one.
     """
-    reduced = first.reduced
+    reduced, cold = first.reduced, problem.start
+    if first.solved.status is not Status.OPTIMAL and not first.holds and not np.array_equal(request.start, cold):
+        request.monitor.say("trying again, without the warm start")
+        return attempt(problem, replace(request, start=cold), reduced)
     if first.solved.status is not Status.OPTIMAL or not reduced.terms.any():
         return None
     if first.holds and problem.form.shape[0] - problem.form.n_facts >= MUCH_KNOWLEDGE:

@@ -181,7 +181,8 @@ class Space(ReprMixin):
 
         A group is a named person, or the unnamed people with a QI tuple; it has one conditional distribution of s.
         """
-        q, n_q = self.codes["q"], self.view.n_q
+        q, n_q = self.codes["q"], np.asarray(self.view.n_q)
+        n_q = n_q.astype(np.result_type(n_q, np.int64), copy=False)  # sums and products of 16-bit counts would wrap
         if not len(self.people):
             return q, n_q
         who = self.codes["who"]

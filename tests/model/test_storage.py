@@ -677,6 +677,19 @@ def test_what_was_saved_is_verified(tmp_path):
         assert list(again.multipliers) == list(post.multipliers)
 
 
+def test_a_statement_is_verified_as_it_reads(path, release):
+    """If a forged file shows another statement than that of its rows, the counts are not an answer to it."""
+    mx.MaxEnt(release).add("P(Flu | Gender=male) = 0.5").solve().save(path)
+    table = storage.unsealed(path, "file", "writer")
+    metadata = json.loads(table.schema.metadata[storage.METADATA])
+    text = "P(Flu | Gender=male) = 0.3"
+    metadata["model"]["knowledge"][0].update(label=text, own_label=text, statement=text)
+    forged = table.replace_schema_metadata({storage.METADATA: json.dumps(metadata).encode()})
+    path.write_bytes(storage.sealed(forged))
+    with refused(mx.TableError, "maximum-entropy answer"):
+        mx.load_posterior(path, verify=True)
+
+
 def test_what_cannot_be_verified(path, release):
     """A file without the knowledge of its model, of a convex statement or an earlier version, is not verified."""
     mx.MaxEnt(release).add(lambda space: cp.sum(cp.entr(space.p)) >= 2).solve().save(path)

@@ -249,6 +249,13 @@ def test_two_tables_are_independent_given_what_they_share(hospital, shared):
     assert mx.MaxEnt(view).solve().certificate.holds
 
 
+def test_counts_of_16_bits_do_not_wrap():
+    """Counts are those of 64 bits, whatever integers a view has: twice 20,000 people are 40,000."""
+    cross = pd.DataFrame({"Sex": ["f", "f", "m", "m"], "S": list("xyxy"), "n": np.array([15_000, 5_000] * 2, "int16")})
+    people = pd.DataFrame({"Sex": ["f", "m"], "Age": [30, 40], "n": np.array([20_000] * 2, "int16")})
+    assert mx.MaxEnt(TwoTables(people, cross)).solve().certificate.bound < 1e-9
+
+
 def test_a_view_of_ones_own_beside_everything(hospital, tmp_path):
     """Named people, priors and sources are taken, and certified; it comes back from a file as its own class."""
     view, allen = two_tables(hospital), {"Allen": {"Gender": "male", "Degree": "college"}}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from maxent_cvx import MaxEnt, Posterior, Release, ReleaseSeries, StatementError, load_posterior
 from maxent_cvx.anonymize import anatomy_buckets, republish
-from maxent_cvx.datasets import load_adult
+from maxent_cvx.datasets import load_adult, load_hospital
 from support.helpers import refused
 from support.problems import FIGURE_1C, SOLVABLE, p, publish
 from support.random_models import random_model
@@ -89,6 +89,17 @@ def test_any_start_has_the_same_answer(seed: int, presolve: bool):
     agree(model.solve(presolve=presolve, warm_start=few, allow_inaccurate=True), many)
     agree(less.solve(presolve=presolve, warm_start=many, allow_inaccurate=True), few)
     assert len(records) == model.view.n_records
+
+
+def test_an_answer_does_not_depend_on_a_bad_start():
+    """Newton's method stops at its limit from the answer with one more statement, and begins again from no answer."""
+    release = Release.from_buckets(load_hospital(), qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    men = {"Gender": "male"}
+    model = MaxEnt(release).add(lambda space: [space.prob("Flu", men) >= 0.45, space.prob("HIV", men) <= 0.1])
+    model = model.add("P(Flu | Gender=female) <= 0.1", "P(Lung Cancer | Gender=male) >= 0.4").relax().model
+    fewer = model.without_row(model.form.n_facts)
+    agree(fewer.solve(warm_start=model.solve()), fewer.solve())
+    assert model.solve().prices(leave_one_out=True)["without"].notna().all()
 
 
 def test_refused_starts(tmp_path: Path):

@@ -219,8 +219,12 @@ class ConeProgram:
         (t, u, w), (of_t, of_u, of_w) = self.cones(slack), self.cones(scale)
         u_plus = np.maximum(u, 0.0)
         excess = t - xlogy(u_plus, np.maximum(w, TINY)) + xlogy(u_plus, u_plus)
-        violation = np.concatenate([np.abs(slack[:n]), -slack[n:m], excess, -u, -w])
-        return float((violation / np.concatenate([scale[:m], of_t + of_u, of_u, of_w])).max(initial=0.0))
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            missing = np.where(u > 0, u * np.exp(t / u) - w, np.inf)
+        # If exp(t / u) is tiny, a w of -1e-14 is nearly feasible, although its logarithm is not.
+        of_cones = np.fmin(excess / (of_t + of_u), missing / of_w)
+        violation = np.concatenate([np.abs(slack[:n]), -slack[n:m], -u, -w]) / np.concatenate([scale[:m], of_u, of_w])
+        return float(max(violation.max(initial=0.0), of_cones.max(initial=0.0)))
 
     def dual_violation(self, dual: np.ndarray) -> float:
         """Return the relative violation of dual in K*: p < 0 and r >= -p exp(q / p - 1), or p = 0 and q, r >= 0."""

@@ -280,6 +280,15 @@ def test_other_problems(name: str):
     assert problem.solve(solver=cp.CLARABEL) == pytest.approx(value, rel=1e-6, abs=1e-6)
 
 
+def test_a_cone_beyond_which_the_exponential_vanishes():
+    """Exponentials of -30 and less are 0 up to rounding; an answer is not refused for the logarithm of such a number."""
+    for seed in (1, 3):
+        rng = np.random.default_rng(seed)
+        x, a, B = cp.Variable(6), rng.normal(size=6), rng.normal(size=(6, 6))
+        problem = cp.Problem(cp.Minimize(cp.log_sum_exp(B @ x)), [a @ x == 1, x <= 10, x >= -10])
+        assert problem.solve(solver=DualNewton()) == pytest.approx(problem.solve(solver=cp.CLARABEL), abs=1e-7)
+
+
 def test_no_objective_and_no_sides():
     """A problem of feasibility alone, and one whose optimum is at 0."""
     x, y = cp.Variable(2), cp.Variable(3)
