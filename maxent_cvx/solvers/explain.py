@@ -99,7 +99,8 @@ class Conflict:
                 moves.append(repr(name))
                 continue
             end = row["most"] if row["most"] < row["low"] else row["least"]
-            digits = max(6, 4 - math.floor(math.log10(row["move"])))  # distinguishes the new value
+            # Distinguishes the new value, and a statement with this value holds: rounding to nine digits is accepted.
+            digits = max(10, 4 - math.floor(math.log10(row["move"])))
             moves.append(f"{name!r} to {end:.{digits}g} (by {row['move']:.6g})")
         n, clash, what = len(self.table), "the knowledge contradicts the published data or itself", "statement"
         if self.is_published:

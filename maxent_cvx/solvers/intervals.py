@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ from .answer import Status
 from .attempts import MUCH_KNOWLEDGE, presolved
 from .blocks import BucketInverse, single_thread
 from .duality import dual_bounds, error_of_sides
-from .explain import contradiction
+from .explain import conflict, contradiction
 from .form import LinearForm, Problem
 from .linear import GAP, LARGE, Minima, Optimum, integer_bounds, linear_bounds, settle_integers
 from .monitor import Monitor, check_time, seconds_left, within
@@ -155,12 +156,16 @@ def bounds(
             return bounds_of(problem)
         except Infeasible as error:
             contradicted = error
-    if (explained := contradiction(problem)) is not None:
-        raise explained from None
-    if problem.as_typed is None or integer:
-        raise contradicted from None
-    with within(seconds):
-        return bounds_of(problem.as_typed)  # operations on nearly dependent rows magnified rounding errors
+    if (proved := conflict(problem)) is not None:
+        raise proved.error from None
+    # Operations on nearly dependent rows magnified rounding errors, or a value that other rows determine is rounded.
+    form = problem.form
+    shift = np.where(np.arange(form.shape[0]) < form.n_facts, 0.0, FEASIBLE_MULTIPLE * form.tolerance)
+    widened = problem.with_rows(replace(form, low=form.low - shift, high=form.high + shift))
+    for other in () if integer else filter(None, (problem.as_typed, widened)):
+        with within(seconds), suppress(Infeasible):
+            return bounds_of(other)
+    raise contradiction(problem) or contradicted from None
 
 
 def without_knowledge(problem: Problem, reduced: Reduced) -> np.ndarray:

@@ -70,6 +70,17 @@ def probability_of(model: MaxEnt, label: tuple) -> mx.sources.Probability:
     return P(value, given=dict(zip(view.qi, label, strict=False)))
 
 
+@pytest.mark.parametrize("value", [0.4285714286, 0.42857143])
+def test_what_can_be_solved_can_be_bounded(value: float):
+    """P(x) is 3/7 by the release; with a rounded value the bounds are those of the release, as its answer is."""
+    records = pd.DataFrame({"r": [1, 1, 2, 2, 2, 2, 1], "s": list("xyxyzxz"), "b": [0, 0, 0, 1, 1, 1, 1]})
+    release = mx.Release.from_buckets(records, qi="r", sa="s", bucket="b")
+    model = MaxEnt(release).add(P("x") == value)
+    assert model.solve().certificate.holds
+    ours, exact = (m.bounds()[["low", "high"]] for m in (model, MaxEnt(release)))
+    np.testing.assert_allclose(ours, exact, atol=1e-6)
+
+
 @given(seed=st.integers(0, 10**6), statements=st.integers(0, 6))
 def test_all_at_once_is_one_by_one(seed: int, statements: int):
     """Shared programs, filtering and closed forms change nothing; the posterior lies inside."""

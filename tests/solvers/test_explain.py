@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -92,6 +93,15 @@ def rumours(release) -> MaxEnt:
     model = MaxEnt(release, people={"Alice": {"Gender": "female", "Degree": "college"}})
     model.add("P(Flu | Gender=male) = 0.4", "P(HIV | Alice) >= 0.1")
     return model.add("P(Flu | Gender=female) = 0.4", label="gossip")
+
+
+@pytest.mark.parametrize("statement", ["P(Lung Cancer | Gender=male) >= {}", "P(Lung Cancer | Gender=male) = {}"])
+def test_the_proposed_value_can_be_typed(release, statement: str):
+    """At most one man in six has lung cancer; the error says so in as many digits as a statement needs to hold."""
+    with pytest.raises(Infeasible) as error:
+        MaxEnt(release).add(statement.format(0.4)).solve()
+    proposed = re.search(r" to (\S+) \(by", str(error.value)).group(1)
+    assert MaxEnt(release).add(statement.format(proposed)).solve().certificate.holds
 
 
 def test_priorities(rumours):
