@@ -420,7 +420,8 @@ class PublishedCorrelation(Source):
     Notes
     -----
     E x and sd(x) are known from the quasi-identifiers. The mean of y is not needed: E[(x - E x) y] is the covariance.
-    If x and y are integers, n^2 times it is an integer, to which the interval is rounded inwards.
+    If x and y are integers, n^2 times it is an integer, to which the interval is rounded inwards. Prices and
+    contradictions are stated for n^2 times the covariance, not for `r`.
     If y is 0 or 1 with a published mean m, sd is sqrt(m (1 - m)) with ddof=0.
 
     Examples
@@ -486,7 +487,8 @@ class PublishedCorrelation(Source):
         matrix = sp.csr_array((data * space.n_records)[None])
         matrix.eliminate_zeros()
         sides = np.array([least]), np.array([most])
-        yield Rows(matrix, *sides, self.label, view=view, exact=places is not None)
+        name = pd.Index(["n^2 times the covariance"])
+        yield Rows(matrix, *sides, self.label, name, view=view, exact=places is not None)
 
     def _deviations(self, space: Space, y: np.ndarray, n: int) -> tuple[float, float]:
         """Return bounds on the standard deviation of y, with ddof=0."""
@@ -541,7 +543,8 @@ class PublishedMoments(Source):
     A standard deviation is linear because the mean is published: E[(x - m)^2] is the variance plus the square of the
     rounding error of m, which is at most half a unit of its last decimal. If the size of the group is unknown, such as
     for a class without a published count, rows are multiplied by it, E[(x - m) 1] = 0, which remains exact.
-    Bounds on sums of integers, or of numbers with few decimals, are rounded inwards to such numbers.
+    Bounds on sums of integers, or of numbers with few decimals, are rounded inwards to such numbers. Prices and
+    contradictions are stated for the sums, not for the mean and the standard deviation.
 
     Examples
     --------
