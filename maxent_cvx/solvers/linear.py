@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
 #: Records: the feasibility tolerance of HiGHS, the smallest that it accepts; its default is 1e-7.
 PRECISION = 1e-10
-#: Relative to the largest side: the tolerance of HiGHS for an elastic relaxation, if that is larger than `PRECISION`,
-#: because a double has no more digits.
+#: Relative to the largest side: the tolerance of HiGHS if that is larger than `PRECISION`, because a double has no more
+#: digits.
 PRECISION_SHARE = 1e-15
 #: Records: the largest tolerance of HiGHS.
 COARSEST = 1e-7
@@ -179,12 +179,15 @@ class LinearProgram:
 class Minima:
     """Least values of several costs over x >= 0 with low <= A x <= high."""
 
-    def __init__(self, form: LinearForm, precision: float = PRECISION) -> None:
-        self.form, self._precision = form, precision
+    def __init__(self, form: LinearForm) -> None:
+        self.form = form
+        sides = np.concatenate([form.low, form.high])
+        largest = np.abs(sides[np.isfinite(sides)]).max(initial=0.0)
+        self.precision = float(np.clip(PRECISION_SHARE * largest, PRECISION, COARSEST))
 
     @cached_property
     def _program(self) -> LinearProgram:
-        return LinearProgram(self.form.matrix, self.form.low, self.form.high, precision=self._precision)
+        return LinearProgram(self.form.matrix, self.form.low, self.form.high, precision=self.precision)
 
     def of(self, cost: np.ndarray) -> Iterator[Optimum]:
         """Minimise a cost, at most 1 in absolute value, by one method after another; the caller verifies each result.
@@ -204,7 +207,7 @@ class Minima:
     def widened(self) -> Minima:
         """Minima over rows widened by their tolerances, which may contradict each other by less than these."""
         form = self.form
-        return Minima(replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance), self._precision)
+        return Minima(replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance))
 
 
 def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
@@ -248,7 +251,8 @@ def _least(minima: Minima, objective: np.ndarray) -> float:
         if abs(attained - bound) <= GAP:
             return bound - float(error_of_sides(form, optimum.multipliers).sum())
     raise Inaccurate(
-        f"a bound of {attained:.9g} is attained, but only {bound:.9g} is proved; bound a probability of fewer people"
+        f"a value of {attained:.9g} people is attained, but bounds are only proved to within {abs(attained - bound):.1e} "
+        "people; bound a probability of fewer people"
     )
 
 
@@ -282,18 +286,15 @@ def elastic_relaxation(form: LinearForm, weights: np.ndarray | None = None) -> E
     slacks = sp.csr_array((np.ones(n), (rows, np.arange(n))), shape=(n_rows, n))
     cost = np.concatenate([np.zeros(n_terms), np.tile(weights[soft] / weights[soft].max(initial=0.0), 2)])
     matrix = sp.hstack([form.matrix, slacks, -slacks], format="csr")
-    sides = np.concatenate([form.low, form.high])
-    size = np.abs(sides[np.isfinite(sides)]).max(initial=0.0)
-    precision = np.clip(PRECISION_SHARE * size, PRECISION, COARSEST)
-    elastic = replace(form, coefficients=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n))
+    minima = Minima(replace(form, coefficients=sp.csr_array(matrix), weights=np.ones(n_terms + 2 * n)))
     largest_multiplier = np.full(n_rows, np.inf)
     largest_multiplier[rows] = cost[n_terms : n_terms + n]
-    for optimum in Minima(elastic, float(precision)).of(cost):
+    for optimum in minima.of(cost):
         direction = np.clip(optimum.multipliers, -largest_multiplier, largest_multiplier)
         attained = float(cost @ optimum.x)
         if attained - dual_bound(form, np.zeros(n_terms), direction) <= GAP * max(attained, 1.0):
             break
-    violations = np.where(optimum.x[n_terms:] > 10 * precision, optimum.x[n_terms:], 0.0)
+    violations = np.where(optimum.x[n_terms:] > 10 * minima.precision, optimum.x[n_terms:], 0.0)
     below[rows], above[rows] = violations[:n], violations[n:]
     return ElasticRelaxation(below, above, direction)
 
