@@ -124,7 +124,7 @@ def _changes(data: ReportData) -> dict[str, Any]:
                 needed = attributed[attributed["people"] > 0].head(NAMED)
                 context["needed"] = [(name, int(row["people"])) for name, row in needed.iterrows()]
         if (
-            0 < len(model.knowledge) <= MOST_UNCERTAIN
+            data.n_statements == len(model.knowledge) <= MOST_UNCERTAIN  # a source is known as a whole
             and 2**n * len(model.space) <= MOST_WORK
             and data.is_judged_plainly
         ):
@@ -142,7 +142,7 @@ def _if_one_in_ten_knows(data: ReportData) -> dict[str, Any]:
     baseline = data.settings.baseline if data.is_compared else None
     known = dict.fromkeys(data.model.knowledge, ONE_IN_TEN)
     result = uncertain(data.model, known, threshold=data.settings.threshold, baseline=baseline, progress=False)
-    return {"expected": result.expected, "nobody": float(result.distribution.get(0, 0.0))}
+    return {"expected": tables.number(result.expected, 2).text, "nobody": float(result.distribution.get(0, 0.0))}
 
 
 def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:

@@ -107,6 +107,12 @@ def test_requested_attacks(page, release):
     assert "Attacks" not in {text for _, text in read(mx.report(mx.MaxEnt(release).solve()).html).headings}
 
 
+def test_an_attack_without_a_result(post):
+    """A function that returns nothing is a failed attack, with a reason."""
+    text = read(mx.report(post, attacks={"mine": lambda release: None}, progress=False).html).text
+    assert re.search(r"This attack failed: \w", text)
+
+
 def test_worst_cases_of_combinations_are_written_in_words(two_attributes):
     """Values of several attributes, which cannot be typed in a sentence, are written as elsewhere in the report."""
     rows = read(mx.report(two_attributes[0], attacks=["worst_case"], time_limit=1).html).table("The worst case")
@@ -360,3 +366,16 @@ def test_if_one_in_ten_knows(page, post):
     result = mx.uncertain(post.model, known, baseline="overall")
     assert 0 < result.expected < 1
     assert f"{result.expected:.2g} people are exposed on average" in page.text
+
+
+def test_one_in_ten_who_knows_several_statements_together(post, hospital):
+    """A source of several statements is known as a whole, so the page has no figure for independent statements."""
+    model = mx.MaxEnt(post.view).add(mx.StrongestAssociations(hospital, 1, 3, min_support=2))
+    assert "one in ten" not in read(mx.report(model.solve(), progress=False).html).text
+
+
+def test_large_averages_are_written_as_people_do(hospital):
+    """An average of hundreds of people has no power of ten."""
+    release = mx.Release.from_buckets(pd.concat([hospital] * 200), **ROLES)
+    html = mx.report(mx.MaxEnt(release).add(MEDICINE).solve(), threshold=0.4, language="de", progress=False).html
+    assert "sind im Mittel 520 Personen gefährdet" in read(html).text
