@@ -18,6 +18,7 @@ from .._utils.errors import LONGEST_LABEL, MaxEntError
 from .._utils.formatting import as_label, escaped, isolated
 from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
 from ..measures.events import sensitive_events
+from ..measures.exposure import certified_error
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..plots.posterior import posterior
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 COLOURS = np.array([[255, 255, 255], [107, 174, 214], [8, 48, 107]])
 #: From this P on, text is white instead of dark; the contrast of both is above 4 there.
 DARK = 0.67
-#: Intervals narrower than this are shown as a single number: the accuracy of proved bounds, and of the digits shown.
-NARROW = 5e-3
+#: Intervals with ends closer than this are single values. A choice.
+NARROW = 1e-6
 #: Probabilities closer than this to 0 or 1 are equal to it up to rounding.
 ROUNDING = 1e-9
 
@@ -43,7 +44,7 @@ def heat_map(answer: Answer, threshold: float, is_current: bool = True) -> str:
     """Format P(s | q) and its intervals as an HTML table: one row per QI tuple, one column per sensitive value."""
     view, columns = answer.post.space.view, possible(answer)
     people, p = answer.post.space.groups[1][answer.groups], answer.shown.to_numpy()
-    limits = np.where(answer.exposing(threshold), threshold, np.inf)
+    limits = np.where(answer.exposing(threshold), threshold - certified_error(answer.post), np.inf)
     heads = "".join(_head(answer.shown.columns[j], "col") for j in columns)
     rows = []
     for i, q in enumerate(answer.shown.index):
@@ -100,11 +101,11 @@ def _cell(p: float, threshold: float, *interval: float) -> str:
 
 
 def _interval(low: float, high: float) -> str:
-    """Format an interval; a single number as "certain" or "exactly", and 0 as an empty text."""
+    """Format an interval; a single value of 1 as "certain", of 0 as an empty text, and any other as "exactly"."""
     if high < NARROW:
         return ""
     if high - low < NARROW:
-        return f"<small>{'certain' if low > 1 - NARROW else 'exactly'}</small>"
+        return f"<small>{'certain' if low >= 1 - ROUNDING else 'exactly'}</small>"
     return f"<small>{short(low)}&ndash;{short(high)}</small>"
 
 

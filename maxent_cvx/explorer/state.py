@@ -17,7 +17,7 @@ from .._utils.associations import Associations, mine_associations
 from .._utils.errors import Infeasible, MaxEntError, RepeatedStatement, SolverError, StatementError
 from .._utils.validation import check_label
 from ..measures.accuracy import overall_divergence
-from ..measures.events import sensitive_events
+from ..measures.events import ROUNDING, sensitive_events
 from ..measures.exposure import Exposure, exposed
 from ..model.bounds import LinearQuery, bounds_of
 from ..model.maxent import MaxEnt
@@ -211,7 +211,7 @@ class Answer:
         values = self.post.space.view.sensitive_values
         inside = values[self.post.view.inside]
         baseline = self.exposure(threshold).values["baseline"].fillna(0).to_numpy()
-        counted = sensitive_events(inside, self.sensitive).includes[:, baseline < threshold]
+        counted = sensitive_events(inside, self.sensitive).includes[:, baseline < threshold - ROUNDING]
         return np.asarray(values.isin(inside[np.flatnonzero(counted.sum(axis=1))]))
 
     def exposure(self, threshold: float) -> Exposure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx.explorer import state as solving
-from maxent_cvx.explorer.explorer import heat_map, short
+from maxent_cvx.explorer.explorer import _interval, heat_map, short
 from maxent_cvx.explorer.state import (
     MOST_STATEMENTS,
     Setting,
@@ -178,6 +179,30 @@ def test_old_heat_maps_and_exposed_cells_are_marked():
         counts = [s for s in answer.shown.columns if overall[s] < threshold]
         framed = heat_map(answer, threshold).count('class="maxent-exposed"')
         assert framed == (answer.shown[counts].to_numpy() >= threshold).sum()
+
+
+def test_groups_with_a_frame_are_the_exposed_people():
+    """Frames agree with the verdict, also at P = 0.4 up to rounding, and at the baseline P0 = 0.3 up to rounding."""
+    answer = answered(mx.MaxEnt(RELEASE).add(MEN == 0.4), None, 20, 60.0)
+    for threshold in (0.4, 0.3 + 1e-12):
+        framed = [row for row in heat_map(answer, threshold).split("<tr>") if "maxent-exposed" in row]
+        people = sum(int(re.search(r'"people">(\d+)', row)[1]) for row in framed)
+        assert people == answer.exposure(threshold).people > 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1, 1, "certain"),
+        (0.996, 0.996, "exactly"),
+        (0.9925, 0.9965, ".99&ndash;&gt;.99"),
+        (0.9955, 1, "&gt;.99&ndash;1"),
+        (0, 0.004, "0&ndash;&lt;.01"),
+    ],
+)
+def test_certain_and_exact_values_have_one_value_only(low, high, text):
+    """Only P = 1 is certain, and a value is exact if no other value is possible."""
+    assert _interval(low, high) == f"<small>{text}</small>"
 
 
 @pytest.mark.parametrize(
