@@ -16,7 +16,7 @@ import pandas as pd
 from .._utils import errors
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.tables import check_labels, real_numbers
-from .._utils.validation import check_dataframe
+from .._utils.validation import check_dataframe, check_mapping
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,8 +62,9 @@ def as_floats(data: pd.DataFrame | pd.Series, what: str) -> np.ndarray:
 
 def check_lines(given: object, kind: type[T], what: str, maker: str) -> Mapping[str, T]:
     """Read one object to plot, or several by name; a single one has the name ""."""
-    named = {"": given} if isinstance(given, kind) else given
-    if not isinstance(named, Mapping) or not named:
+    expected = f"{{name: {maker}}} or one {kind.__name__}"
+    named = {"": given} if isinstance(given, kind) else check_mapping(given, f"the {what}s to plot", expected)
+    if not named:
         raise StatementError(f"there is no {what} to plot; pass a {maker}, or {{name: {maker}}}")
     return named
 
@@ -122,6 +123,11 @@ def legend_beside(ax: Axes) -> None:
         handles, names, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, frameon=False, fontsize="small",
         ncols=columns,
     )  # fmt: skip
+
+
+def legend_name(name: object) -> str:
+    """Format a name for a legend, from which Matplotlib omits names that begin with an underscore."""
+    return f"\u200b{name}" if str(name).startswith("_") else str(name)
 
 
 def describe(ax: Axes, x: str, y: str, *, has_legend: bool = True) -> None:
@@ -192,7 +198,7 @@ def draw_lines(ax: Axes, lines: Iterable[tuple[object, Any, Any]], drawstyle: An
     for number, (name, x, y) in enumerate(lines):
         step = max(len(x) // MARKED, 1)
         ax.plot(
-            x, y, label=str(name), drawstyle=drawstyle, color=COLOURS[number % len(COLOURS)],
+            x, y, label=legend_name(name), drawstyle=drawstyle, color=COLOURS[number % len(COLOURS)],
             linestyle=STYLES[number % len(STYLES)], marker=MARKERS[number % len(MARKERS)], markersize=5, linewidth=1.6,
             markevery=(number * step // 4 % step, step),  # lines that coincide are marked at different points
             **options,

@@ -26,6 +26,7 @@ from ._style import (
     draw_lines,
     joined,
     legend_beside,
+    legend_name,
     shortened,
     shortened_apart,
 )
@@ -51,8 +52,8 @@ def draw_dumbbells(
     with axes_for(ax, LENGTH, EACH * (len(rows) + 0.5)) as drawn:
         drawn.hlines(place, first, second, color=FAINT, linewidth=2, zorder=2)
         hollow: dict[str, Any] = {"facecolor": "white", "edgecolor": AGAINST, "linewidth": 1.8}
-        drawn.scatter(first, place, marker="o", s=52, label=labels[0], zorder=3, clip_on=False, **hollow)
-        drawn.scatter(second, place, marker="D", s=30, color=FOR, label=labels[1], zorder=4, clip_on=False)
+        drawn.scatter(first, place, marker="o", s=52, label=legend_name(labels[0]), zorder=3, clip_on=False, **hollow)
+        drawn.scatter(second, place, marker="D", s=30, color=FOR, label=legend_name(labels[1]), zorder=4, clip_on=False)
         drawn.set_xlim(0.0, 1.0)
         drawn.set_title(title)
         _rows_of_probabilities(drawn, rows)

@@ -140,13 +140,13 @@ def test_before_and_after_are_the_two_posteriors(release) -> None:
     """Hollow points are P(s | q) before, filled ones after, the likeliest value after on top."""
     model = mx.MaxEnt(release)
     before, after = model.solve(), model.copy().add("P(Flu | Gender=male) = 0.45").solve()
-    ax = plots.before_and_after(before, after, MEN, Figure().subplots(), labels=("release", "rumour"))
+    ax = plots.before_and_after(before, after, MEN, Figure().subplots(), labels=("_release", "rumour"))
     assert labels(ax.yaxis)[0] == "Flu"
     hollow, filled = points(ax)
     np.testing.assert_allclose(hollow, [before.prob(value, MEN) for value in labels(ax.yaxis)])
     np.testing.assert_allclose(filled, [after.prob(value, MEN) for value in labels(ax.yaxis)])
     assert (np.diff(filled) <= 0).all()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["release", "rumour"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["\u200b_release", "rumour"]
 
 
 def test_a_value_that_one_release_lacks_has_no_probability_there() -> None:
@@ -247,15 +247,15 @@ def test_lines_are_the_rates_and_legends_the_areas() -> None:
 
 
 def test_lines_are_the_tables_by_k() -> None:
-    """Points are in the order of k, and no two of twenty lines have the same marker and style."""
-    tables = {f"release {i}": pd.DataFrame({"k": [2, 0, 1], "disclosure": [1, i / 20, 0.98]}) for i in range(20)}
+    """Points are in the order of k, no two of twenty lines have the same marker and style, and all are in the legend."""
+    tables = {f"_release {i}": pd.DataFrame({"k": [2, 0, 1], "disclosure": [1, i / 20, 0.98]}) for i in range(20)}
     ax = plots.worst_case(tables, Figure().subplots())
     lines = ax.get_lines()
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 20
     for i, line in enumerate(lines):
         np.testing.assert_array_equal(line.get_xydata(), [[0, i / 20], [1, 0.98], [2, 1]])
-    assert [text.get_text() for text in ax.get_legend().texts] == list(tables)
-    assert plots.worst_case(tables["release 3"], Figure().subplots()).get_legend() is None
+    assert [text.get_text() for text in ax.get_legend().texts] == [f"\u200b{name}" for name in tables]
+    assert plots.worst_case(tables["_release 3"], Figure().subplots()).get_legend() is None
 
 
 def test_uncertain_knowledge_is_the_probability_of_so_many_or_more(release) -> None:
