@@ -145,6 +145,7 @@ def _softened(rows: Rows, penalty: Penalty) -> Rows:
 
 def _aligned(cost: pd.Series, rows: Rows) -> Any:
     """Return one cost per row, by label."""
-    if rows.index is None or not cost.index.is_unique or not rows.index.isin(cost.index).all():
+    labels, given = rows.index, cost.index
+    if labels is None or not given.is_unique or not (labels.isin(given).all() and given.isin(labels).all()):
         raise StatementError(f"costs of {rows.label} must be a number, or a Series with the index of its rows")
     return cost.reindex(rows.index).to_numpy(dtype=float)

@@ -41,6 +41,14 @@ def test_wrong_costs(costs):
             write()
 
 
+@pytest.mark.parametrize("groups", [["male"], ["male", "female", "other"], ["male", "other"]], ids=str)
+def test_costs_are_those_of_the_rows(model, groups):
+    """A Series of costs has the labels of the rows, no more and no less."""
+    rows = model.space.conditional("Disease", given="Gender")["Flu"] == 0.2
+    with refused(mx.StatementError):
+        mx.soft(rows, sd=pd.Series(0.1, groups))
+
+
 def test_forms_of_soft_statements(published):
     """A statement, its text, a block, rows with a Series of costs, and a function have one answer."""
     models = [MaxEnt(published) for _ in range(6)]
