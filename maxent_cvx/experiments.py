@@ -28,6 +28,7 @@ from ._utils.errors import (
     StatementError,
     TableError,
     UnknownName,
+    join_names,
     pluralize,
     short_repr,
     unknown_name,
@@ -865,17 +866,18 @@ def sweep(
         raise StatementError(f"probability must be an expression such as P('Flu'), not {short_repr(swept)}")
     workers = Workers.asked(n_jobs, client)
     measures = Measures({}) if measure is None else Measures.of(measure, reserved=SWEEP_COLUMNS)
-    base, current = model.copy(), []
+    base, current = model.copy(), {}
     for name, source in model.knowledge.items():
         stated = source.now() if isinstance(source, ParametricStatement) else source
         if isinstance(stated, Statement) and (factor := _factor(stated, swept)) is not None:
             base.remove(name)
-            current.append((stated.low + stated.high) / 2 / factor + swept.constant)
-    if value is None and (len(current) != 1 or not np.isfinite(current[0])):
+            current[name] = (stated.low + stated.high) / 2 / factor + swept.constant
+    if value is None and (len(current) != 1 or not np.isfinite([*current.values()]).all()):
         raise StatementError(
-            f"the model contains {len(current)} statements with a value of {swept}, not one; pass the values (value)"
+            f"to sweep without values, the model must contain one statement with a value of {swept}, but it contains "
+            f"{join_names(current) or 'none'}; pass the values (value)"
         )
-    values = _numbers(current[0] if value is None else value, "value")
+    values = _numbers([*current.values()] if value is None else value, "value")
     label = next(name for i in itertools.count() if (name := "swept" + "_" * i) not in base.knowledge)
     points = list(itertools.product(values, _numbers(eps, "eps")))
     statements = [swept.about(v, e) if e else swept == v for v, e in points]  # raises errors before the first solve

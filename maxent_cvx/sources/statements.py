@@ -1067,7 +1067,7 @@ class ExpectedNumber(Event):
         if share is None:
             raise StatementError(
                 f"the number of people in {self} is unknown, so it is not a linear expression; compare it with a "
-                "number, in a separate statement"
+                "number, in a separate statement that is not soft"
             )
         return self._products(space, members, Fraction(0), 1 / share if share else Fraction(0))
 
