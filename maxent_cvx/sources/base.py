@@ -235,6 +235,17 @@ class Custom(Source):
         return as_list(self.function(space), self.label)
 
 
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """A function of the space that returns given knowledge; unlike a local function, it can be pickled."""
+
+    knowledge: Any
+    __name__: ClassVar[str] = "your own"
+
+    def __call__(self, space: Space) -> Any:
+        return self.knowledge
+
+
 def as_list(knowledge: Any, label: str) -> Iterable[Any]:
     """Convert the result of a source or a function, one statement or an iterable of statements, to an iterable."""
     if isinstance(knowledge, Rows | Source) or hasattr(knowledge, "is_dcp"):
@@ -253,7 +264,7 @@ def as_source(knowledge: object) -> Source:
     if isinstance(knowledge, Source):
         return knowledge
     if isinstance(knowledge, Rows) or hasattr(knowledge, "is_dcp"):
-        return Custom(lambda space: knowledge)
+        return Custom(_Given(knowledge))
     if callable(knowledge) and not isinstance(knowledge, type):
         return Custom(knowledge)
     if isinstance(knowledge, bool | np.bool_):

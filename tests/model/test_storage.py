@@ -276,6 +276,26 @@ def test_a_pickled_model_of_many_terms_is_solved():
     np.testing.assert_array_equal(again.solve().counts, model.solve().counts)
 
 
+@pytest.mark.parametrize(
+    "knowledge",
+    [
+        lambda space: space.conditional("Disease", given="Gender")["Flu"] == 0.3,
+        lambda space: space.p[0] <= 0.01,
+        lambda space: cp.sum_squares(space.p) <= 0.0424,
+    ],
+    ids=["rows", "affine", "convex"],
+)
+def test_a_pickled_model_keeps_its_rows_and_constraints(release, knowledge):
+    """Rows and CVXPY constraints are pickled with the model, under their label, and have the same answer."""
+    model = mx.MaxEnt(release)
+    model.add(knowledge(model.space))
+    post = model.solve()
+    again = pickle.loads(pickle.dumps(post))
+    assert list(again.model.knowledge) == ["your own"]
+    np.testing.assert_array_equal(again.model.solve().counts, post.counts)
+    assert np.abs(post.counts - mx.MaxEnt(release).solve().counts).max() > 1e-3
+
+
 # Views: every kind comes back as its own class with all that it publishes, or is refused before it is written.
 
 
