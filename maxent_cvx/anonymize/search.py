@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,8 @@ RANGES = 32
 MOST_NODES = 100_000
 #: The group sizes tried for Mondrian, times each power of ten, and the largest number of values in Anatomy's buckets.
 SIZES, MOST_VALUES = (1, 2, 3, 5), 10
+#: The first and the last microsecond of the years 1 to 9999, outside of which pandas has no Timestamps.
+YEARS = np.array([datetime.min, datetime.max], dtype="datetime64[us]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,9 +377,12 @@ def _made_levels(column: pd.Series) -> pd.DataFrame:
     levels: list[Any] = [pd.Series(values, dtype=object).to_numpy()]
     if pd.api.types.is_datetime64_any_dtype(column):
         times = pd.DatetimeIndex(values)
-        years = times.year.to_numpy()
-        levels += [times.strftime("%Y-%m").to_numpy(object), times.strftime("%Y").to_numpy(object)]
-        levels += [np.array([f"{year // 10 * 10}s" for year in years], dtype=object)]
+        for unit in ("M", "Y", "10Y"):
+            first = times.tz_localize(None).to_numpy().astype(f"datetime64[{unit}]")
+            ends = (pd.DatetimeIndex(np.clip(end.astype("datetime64[us]"), *YEARS)) for end in (first, first + 1))
+            # In some time zones a day begins twice, or at 1 o'clock.
+            left, right = (end.tz_localize(times.tz, np.ones(len(end), dtype=bool), "shift_forward") for end in ends)
+            levels.append(pd.IntervalIndex.from_arrays(left, right, closed="left").to_numpy(object))
     elif has_scale(values) and len(values) > 2 and 0 < np.ptp(numbers := values.to_numpy(float)) < np.inf:
         # Doubles are too coarse for the ends of some ranges, such as those of integers above 2 ** 53.
         levels += [level for level in _ranges(numbers) if all(map(operator.contains, level, levels[0]))]

@@ -454,9 +454,7 @@ def as_text(cell: object) -> object:
         parsed = parse([cell])
         looks_generalized = parsed.spans or parsed.sets or parsed.masks or is_suppressed(cell)
         return f"{{{json.dumps(cell, ensure_ascii=False)}}}" if looks_generalized and cell != "*" else cell
-    if isinstance(cell, pd.Timestamp):
-        return iso_text(cell)
-    return label_of(cell) if isinstance(cell, frozenset | pd.Interval) else cell
+    return label_of(cell) if isinstance(cell, frozenset | pd.Interval | pd.Timestamp) else cell
 
 
 # -------------------------------------------------------------------------------------------------------------- releases

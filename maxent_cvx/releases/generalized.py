@@ -144,7 +144,7 @@ def label_of(cell: object) -> str:
     if isinstance(cell, pd.Interval) and isinstance(cell.left, pd.Timestamp):
         are_days = cell.left.tz is None and all(end == end.normalize() for end in (cell.left, cell.right))
         return str(cell).replace(" 00:00:00", "") if are_days else str(cell)
-    return str(cell)
+    return str(cell).removesuffix(" 00:00:00") if isinstance(cell, pd.Timestamp) else str(cell)
 
 
 # Conversion of a table of generalised records to one column per attribute, regardless of the tool that wrote it.

@@ -118,10 +118,11 @@ def test_dates_are_published_in_ranges(form, is_date, run, document):
     assert largest == pytest.approx(shares.max(), abs=1e-9)
 
 
-def test_a_group_of_one_date_has_that_date(run):
-    pd.DataFrame({"born": ["13.01.1960"], "disease": ["flu"]}).to_csv("one.csv", index=False)
-    run("publish", "one.csv", "--qi", "born", "--sa", "disease", "--method", "mondrian", "--k", "1", "--out", "open")
-    assert pd.read_csv("open.csv")["born"].to_list() == ["1960-01-13"]
+@pytest.mark.parametrize("method", [["mondrian", "--k", "1"], ["search", "--methods", "full-domain"]])
+def test_a_group_of_one_date_has_that_date(method, run):
+    pd.DataFrame({"born": ["13.01.1960", "14.01.1960"], "disease": "flu"}).to_csv("two.csv", index=False)
+    run("publish", "two.csv", "--qi", "born", "--sa", "disease", "--method", *method, "--out", "open")
+    assert pd.read_csv("open.csv")["born"].to_list() == ["1960-01-13", "1960-01-14"]
 
 
 def test_similar_linkage(published, hospital):
