@@ -24,7 +24,7 @@ from ..attacks.reconstruction import Statistic
 from ..model.maxent import MaxEnt
 from ..model.partitioned import PartitionedMaxEnt
 from ..releases.base import View
-from ..releases.generalized import GroupedRelease, is_suppressed, label_of, parse, text_of
+from ..releases.generalized import MONTH, GroupedRelease, is_suppressed, label_of, parse, text_of
 from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.readers import with_cells
@@ -75,8 +75,8 @@ BUCKET_SOURCES = (("bucket",), ("l",), ("generalized", "hierarchy", "population"
 MANY_NUMBERS = 20
 #: Pattern of generalized cells; 100-0001 is a postcode.
 LOOKS_GENERALIZED = r"^[\[(\]{].*[\])}\[]$|\*|^[<>]=?\s*\d|^(?:0|[1-9]\d*)\s*(?:-|\u2013|to|bis|à|a)\s*(?:0|[1-9]\d*)$"
-#: Pattern of the first end of a range of dates.
-DATE_RANGE = r"\[\d{4}-\d{2}-\d{2}[, ]"
+#: Pattern of a month, or of the first end of a range of dates.
+DATE_RANGE = rf"(?:{MONTH})$|\[\d{{4}}-\d{{2}}-\d{{2}}[, ]"
 #: An integer, and a range of integers; both may be negative: "-5--1".
 NUMBER, RANGE = re.compile(r"-?[0-9]+"), re.compile(r"(-?[0-9]+)\s*-\s*(-?[0-9]+)")
 #: Rows in which the names of columns are looked for.
@@ -515,16 +515,14 @@ def _read_original(path: str, options: ExposureOptions, source: CommandInput) ->
         check_label(name, f"column of {_name(path)} (given as --original)", original.columns)
     original = _without_counts(original, {*source.qi, *source.sa}, options)
     original = _with_iso_dates(_without_gaps(original, path, source.qi, source.sa, options), source.sa)
-    if (
-        isinstance(source.view, Release)
-        and source.view.generalized
-        and not _are_cells(with_cells(source.view, original)[source.qi], source.view)
-    ):
-        raise TableError(
-            f"the quasi-identifiers of {_name(path)} (given as --original) are exact, but those of the "
-            "release are generalized, and not everybody is in exactly one of its groups; give --population "
-            f"{shlex.quote(path)} too, to determine everybody's group"
-        )
+    if isinstance(source.view, Release) and source.view.generalized:
+        original = _with_dates_of(source.view.quasi_identifiers.to_frame(index=False), original, path)
+        if not _are_cells(with_cells(source.view, original)[source.qi], source.view):
+            raise TableError(
+                f"the quasi-identifiers of {_name(path)} (given as --original) are exact, but those of the "
+                "release are generalized, and not everybody is in exactly one of its groups; give --population "
+                f"{shlex.quote(path)} too, to determine everybody's group"
+            )
     return original
 
 
@@ -672,6 +670,18 @@ def hierarchies_of(options: ReleaseOptions | PublishOptions) -> dict[str, str]:
     return hierarchies
 
 
+def _with_dates_of(cells: pd.DataFrame, table: pd.DataFrame, path: str) -> pd.DataFrame:
+    """Convert the dates of a further table of people to the notation of generalized cells."""
+    dates = {str(name): column for name, column in cells.items() if are_dates(column.dropna())}
+    table = with_types_of(dates, table, path)
+    for name, column in cells.items():
+        is_range = any(re.match(DATE_RANGE, str(cell)) for cell in column.unique())
+        # Publish writes dates such as 31.01.2024 as 2024-01-31.
+        if is_range and name in table and not table[name].isin(column).any():
+            table = table.assign(**{str(name): as_dates(table[name])})
+    return table
+
+
 def _read_generalized(records: Records, options: ReleaseOptions) -> Release | GroupedRelease:
     """Read generalized cells, with hierarchies and a population if given."""
     hierarchies = hierarchies_of(options)
@@ -681,13 +691,8 @@ def _read_generalized(records: Records, options: ReleaseOptions) -> Release | Gr
     if options.population is not None:
         population = _without_counts(read_further(options.population, options), {*records.qi, options.count}, options)
         population = _without_gaps(population, options.population, [], records.qi, options)  # exact QI are not empty
-        cells = {name: records.table[name] for name in records.qi if name in records.table}
-        dates = {name: column for name, column in cells.items() if are_dates(column.dropna())}
-        population = with_types_of(dates, population, options.population)
-        for name, column in cells.items():
-            is_range = any(re.match(DATE_RANGE, str(cell)) for cell in column.unique())
-            if is_range and name in population:  # publish writes dates such as 31.01.2024 as 2024-01-31
-                population = population.assign(**{name: as_dates(population[name])})
+        cells = records.table[[name for name in records.qi if name in records.table]]
+        population = _with_dates_of(cells, population, options.population)
     return Release.from_generalized(
         records.table, qi=records.qi, sa=records.sa, population=population, hierarchies=hierarchies or None,
         count=options.count, id=options.id,

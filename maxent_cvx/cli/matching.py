@@ -15,7 +15,7 @@ import pandas as pd
 
 from .._utils.errors import TableError, short_repr
 from .._utils.formatting import constant
-from ..releases.generalized import text_of
+from ..releases.generalized import MONTH, text_of
 from .files import as_dates
 from .streams import say, source_name
 
@@ -48,7 +48,13 @@ def with_types_of(known: Mapping[str, pd.Series | pd.Index], table: pd.DataFrame
 def _found(values: pd.Series, main: pd.Series, what: str) -> pd.Series:
     """Return the equal value of the main table for each value, and otherwise the value in the main table's type."""
     dates, main_dates = _dates(values), _dates(main)
-    if dates is not None and main_dates is not None:
+    # A month is not its first day.
+    have_months = pd.concat([values, main]).map(text_of).str.fullmatch(f"{MONTH}|[0-9]{{2}}/[0-9]{{4}}").any()
+    if (
+        dates is not None
+        and main_dates is not None
+        and (not have_months or dates.dt.day.max() == main_dates.dt.day.max() == 1)
+    ):
         by_date = dict(zip(main_dates, main, strict=True))
         return pd.Series([by_date.get(date, _like(main[0], date)) for date in dates], dtype=object)
     are_texts = {type(value) for value in main} == {str}

@@ -31,6 +31,7 @@ from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of
 # ``[18, 20[``, ``]18, 20]``    an interval; an outward bracket excludes its end        ARX (ISO 80000-2)
 # ``18-20``, ``18 to 20``       from 18 to 20, both included; also "bis", "à" and "a"   AnonyPyx, ARX, printed tables
 # ``[2024-01-31, 2024-02-28]``  an interval of dates or times in the form of ISO 8601     pandas
+# ``2024-01``                   a month                                                 printed tables
 # ``<30``, ``>=30``, ``30+``    below 30; 30 and above                                  ARX, bottom and top coding
 # ``{18, 19}``, ``18,19``       one of a set; items in quotes if necessary              ARX, AnonyPyx
 # ``1305*``, ``130**``          a masked text, one star per character                   ARX, ANJANA
@@ -42,6 +43,8 @@ SUPPRESSED = "*"
 
 #: A date, or a date and time; without an offset, in UTC.
 DATE = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?"
+#: A month; as a range of numbers, its lower end would exceed its upper end.
+MONTH = r"\d{4}-(?:0[1-9]|1[0-2])"
 END = rf"(?:{DATE}|[-+]?(?:{NUMBER_PATTERN}|[iI]nf))"
 #: An interval in brackets, possibly with R's "Inf".
 INTERVAL = re.compile(rf"\s*([\[(\]])\s*({END})\s*[,;]\s*({END})\s*([\])\[])\s*")
@@ -96,6 +99,9 @@ def _span(text: str) -> Span | None:
         if all(of_dates) and not np.isnan(ends := _seconds([low, high])).any():
             return Span(ends[0], ends[1], opens == "[", closes == "]", is_date=True)
         return None
+    if re.fullmatch(MONTH, text):
+        low, high = (np.datetime64(text, "M") + np.arange(2)).astype("datetime64[s]").astype(float).tolist()
+        return Span(low, high, True, False, is_date=True)
     if match := RANGE.fullmatch(text):
         low, high = match.groups()
         return Span(float(low), float(high), True, True, whole=not re.search("[.eE]", low + high))
@@ -346,7 +352,7 @@ def text_of(cell: object) -> str:
 # The exact values that a generalised value covers.
 
 #: Accepted notations of generalised values, for messages.
-ACCEPTED = "a value, '18-20', '[18, 20)', '[2024-01-31, 2024-02-28]', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
+ACCEPTED = "a value, '18-20', '[18, 20)', '[2024-01-31, 2024-02-28]', '2024-01', '<30', '>=30', '{18, 19}', '18,19', '1305*', '*'"
 
 
 def coverage(

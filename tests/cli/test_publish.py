@@ -116,6 +116,7 @@ def test_dates_are_published_in_ranges(form, is_date, run, document):
     largest = document("quantify", "open.csv", *roles, "--population", "population.csv")["worst_disclosure"]["max_p"]
     shares = pd.read_csv("open.csv").groupby("born")["disease"].value_counts(normalize=True)
     assert largest == pytest.approx(shares.max(), abs=1e-9)
+    run("quantify", "open.csv", "--generalized", *roles, "--original", "people.csv")
 
 
 @pytest.mark.parametrize("method", [["mondrian", "--k", "1"], ["search", "--methods", "full-domain"]])

@@ -48,6 +48,14 @@ def test_one_value_in_each_dialect():
             values_of(cell)
 
 
+def test_a_month_is_its_days():
+    """A month is an interval of dates; among texts of months, it is one of these."""
+    days = ["2023-12-31", "2024-01-01", "2024-01-31", "2024-02-01"]
+    for dates in (days, pd.to_datetime(days), pd.to_datetime(days).tz_localize("UTC")):
+        assert values_of("2024-01", pd.Index(dates)) == pd.Index(dates)[1:3].tolist()
+    assert values_of("2024-01", pd.Index(["2023-12", "2024-01"])) == ["2024-01"]
+
+
 def test_a_text_that_is_a_value_itself():
     """A text with two readings is an error unless a hierarchy decides; with one reading it is a value."""
     for cell, values in {
