@@ -11,10 +11,10 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import LabelMismatch, StatementError, join_names, short_repr, unknown_name
-from .._utils.tables import choose, group_codes, multi_index, repeated
+from .._utils.tables import Choice, choose, group_codes, multi_index, repeated
 from .._utils.validation import check_known, check_list
 from ..releases.base import OUTSIDE, View
-from ..releases.generalized import cells_with
+from ..releases.generalized import cells_with, label_of
 from .people import OTHERS, People
 
 
@@ -223,11 +223,20 @@ def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
         if (described := view.described(attribute, chosen)) is not None:
             mask &= described
         elif attribute in view.qi:
-            codes, level = level_of(view.axes["q"][1], view.qi.index(attribute))
-            mask &= choose(chosen, attribute).mask(level, attribute)[codes]
+            codes, _, named = _named_values(view, attribute, chosen)
+            mask &= named[codes]
         else:
             raise unknown_name(f"quasi-identifier of the {view.noun}", attribute, view.qi)
     return mask
+
+
+def _named_values(view: View, attribute: str, chosen: object) -> tuple[np.ndarray, pd.Index, np.ndarray]:
+    """Return the codes of a quasi-identifier, its values, and a mask of the chosen ones."""
+    codes, level = level_of(view.axes["q"][1], view.qi.index(attribute))
+    choice = choose(chosen, attribute)
+    if view.generalized and choice.values is not None:  # cells are texts, exact numbers too
+        choice = Choice(frozenset(map(label_of, choice.values)))
+    return codes, level, choice.mask(level, attribute)
 
 
 def refuse_exact_values_in_cells(view: View, given: Mapping[str, object]) -> None:
@@ -235,8 +244,7 @@ def refuse_exact_values_in_cells(view: View, given: Mapping[str, object]) -> Non
     named = np.ones(len(view.quasi_identifiers), dtype=bool)
     possible = named.copy()
     for attribute in (name for name in view.qi if name in given):
-        codes, level = level_of(view.quasi_identifiers, view.qi.index(attribute))
-        chosen = choose(given[attribute], attribute).mask(level, attribute)
+        codes, level, chosen = _named_values(view, attribute, given[attribute])
         named &= chosen[codes]
         possible &= (chosen | cells_with(level, chosen))[codes]
     if (unclear := possible & ~named).any():

@@ -15,6 +15,7 @@ from .._utils.formatting import ReprMixin
 from .._utils.tables import Microdata, repeated
 from .._utils.validation import check_known, is_text
 from ..releases.base import OUTSIDE, BucketView, View
+from ..releases.generalized import label_of
 from ..releases.partitioned import PartitionedRelease
 from ..releases.readers import with_cells
 
@@ -121,6 +122,8 @@ class People(ReprMixin):
         if described is None or (isinstance(described, Mapping | pd.DataFrame) and not len(described)):
             return cls.at([], np.empty(0, dtype=np.int64), view)
         table = described_table(described, view)
+        if view.generalized:  # cells are texts, exact numbers too
+            table = table.map(label_of)
         names = table.index
         if strange := [name for name in names if not is_name(name)]:
             raise StatementError(f"a person's name must be a string or an integer, not {short_repr(strange[0])}")

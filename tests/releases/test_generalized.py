@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxent_cvx as mx
-from maxent_cvx import MaxEnt, Release, ReleaseSeries, StatementError, TableError, UnknownName
+from maxent_cvx import MaxEnt, P, Release, ReleaseSeries, StatementError, TableError, UnknownName
 from maxent_cvx.anonymize.mondrian import mondrian, mondrian_table
 from maxent_cvx.releases.generalized import OUTSIDE
 from support.helpers import refused
@@ -132,6 +132,20 @@ def test_groups_of_mondrian_are_large_and_true(seed: int, k: int, l: int | None)
         assert cell == "*" or (own in cell if isinstance(cell, pd.Interval | frozenset) else own == cell)
     assert len(mondrian(frame, qi=qi, sa="Disease", k=k, l=l).buckets) == len(sizes)
     assert Release.from_generalized(table, qi=qi, sa="Disease", population=frame).n_records == 30
+
+
+@pytest.mark.parametrize("exact", [35, 35.5, pd.Timestamp("1990-01-31"), True], ids=str)
+def test_exact_values_among_cells_are_named_as_given(exact):
+    """Statements and people name an exact value among cells by itself; the statement is refused if another cell may be it."""
+    other, unclear = (
+        pd.DataFrame({"Age": [exact] * 3 + [cell] * 3, "Sex": "m", "Disease": ["Flu", "HIV", "Cold"] * 2})
+        for cell in ("{1, 2}", "*")
+    )
+    model = MaxEnt(read(other, None), people={"Ann": {"Age": exact, "Sex": "m"}})
+    statement = P("HIV", given={"Age": exact}) <= 0.4
+    assert model.add(statement).solve().prob("HIV", who="Ann") == pytest.approx(1 / 3)
+    with refused(StatementError):
+        MaxEnt(read(unclear, None)).add(statement).solve()
 
 
 def test_a_condition_that_cells_leave_open():
