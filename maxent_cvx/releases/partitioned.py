@@ -634,10 +634,17 @@ def hashed(labels: pd.Series) -> np.ndarray:
 
 
 def _hashed_values(values: pd.Index) -> np.ndarray:
-    """Return the hashes of distinct labels; integers have the same hash as integer and floating-point numbers."""
+    """Return the hashes of distinct labels; equal labels, such as 1 and 1.0, have equal hashes whatever their types."""
     if values.empty:
         return np.empty(0, dtype=np.uint64)
-    if kind_of(values) != "numbers":
+    if isinstance(values, pd.CategoricalIndex):
+        values = values.astype(values.categories.dtype)
+    values = values.infer_objects()
+    if isinstance(values, pd.IntervalIndex):
+        return _hashed_values(values.left)
+    if values.dtype.kind in "mM":  # the text of a time depends on the other times of the piece
+        return pd.util.hash_array(values.to_numpy(dtype=f"{values.dtype.kind}8[us]"))
+    if kind_of(values) not in ("numbers", "decimals"):  # the text of a decimal depends on its trailing zeros
         return pd.util.hash_array(np.asarray(values.astype(str), dtype=object), categorize=False)
     if pd.api.types.is_integer_dtype(values.dtype):
         return pd.util.hash_array(values.to_numpy(dtype=np.int64))

@@ -8,6 +8,7 @@ import os
 import pickle
 import tempfile
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
@@ -302,8 +303,28 @@ def test_types_of_dask():
     roles = {"qi": "Age", "sa": "Disease", "bucket": "Ward"}
     with refused(mx.TableError):
         mx.Release.from_dask(of_pieces(ward, ward), **roles)
+    whole, real = (ward.assign(Age=1, Ward=pd.interval_range(zero, periods=2)) for zero in (0, 0.0))
+    with refused(mx.TableError):  # Arrow cannot unite them, although they are equal
+        mx.Release.from_dask(of_pieces(whole, real), **roles)
     ward["Age"] = ward["Age"].cat.rename_categories(str)
     assert mx.Release.from_dask(of_pieces(ward, ward), **roles).quasi_identifiers.to_list() == [("40",), ("20",)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pd.to_datetime(["2024-05-01"]), pd.to_datetime(["2024-05-01 00:00", "2024-05-01 12:00"])),
+        (pd.to_timedelta(["1D"]), pd.to_timedelta(["1D", "1D 00:00:00.5"])),
+        (pd.Categorical(pd.to_datetime(["2024-05-01"])), pd.to_datetime(["2024-05-01 00:00", "2024-05-01 12:00"])),
+        ([Decimal("1.0")], [Decimal("1.00"), Decimal("2.00")]),
+    ],
+    ids=["times", "durations", "categories", "decimals"],
+)
+def test_equal_buckets(first, second):
+    """Two pieces share a bucket if its labels are equal, although they are written or stored differently."""
+    tables = [pd.DataFrame({"Age": 1, "Ward": ward, "Disease": "Flu"}) for ward in (first, second)]
+    with dask.config.set({"dataframe.convert-string": False}):  # of decimals
+        assert mx.Release.from_dask(of_pieces(*tables), qi="Age", sa="Disease", bucket="Ward").n_buckets == 2
 
 
 @pytest.fixture(scope="module")
