@@ -513,6 +513,9 @@ def _common_type(name: str, types: Sequence[pa.DataType]) -> pa.DataType:
 
     ordered = {pa.types.is_dictionary(each) and each.ordered for each in types}
     of_values = list(dict.fromkeys(each.value_type if pa.types.is_dictionary(each) else each for each in types))
+    # Arrow can neither select rows of views nor unite their types with others.
+    views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    of_values = [views.get(each, each) for each in of_values]
     categories = [each for each in types if pa.types.is_dictionary(each) and _sort_of(each.value_type) != "text"]
     # Parquet files keep the order of texts only.
     if any(each.ordered or isinstance(each.value_type, pa.BaseExtensionType) for each in categories):
@@ -541,7 +544,7 @@ def _sort_of(kind: pa.DataType) -> str:
 
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return "number"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return "text"
     if pa.types.is_timestamp(kind):
         return f"time in {kind.tz}"

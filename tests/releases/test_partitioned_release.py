@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -197,6 +198,18 @@ def numbered(tmp_path: Path, first: object, second: object, n: int = 1) -> mx.Pa
         wards = [f"{name}{i // 2}" for i in range(len(ages))]
         pd.DataFrame({"Age": ages, "Ward": wards, "Disease": "Flu"}).to_parquet(tmp_path / f"{name}.parquet")
     return mx.Release.from_parquet(tmp_path, qi="Age", sa="Disease", bucket="Ward", partitions=n)
+
+
+@pytest.mark.parametrize(
+    ("view", "first", "second"),
+    [(pa.string_view(), ["x", "y"], ["x", "y"]), (pa.binary_view(), [b"x", b"y"], None)],
+    ids=["texts", "bytes"],
+)
+def test_views(tmp_path, view, first, second):
+    """Arrow's views of texts or of bytes are read like other texts and bytes, and texts beside them."""
+    views = pd.Series(pa.array(first).cast(view), dtype=pd.ArrowDtype(view))
+    release = numbered(tmp_path, views, views if second is None else second, n=4)
+    assert release.quasi_identifiers.to_list() == [(value,) for value in first]
 
 
 @pytest.mark.parametrize(
