@@ -132,7 +132,14 @@ def terms_table(space: Space, counts: np.ndarray) -> pd.DataFrame:
         column: space.axes.of_column(column) for column in [*["who"][: len(space.people)], *space.view.columns]
     }
     labels = {column: _column(codes, values) for column, (codes, values) in axes.items()}
-    return pd.DataFrame({**labels, f"N {space.term}": counts, space.term: counts / space.n_records})
+    return beside(labels, {f"N {space.term}": counts, space.term: counts / space.n_records})
+
+
+def beside(labels: Mapping[Any, Any], numbers: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """Return a table of labels and numbers, or raise if an attribute has the name of a column of numbers."""
+    if clash := [name for name in labels if name in numbers]:
+        raise TableError(f"an attribute is named {clash[0]!r}, like a column of the answer; rename it")
+    return pd.DataFrame({**labels, **numbers})
 
 
 def _column(codes: np.ndarray, values: pd.Index) -> Any:
@@ -221,7 +228,7 @@ def labelled(surest: pd.DataFrame, release: PartitionedRelease, people: People, 
     if len(people):
         labels.insert(0, "who", np.append(people.names.to_numpy(dtype=object), OTHERS)[place])
     values = s[surest["s"].to_numpy()].to_frame(index=False)
-    table = values.assign(P=surest["P"].to_numpy(), people=surest["people"].to_numpy())
+    table = beside(dict(values.items()), {name: surest[name].to_numpy() for name in ("P", "people")})
     return table.set_index(pd.MultiIndex.from_frame(labels) if labels.shape[1] > 1 else pd.Index(labels.iloc[:, 0]))
 
 
@@ -553,6 +560,8 @@ class PartitionedPosterior(ReprMixin):
         ------
         StatementError
             If `n` is not a positive integer.
+        TableError
+            If a sensitive attribute is named `P` or `people`, like a column of the table.
 
         Examples
         --------
@@ -583,7 +592,8 @@ class PartitionedPosterior(ReprMixin):
         Raises
         ------
         TableError
-            If the folder exists, or the files cannot be written; then no file remains.
+            If the folder exists, the files cannot be written, or an attribute has the name of a column of numbers; then
+            no file remains.
 
         Examples
         --------
@@ -605,6 +615,11 @@ class PartitionedPosterior(ReprMixin):
         Returns
         -------
         DataFrame
+
+        Raises
+        ------
+        TableError
+            If an attribute has the name of a column of numbers.
 
         Examples
         --------

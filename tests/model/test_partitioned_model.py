@@ -272,6 +272,16 @@ def test_columns_of_every_kind(qi: Any, sa: Any, knowledge: Any) -> None:
     assert other.top(1)["P"].item() == pytest.approx(one.inferences()[0].to_numpy().max(), abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("name", "method"), [("P(q, s, b)", "to_frame"), ("N P(q, s, b)", "to_frame"), ("P", "top"), ("people", "top")]
+)
+def test_an_attribute_named_like_a_column_of_the_answer(name: str, method: str) -> None:
+    """Its values are never overwritten: the table is refused."""
+    release = mx.Release.from_buckets(RECORDS.rename(columns={"s": name}), qi=QI, sa=name, bucket="b")
+    with refused(mx.TableError):
+        getattr(mx.MaxEnt(divided(release, 2)).solve(), method)()
+
+
 def test_a_folder_is_written_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One file per partition is written; an existing folder is not changed, and a failure leaves no file."""
     post = model(3).solve()
