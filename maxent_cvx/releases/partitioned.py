@@ -367,9 +367,9 @@ class Roles:
         """All columns with a role."""
         return [column for columns in self.players.values() for column in columns]
 
-    def check_named(self, columns: Iterable[object]) -> None:
+    def check_named(self, columns: Iterable[object], what: str) -> None:
         """Check that a table has each column once, and that no column name is reserved for another role."""
-        check_named(columns, self.players, "the table")
+        check_named(columns, self.players, what)
         check_release_roles(self.qi, self.sensitive, self.bucket)
 
     def checked(self, rows: pd.DataFrame, name: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -732,6 +732,8 @@ class ParquetRows:
         schema = pa.schema([self.schema.field(name) for name in read])
         for path, groups in self.pieces:
             with opened(path) as file:
+                if max(groups) >= file.num_row_groups or not set(read) <= set(file.schema_arrow.names):
+                    raise TableError(f"file {path!r} has changed since the release was made; make the release again")
                 if rows is None:
                     yield cast(file.read_row_groups(list(groups), columns=read), schema, path)
                     continue
@@ -773,7 +775,7 @@ def row_groups(files: Iterable[str], roles: Roles) -> list[ParquetRows]:
     for path in files:
         with opened(path) as file:
             schema, about = file.schema_arrow, file.metadata
-        roles.check_named(schema.names)
+        roles.check_named(schema.names, f"file {path!r}")
         schemas.append(schema)
         groups += [(path, i) for i in range(about.num_row_groups) if about.row_group(i).num_rows]
     if not groups:
@@ -873,7 +875,7 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
     """Make a release from a Dask DataFrame, see :meth:`maxent_cvx.Release.from_dask`."""
     if not is_dask(table):
         raise TableError(f"the table must be a Dask DataFrame, made by dask.dataframe, got {short_repr(table)}")
-    roles.check_named(table.columns)
+    roles.check_named(table.columns, "the table")
     narrow = narrowed(table, roles.columns, roles.count is not None)
     executor = executor_for(current_client())
     sizes = bucket_rows(narrow, roles.bucket, executor)

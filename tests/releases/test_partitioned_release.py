@@ -166,14 +166,22 @@ def test_temporary_files_go_with_an_error(tmp_path, temporary, monkeypatch):
 
 
 def test_changed_files_are_noticed(tmp_path):
-    """A part of a file that has changed since the records were counted is an error."""
+    """A part of a file that has changed since the records were counted is an error; a file without a column is named."""
     folder = write_files(HOSPITAL, tmp_path / "people")
     release = mx.Release.from_parquet(folder, **ROLES)
-    for change in ({"Degree": "none"}, {"Disease": "Flu"}, {"Bucket": 1}, None):
-        changed = pd.concat([HOSPITAL, HOSPITAL]) if change is None else HOSPITAL.assign(**change)
+    changes = ({"Degree": "none"}, {"Disease": "Flu"}, {"Bucket": 1})
+    lost = HOSPITAL.drop(columns="Disease")
+    for changed in (*(HOSPITAL.assign(**change) for change in changes), pd.concat([HOSPITAL, HOSPITAL]), lost):
         changed.to_parquet(folder / "0.parquet")
-        with refused(mx.TableError):
+        with refused(mx.TableError, "has changed"):
             release.makers[0]()
+    with refused(mx.UnknownName, "0.parquet"):
+        mx.Release.from_parquet(folder, **ROLES)
+    HOSPITAL.to_parquet(folder / "0.parquet", row_group_size=5)
+    release = mx.Release.from_parquet(folder, **ROLES)
+    HOSPITAL.to_parquet(folder / "0.parquet")
+    with refused(mx.TableError, "has changed"):
+        release.makers[0]()
 
 
 @pytest.mark.parametrize(
