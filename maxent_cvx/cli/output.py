@@ -120,6 +120,8 @@ def describe_release(view: Any) -> dict[str, object]:
     """Describe the release, without any record."""
     values = [printed(value) if isinstance(value, tuple) else value for value in view.sensitive_values]
     counts = [None] * len(values) if view.n_s is None else np.asarray(view.n_s).tolist()
+    has_buckets = hasattr(view, "buckets") and np.ndim(view.buckets) == 1
+    n_buckets = getattr(view, "n_buckets", len(view.buckets) if has_buckets else None)
     return {
         "kind": type(view).__name__,
         "said": f"{view!r}"[1:-1],
@@ -127,7 +129,7 @@ def describe_release(view: Any) -> dict[str, object]:
         "qi": list(view.qi),
         "sensitive": list(view.sensitive),
         "qi_tuples": len(view.quasi_identifiers) if hasattr(view, "quasi_identifiers") else None,
-        "buckets": len(view.buckets) if hasattr(view, "buckets") and np.ndim(view.buckets) == 1 else None,
+        "buckets": n_buckets,
         "values": [{"value": value, "records": n} for value, n in zip(values, counts, strict=True)],
     }
 

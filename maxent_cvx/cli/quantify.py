@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -525,6 +526,8 @@ def _is_in_partitions(options: QuantifyOptions) -> bool:
     if any(table.is_dir() and table.suffix != ".csv" for table in tables):
         return True
     if any(table.suffix == ".parquet" for table in tables):
+        if any(glob.glob(str(table)) and not table.exists() for table in tables):  # Windows' shells expand no patterns
+            return True
         is_one_table = len(tables) == 1 and options.cluster is None and options.workers is None
         return not is_one_table or (options.bucket is not None and _n_rows(tables[0]) > MOST_IN_MEMORY)
     if options.cluster is not None or options.workers is not None:

@@ -370,7 +370,7 @@ def partitions(folder, hospital) -> list[str]:
 
 
 def test_partitions_are_judged_as_the_table_in_memory(run, document, partitions):
-    """Files or their folder give the same output, and the exit status and the document of the table in memory."""
+    """Files, their folder or a pattern give the same output, and the exit status and document of the table in memory."""
     text = run("quantify", *partitions, *BUCKET, *KNOWN)
     assert "10 records in 3 buckets" in text
     exposed = [
@@ -378,11 +378,13 @@ def test_partitions_are_judged_as_the_table_in_memory(run, document, partitions)
     ]
     assert exposed
     assert all(line in text for line in exposed)
-    assert run("quantify", "people", *BUCKET, *KNOWN) == text
+    for path in ("people", "people/*.parquet"):
+        assert run("quantify", path, *BUCKET, *KNOWN) == text
     question = [*BUCKET, "--know", "P(Breast Cancer | Gender=male) = 0", "--fail-above", "0.8"]
     parts, whole = (document("quantify", *table, *question, status=1) for table in (partitions, ["hospital"]))
     assert parts["tables"] == partitions
     assert parts["release"]["kind"] == "PartitionedRelease"
+    assert parts["release"]["buckets"] == 3
     for key in ("people", "of"):
         assert parts["fail_above"][key] == whole["fail_above"][key]
     assert parts["entropy_nats"] == pytest.approx(whole["entropy_nats"])
