@@ -232,7 +232,7 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
         dtype=dict.fromkeys(codes, str), decimal=source.decimal, keep_default_na=False, na_values=missing,
         low_memory=False,  # otherwise, the type of a cell depends on the cells near it
     )  # fmt: skip
-    table, changes = _with_plain_values(table, [source.decimal])
+    table, changes = with_plain_values(table, [source.decimal])
     _say_format(source, form, has_points, changes)
     _say_missing(path, table, words)
     return table
@@ -312,7 +312,7 @@ def _with_plain_names(table: pd.DataFrame) -> pd.DataFrame:
     return table.set_axis(names, axis=1)
 
 
-def _with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+def with_plain_values(table: pd.DataFrame, decimals: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
     """Strip blanks from texts, and convert texts that are numbers; also return descriptions of the changes.
 
     A text such as "1.234", whose value depends on the decimal sign, is converted only if other columns show the decimal
@@ -578,7 +578,7 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
 def _from_cells(path: str, table: pd.DataFrame, form: Format) -> pd.DataFrame:
     """Return the table of a file with typed cells, in which only texts need to be interpreted."""
     decimals = [*THOUSANDS] if form.decimal is None else [form.decimal]
-    table, changes = _with_plain_values(table, decimals)
+    table, changes = with_plain_values(table, decimals)
     _say_changes(path, changes)
     return table
 

@@ -47,6 +47,7 @@ from .files import (
     read_table,
     read_texts,
     readings_as_dates,
+    with_plain_values,
 )
 from .matching import is_number, iso_text, with_types_of
 from .options import (
@@ -537,9 +538,20 @@ def _read_people(path: str, options: TableOptions, view: Any) -> pd.DataFrame:
 
 
 def _read_partitions(options: ExposureOptions) -> CommandInput:
-    """Read a release in partitions, from Parquet files."""
+    """Read a release in partitions, from Parquet files, and refuse cells that are read otherwise in memory."""
     roles: Any = {"qi": list(options.qi or ()), "sa": list(options.sa or ())}
     release = Release.from_parquet(list(options.tables), **roles, bucket=options.bucket, count=options.count)
+    signs = [*THOUSANDS] if options.decimal is None else [options.decimal]
+    for name, values in known_values(release, cells=True).items():
+        cells = values.to_frame(index=False)
+        plain = _with_iso_dates(with_plain_values(cells, signs)[0], roles["sa"])
+        before, after = (table.to_numpy(dtype=object)[:, 0] for table in (cells, plain))
+        if (changed := np.flatnonzero(before != after)).size:
+            raise TableError(
+                f"column {name!r} contains {before[changed[0]]!a}, which would be read as {join_names(after[changed[:1]])} "
+                "in memory; in partitions cells are not changed, so change it in the files"
+            )
+        _warn_of_values(cells)
     return CommandInput(release, None, None, **roles)
 
 

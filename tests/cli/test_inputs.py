@@ -391,6 +391,18 @@ def test_partitions_are_judged_as_the_table_in_memory(run, document, partitions)
     assert [row["group"] for row in parts["exposure"]["who"]] == [row["group"] for row in whole["exposure"]["who"]]
 
 
+@pytest.mark.parametrize(
+    ("values", "status"),
+    [(["Flu ", "Flu"], 2), (["$20", "$30"], 2), (["30.01.2024", "31.01.2024"], 2), (["FLU", "Flu"], 0)],
+)
+def test_cells_of_partitions(capsys, partitions, hospital, values, status):
+    """Values that would be changed in memory are refused, as the answer would be another one; a warning names twins."""
+    for path, value in zip(partitions, values, strict=True):
+        write_table(hospital.assign(Disease=value), path)
+    assert main(["quantify", *partitions, *BUCKET]) == status
+    assert values[0] in capsys.readouterr().err
+
+
 def test_people_known_by_name_are_in_the_document_of_partitions(document, partitions):
     """Their probabilities are those of the table in memory."""
     write_text("known.csv", "name,Gender,Degree\nIris,female,college\n")
