@@ -365,7 +365,8 @@ class PublishedTable(Source):
     def without(self, record: Mapping[Any, Any] | pd.Series, original: pd.DataFrame) -> PublishedTable:
         """Return the table that would be published without a record, with the same suppression and rounding.
 
-        Cells with "*" remain unknown.
+        Cells with "*" remain unknown. A cell is not suppressed if its margin prints numbers that small, and suppresses
+        none.
 
         Parameters
         ----------
@@ -377,8 +378,8 @@ class PublishedTable(Source):
         Raises
         ------
         TableError, UnknownName
-            If numbers are rounded at random, the record or the original records lack an attribute, or the table does
-            not match the original records.
+            If numbers are rounded at random, the record or the original records lack an attribute, no original record
+            has the record's values, or the table does not match the original records.
 
         Examples
         --------
@@ -404,7 +405,14 @@ class PublishedTable(Source):
             self.is_total | (self._typed[list(self.attributes)].to_numpy() == np.array(values, dtype=object))
         ).all(axis=1)
         is_same = np.column_stack([original[name] == record[name] for name in self.attributes])
+        if not is_same.all(axis=1).any():
+            raise TableError(
+                f"no original record has the record's values of {join_names(self.attributes)}; pass a row of the original "
+                "records, whose values have the same types"
+            )
         typed = self._typed[count].astype(object).to_numpy(copy=True)
+        printed = pd.to_numeric(pd.Series(typed), errors="coerce").to_numpy(dtype=float)  # NaN for symbols
+        is_suppressed = np.isnan(printed) & np.isfinite(self.cells["high"].to_numpy())
         for cell in np.flatnonzero(is_hers):
             inside = (self.is_total[cell] | is_same).all(axis=1)
             n, (low, high) = int(inside.sum()), self.cells.iloc[cell]
@@ -414,7 +422,14 @@ class PublishedTable(Source):
                     f"allows {low:.0f} to {high:.0f}"
                 )
             if not math.isinf(high):
-                symbols = [name for name, (least, most) in self._symbols.items() if least <= n - 1 <= most < np.inf]
+                # A margin that prints small numbers, and suppresses none, does not follow the rule of suppression.
+                margin = (self.is_total == self.is_total[cell]).all(axis=1)
+                numbers = printed[margin & ~is_suppressed[margin].any()]
+                symbols = [
+                    name
+                    for name, (least, most) in self._symbols.items()
+                    if least <= n - 1 <= most < np.inf and not ((least <= numbers) & (numbers <= most)).any()
+                ]
                 rounded = n - 1 if base is None else base * int((n - 1) / base + 0.5)
                 typed[cell] = symbols[0] if symbols else rounded
         table = self._typed.assign(**{count: pd.array(typed, dtype=object)})

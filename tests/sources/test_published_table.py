@@ -182,3 +182,19 @@ def test_a_published_table_is_true(seed: int, rounding: str, base: int | None):
     table = PublishedTable(counts, base=base, rounding=rounding, zeros_shown=True)
     view = mx.QITable(people, qi=["A", "B"], sa="C", sa_values=list("012"))
     check_source(table, MaxEnt(view).space, people)
+
+
+def test_without_a_record():
+    """A margin that prints small numbers is not suppressed without a record; only an original record can be removed."""
+    people = pd.DataFrame({"Gender": ["male"] * 9 + ["female"] * 5, "Disease": ["Flu"] * 6 + ["HIV"] * 3 + ["Flu"] * 5})
+    hers, his = people.iloc[-1], people.iloc[6]
+    for cells, record, expected in [
+        ([("male", "HIV", 3), ("female", "Flu", 5)], hers, [(3, 3), (4, 4)]),
+        ([("female", "HIV", 0), ("female", "Flu", 5)], hers, [(0, 0), (4, 4)]),
+        ([("male", "HIV", "<5"), ("female", "HIV", 0), ("female", "Flu", 5)], hers, [(0, 4), (0, 0), (0, 4)]),
+        ([("male", "HIV", "<5"), ("male", "*", 9), ("*", "HIV", 3)], his, [(0, 4), (8, 8), (2, 2)]),
+    ]:
+        assert sides(table_of(*cells).without(record, people)) == expected
+    for record in ({"Age": "30"}, {"Age": 99}):
+        with refused(mx.TableError):
+            table_of((30, 5), ("*", 5), by="Age").without(record, pd.DataFrame({"Age": [30] * 5}))
