@@ -344,6 +344,24 @@ def check_once(column: pd.Series) -> None:
         )
 
 
+def check_types(tables: Sequence[pd.DataFrame]) -> None:
+    """Check that labels have the same types in all tables, since 7 differs from "7" and "007"."""
+    for name in tables[0].columns:
+        columns = [table[name].drop_duplicates() for table in tables]
+        kinds = [{isinstance(label, str) for label in column} for column in columns]
+        labels = pd.concat(columns).drop_duplicates()
+        as_text = labels.map(str)
+        differ = [labels[as_text == text].tolist() for text in as_text[as_text.duplicated()][:1]]
+        for column, kind in zip(columns, kinds, strict=True):
+            if kind.isdisjoint(kinds[0]):
+                differ.append([columns[0].iloc[0], column.iloc[0]])
+        if differ:
+            raise TableError(
+                f"labels of {name!r} have different types, such as {join_names(differ[0])}; convert them to one type in "
+                "all tables"
+            )
+
+
 # Numeric labels, and numbers assigned to labels.
 
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import Message
-from .._utils.tables import check_columns, distinct, plain_index, ranges, sort_distinct
+from .._utils.tables import check_columns, check_types, distinct, plain_index, ranges, sort_distinct
 from .._utils.validation import check_in, check_instance, check_int, check_label, check_list, check_positive
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
@@ -461,7 +461,8 @@ def intersection(
         If an argument has the wrong type, or an overlap is given for more than two releases, or only as a number for
         generalised releases.
     TableError, UnknownName, BadProbability
-        If releases have different attributes, a generalised one has no population, or `prior` lacks a value.
+        If releases have different attributes or types of labels, a generalised one has no population, or `prior` lacks
+        a value.
     Infeasible
         If the overlap contradicts the releases, or nobody can be in all of them.
     Inaccurate
@@ -579,6 +580,8 @@ def _checked(releases: object) -> list[Release | GroupedRelease]:
                 f"release {number} is generalised, and the exact QI of its people are unknown; make it with "
                 "Release.from_generalized(table, ..., population=...)"
             )
+    check_types([release.quasi_identifiers.to_frame(index=False) for release in checked])
+    check_types([release.sensitive_values.to_frame(index=False) for release in checked])
     return checked
 
 

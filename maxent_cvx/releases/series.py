@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import TablePreview
-from .._utils.tables import choose, distinct, multi_index, ranges, sort_distinct
+from .._utils.tables import check_types, choose, distinct, multi_index, ranges, sort_distinct
 from .._utils.validation import check_instance, check_int, check_known, is_several
 from .base import View, from_dict, restored, stored
 from .release import Release
@@ -43,7 +43,7 @@ class ReleaseSeries(View):
     StatementError
         If an item is not a release with pseudonyms.
     TableError
-        If the columns of the releases, or the QI of a person in them, differ.
+        If the columns of the releases, the types of their labels, or the QI of a person in them, differ.
     Infeasible
         If the releases contradict each other: a person's buckets have no common value.
 
@@ -80,25 +80,15 @@ class ReleaseSeries(View):
         first = self.releases[0]
         self.id, self.sensitive = first.persons.id, first.sensitive
         names = [release.persons.names for release in self.releases]
+        check_types([index.to_frame() for index in names])
         codes, self.persons = pd.factorize(names[0].append(names[1:]), sort=True)
         self.persons = pd.Index(self.persons, name=self.id)
-        texts = pd.Index(self.persons.map(str))
-        kinds = [{isinstance(name, str) for name in index} for index in names]
-        if different := [index for index, kind in zip(names, kinds, strict=True) if kind.isdisjoint(kinds[0])]:
-            raise TableError(  # "007" and 7 may be one person
-                f"{self.id} is a text in some releases and a number in others, such as {join_names([names[0][0]])} and "
-                f"{join_names([different[0][0]])}; convert them to one type"
-            )
-        if texts.has_duplicates:
-            twins = list(self.persons[texts == texts[texts.duplicated()][0]])
-            raise TableError(
-                f"{self.id} {join_names(twins)} have different types in different releases; convert them to one type"
-            )
         self._at = np.split(codes, np.cumsum([len(r.persons) for r in self.releases])[:-1])
         self.buckets = np.full((len(self.releases), len(self.persons)), -1, dtype=np.int64)
         for u, release in enumerate(self.releases):
             self.buckets[u, self._at[u]] = release.persons.bucket
         frames = [release.sensitive_values.to_frame(index=False) for release in self.releases]
+        check_types(frames)
         values, self.sensitive_values = distinct(pd.concat(frames, ignore_index=True))
         self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
         exact = [u for u, release in enumerate(self.releases) if not release.generalized]
@@ -267,6 +257,7 @@ class ReleaseSeries(View):
             return multi_index([self.persons], [np.arange(n)], self.qi)
         columns = list(self.qi[1:])  # in the order of the first release that has them
         tables = [self.releases[u].quasi_identifiers.to_frame(index=False)[columns] for u in self._exact]
+        check_types(tables)
         number, tuples = sort_distinct(pd.concat(tables, ignore_index=True))
         before = np.cumsum([0, *map(len, tables)])
         of = np.full(n, -1)

@@ -109,7 +109,7 @@ def test_names_of_buckets_and_no_qi():
 
 
 def test_wrong_arguments():
-    """People have one pseudonym each and keep their value, and newcomers must have places."""
+    """People have one pseudonym each of one type and keep their value, and newcomers must have places."""
     before = people(0, 18)
     first = first_release(before)
     plain = mx.Release.from_buckets(before.assign(Bucket=1), qi=["Sex"], sa="Disease", bucket="Bucket")
@@ -122,6 +122,7 @@ def test_wrong_arguments():
         (TableError, first, other, "history_guided"),
         (TableError, first, other, "m_invariant"),
         (TableError, first, pd.concat([before, before]), "history_guided"),
+        (TableError, first, before.astype({"Id": str}), "m_invariant"),
         (TableError, first, crowd, "history_guided"),
     ]:
         with pytest.raises(error):

@@ -217,15 +217,17 @@ def test_wrong_arguments() -> None:
     tables, people = overlapping(0, 6, 3)
     releases = [release(table) for table in tables]
     generalized = mx.anonymize.mondrian(people.assign(Q=[1, 2, 3]), qi="Q", sa="S", k=1)
-    contradictory = [release(pd.DataFrame({"Q": ["a"], "S": [s], "B": [1]})) for s in "xy"]
+    one = pd.DataFrame({"Q": ["a"], "S": ["x"], "B": [1]})
+    contradictory = [release(one.assign(S=s)) for s in "xy"]
     for error, published, options in [
         *((mx.StatementError, releases, {"overlap": wrong}) for wrong in ("nobody", 0, (3, 2), (1, 2, 3), 7)),
         (mx.TableError, releases, {"overlap": pd.DataFrame({"Q": ["a", "a", "c", "b"]})}),
         (mx.StatementError, [*releases, releases[0]], {"overlap": 3}),
         (mx.UnknownName, releases, {"prior": {"x": 1.0}}),
         (mx.TableError, [generalized, generalized], {}),
+        *((mx.TableError, [release(one.assign(**{name: label})) for label in (1, "1")], {}) for name in "QS"),
         (mx.Infeasible, contradictory, {}),
-        (mx.Infeasible, [release(pd.DataFrame({"Q": [q], "S": ["x"], "B": [1]})) for q in "ab"], {}),
+        (mx.Infeasible, [release(one.assign(Q=q)) for q in "ab"], {}),
         (mx.Infeasible, contradictory, {"overlap": pd.DataFrame({"Q": ["a"]})}),
     ]:
         with pytest.raises(error):

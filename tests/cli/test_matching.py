@@ -110,5 +110,5 @@ def test_series_of_releases_with_pseudonyms_of_two_types(patients):
     releases = [
         mx.Release.from_buckets(table, **roles) for table in (patients, patients.assign(id=patients["id"].astype(int)))
     ]
-    with pytest.raises(TableError, match="a text in some releases and a number in others"):
+    with pytest.raises(TableError):
         mx.ReleaseSeries(releases)

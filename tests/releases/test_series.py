@@ -114,12 +114,13 @@ TABLES = mx.datasets.load_patients()
 
 
 def test_releases_that_cannot_be_of_the_same_people():
-    """Releases without common pseudonyms or attributes, with changed QI, or without a common value are refused."""
+    """Releases with other pseudonyms, attributes or types, changed QI, or without a common value are refused."""
     plain = mx.Release.from_buckets(TABLES[0], qi=["Gender"], sa="Disease", bucket="Bucket")
     renamed = TABLES[1].rename(columns={"Pseudonym": "Id"})
     other = mx.Release.from_buckets(renamed, qi=[], sa="Disease", bucket="Bucket", id="Id")
     moved = TABLES[1].assign(Gender=TABLES[1]["Gender"].where(TABLES[1]["Pseudonym"] != 5, "female"))
     gout = TABLES[1].assign(Disease=lambda t: t["Disease"].where(t["Bucket"] != 1, "Gout"))
+    codes = TABLES[0].assign(Disease=pd.factorize(TABLES[0]["Disease"])[0])
     for releases, error in [
         ([plain], StatementError),
         ([], StatementError),
@@ -127,6 +128,7 @@ def test_releases_that_cannot_be_of_the_same_people():
         ([published(TABLES[0]), TABLES[1]], StatementError),
         ([published(TABLES[0]), other], TableError),
         ([published(TABLES[0], ["Gender"]), published(moved, ["Gender"])], TableError),
+        ([published(codes.astype({"Disease": str})), published(codes)], TableError),
         ([published(TABLES[0]), published(gout)], Infeasible),
     ]:
         with refused(error):
