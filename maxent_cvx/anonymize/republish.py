@@ -141,7 +141,7 @@ def republish(
     qi = release.qi if bare else (name, *release.qi)
     data = Microdata(table, qi, release.sensitive)
     check_once(table[name])
-    check_int(l, "l", 1, len(table), TableError)
+    check_int(l, "l", 1, error=TableError)
     columns = [*qi, *release.sensitive]
     check_types([release.persons.names.to_frame(), table[[name]]])
     before = release.persons.names.get_indexer(pd.Index(table[name]))

@@ -128,3 +128,4 @@ def test_wrong_arguments():
         with pytest.raises(error):
             republish(release, table, method=method, l=3)
     assert republish(first, crowd, method="m_invariant", l=3).n_records == 60
+    assert republish(first, before.head(2), method="m_invariant", l=3).with_counterfeits.all()
