@@ -434,6 +434,8 @@ def inference_channels(
         distance[channels["release"].to_numpy() - 1, at] = np.inf
         closest = distance.argmin(axis=0)  # the release without which P(s | i) would be closest to that of one alone
         channels = channels.assign(because=closest + 1, without=p[closest, at])
+    elif blame and channels.empty:
+        channels = channels.assign(because=0, without=0.0)  # no rows, but the same columns
     channels = channels.sort_values("change", key=lambda change: -change.abs(), kind="stable", ignore_index=True)
     return channels.drop(columns=["i", "s"])
 

@@ -13,6 +13,7 @@ from maxent_cvx import MaxEnt, ReleaseSeries, StatementError, TableError
 from maxent_cvx.anonymize.anatomy import anatomy_buckets
 from maxent_cvx.anonymize.republish import republish
 from maxent_cvx.measures.accuracy import individual_entropy
+from support.series import patients
 
 seeds = st.integers(0, 10**6)
 
@@ -92,7 +93,9 @@ def test_every_slot_is_filled():
     second = republish(first, after, method="history_guided", l=3)
     series = ReleaseSeries([first, second])
     assert MaxEnt(series).solve().entropy == pytest.approx(MaxEnt(ReleaseSeries([second])).solve().entropy, abs=1e-7)
-    assert mx.inference_channels(series).empty
+    channels = mx.inference_channels(series)
+    assert channels.empty
+    pd.testing.assert_series_equal(channels.dtypes, mx.inference_channels(patients()).dtypes)
     new = republish(first, after, method="independent", l=3, seed=5)
     assert MaxEnt(ReleaseSeries([first, new])).solve().entropy < MaxEnt(ReleaseSeries([new])).solve().entropy - 0.1
 
