@@ -13,6 +13,7 @@ from .._utils.errors import StatementError, TableError, join_names, short_repr, 
 from .._utils.tables import (
     Microdata,
     check_labels,
+    check_named,
     check_no_count,
     check_once,
     counted,
@@ -130,6 +131,7 @@ def anatomy_columns(
         check_no_count(sa_table, {"sa": sa, "bucket": (bucket,)}, "the SA table")
     if count is None and id is None:
         check_no_count(qi_table, roles, "the QI table")
+    check_named({*qi_table, *sa_table}, {**roles, "sa": sa}, "the two tables")
     check_release_roles(qi, sa, bucket)
     return ReleaseColumns(
         qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)], qi_table[bucket], sa_table[bucket], n_qb, n_sb,

@@ -79,7 +79,7 @@ def test_a_column_called_count():
 
 
 def test_tables_that_do_not_go_together(release):
-    """Other totals of a bucket, a bucket in one table only, and counts that are no numbers of people are refused."""
+    """Other totals of a bucket, a bucket in one table only, bad counts, and one column in both tables are refused."""
     for table in (0, 1):
         tables = list(release.to_tables())
         right, more = tables[table], tables[table].copy()
@@ -88,6 +88,11 @@ def test_tables_that_do_not_go_together(release):
         for tables[table] in (more, right[right["Bucket"] != 3], *bad):
             with refused(TableError):
                 Release.from_tables(*tables, count="Count", **ROLES)
+    qi_table, sa_table = release.to_tables()
+    with refused(TableError):
+        Release.from_tables(
+            qi_table.rename(columns={"Gender": "Disease"}), sa_table, count="Count", **{**ROLES, "qi": "Disease"}
+        )
 
 
 @pytest.mark.parametrize("n", [2**20, 2**33, 2**40])
