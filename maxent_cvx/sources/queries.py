@@ -31,7 +31,7 @@ from .._utils.validation import (
     check_str,
 )
 from ..releases.base import View
-from ..terms.axes import occur, pick, values_named
+from ..terms.axes import mark_tuples, occur, pick, values_named
 from ..terms.block import Block
 from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
@@ -165,7 +165,8 @@ class AnsweredQueries(Source):
     Raises
     ------
     StatementError, BadProbability
-        If an argument is invalid; when added to a model, if nobody matches a query.
+        If an argument is invalid; when added to a model, if nobody matches a query, except one for a count or a sum,
+        which is 0.
     UnknownName, TableError
         When added to a model, if it has no such attribute or value, or values are not numbers.
 
@@ -303,7 +304,13 @@ class AnsweredQueries(Source):
             )
         values = values_named(view, of_value) if of_value else np.ones(len(view.sensitive_values), dtype=bool)
         condition = {name: chosen for name, chosen in query.items() if name not in of_value}
-        return space.described(condition), space.records_described(condition), values
+        tuples = mark_tuples(view, condition)
+        try:
+            return tuples, space.records_described(condition), values
+        except StatementError:  # nobody matches: a count or a sum is 0
+            if self.of == "mean":
+                raise
+            return tuples, 0, values
 
     def _numbers(self, space: Space) -> np.ndarray:
         """Return the number of every sensitive value."""

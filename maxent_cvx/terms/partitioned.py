@@ -83,8 +83,9 @@ class GlobalMarginals:
         """Return the number of records of the whole release that match a description."""
         described = described_as(given)
         if self.whole is not None:
-            mask = tuples_described(self.whole, given)
+            mask = mark_tuples(self.whole, given)
             self.described.setdefault(described, int(self.whole.records[mask].sum()))
+            tuples_described(self.whole, given)  # raises if nobody matches, on the driver only: a source may count 0
         return self.described[described]
 
 

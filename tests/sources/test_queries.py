@@ -26,8 +26,11 @@ from maxent_cvx import (
     UnknownName,
     anonymize,
 )
+from maxent_cvx.releases.partitioned import divided
 from maxent_cvx.sources.queries import noise_interval
 from support.helpers import refused
+
+NOBODY = {"Age": 54, "Sex": "F"}  # the only person of this age is a man
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,8 @@ def test_answers_are_those_of_the_posterior(staff, published):
     model = MaxEnt(published).add(
         AnsweredQueries([young, women], [table["Salary"].sum() for table in known], of="sum"),
         AnsweredQueries([women], [known[1]["Salary"].mean()], of="mean"),
-        AnsweredQueries([young | rich], [n_rich]),
+        AnsweredQueries([young | rich, NOBODY], [n_rich, 0]),
+        AnsweredQueries([NOBODY], [0], of="sum"),
     )
     post = model.solve()
     joint = post.joint().reset_index(name="p")
@@ -65,12 +69,19 @@ def test_answers_are_those_of_the_posterior(staff, published):
 
 @pytest.mark.parametrize(
     ("query", "answer", "of"),
-    [({"Sex": "F"}, 13, "count"), ({"Sex": "F"}, 81, "mean"), ({"Salary": 30, "Sex": "F"}, -1, "count")],
+    [
+        ({"Sex": "F"}, 13, "count"),
+        ({"Sex": "F"}, 81, "mean"),
+        ({"Salary": 30, "Sex": "F"}, -1, "count"),
+        (NOBODY, 1, "count"),
+        (NOBODY, 30, "sum"),
+    ],
 )
 def test_a_wrong_answer_is_a_contradiction(published, query, answer, of):
-    """More than everybody, a mean beyond every value, or less than nobody is infeasible."""
-    with pytest.raises(Infeasible):
-        MaxEnt(published).add(AnsweredQueries([query], [answer], of=of)).solve()
+    """More than everybody, a mean beyond every value, less than nobody, or anything but 0 of nobody is infeasible."""
+    for view in (published, divided(published, 2)):
+        with pytest.raises(Infeasible):
+            MaxEnt(view).add(AnsweredQueries([query], [answer], of=of)).solve()
 
 
 @pytest.mark.parametrize(
@@ -90,6 +101,7 @@ def test_a_wrong_answer_is_a_contradiction(published, query, answer, of):
         ([{}], [1], {"noise": laplace}, StatementError),
         ([{"Sexe": "F"}], [1], {}, UnknownName),
         ([{"Salary": 30}], [1], {"of": "mean"}, StatementError),
+        ([NOBODY], [30], {"of": "mean"}, StatementError),
     ],
 )
 def test_queries_that_cannot_be_read(published, queries, answers, options, error):
