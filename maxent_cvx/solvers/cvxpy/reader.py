@@ -32,6 +32,9 @@ from .mixed import MixedProgram
 TINY = np.finfo(float).tiny
 #: Relative to the size of the summands of a row: the largest permitted violation of an optimal answer.
 RESIDUAL = 1e-7
+#: Relative to the summands of its row: what an argument of a logarithm may lack. Without it, Clarabel's answers to 6
+#: of 100 random minima of log_sum_exp were refused; one lacked 3e-14 where 1e-18 is needed.
+VANISHING = 1e-12
 #: Relative to the summands of the objective: the largest permitted gap if the program is not an entropy program.
 GAP = 1e-7
 #: Share of the largest cost that counts as a summand of the objective, since all others may be 0 at an optimum of 0. It
@@ -221,8 +224,8 @@ class ConeProgram:
         excess = t - xlogy(u_plus, np.maximum(w, TINY)) + xlogy(u_plus, u_plus)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             missing = np.where(u > 0, u * np.exp(t / u) - w, np.inf)
-        # If exp(t / u) is tiny, a w of -1e-14 is nearly feasible, although its logarithm is not.
-        of_cones = np.fmin(excess / (of_t + of_u), missing / of_w)
+        # If exp(t / u) is tiny, a w of -1e-14 is feasible up to rounding, although its logarithm is not.
+        of_cones = np.where(missing <= VANISHING * of_w, 0.0, excess / (of_t + of_u))
         violation = np.concatenate([np.abs(slack[:n]), -slack[n:m], -u, -w]) / np.concatenate([scale[:m], of_u, of_w])
         return float(max(violation.max(initial=0.0), of_cones.max(initial=0.0)))
 
