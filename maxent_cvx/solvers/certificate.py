@@ -78,7 +78,7 @@ WATCH_ROUNDS = 4
 VANISHED = 1e-18
 #: The largest number of entries of soft rows whose values are computed with one rounding, by a loop over the entries.
 MOST_ROUNDED_ONCE = 1_000_000
-#: Relative: the largest change of convex constraints, to cover the curvature that their tangents omit.
+#: Relative: the error of values and tangents of convex constraints, and the change that covers their curvature.
 CURVATURE = 1e-14
 #: Relative to the limit: a constraint this close to its limit may be relaxed to its value, and is reported as moved.
 KEPT = 1e-12
@@ -225,8 +225,10 @@ class ConvexTerms(NamedTuple):
         near, of_term, backward = block.near, block.component, 0.0
         of_group = np.unique(block.groups.of_term, return_inverse=True)[1]
         for violated in self.exceeded(near) if self.exceeded else ():
-            # The cuts are those of a constraint that is relaxed by the violation at x''.
-            slack[violated.rows] += price[violated.rows] * violated.violation
+            # The cuts are those of a constraint that is relaxed by the violation at x'', which is computed up to rounding.
+            rows = violated.rows
+            rounding = CURVATURE * np.maximum(np.abs(block.form.high[rows]), 1.0) / block.form.scale[rows]
+            slack[rows] += price[rows] * (violated.violation + rounding)
             backward = max(backward, violated.backward, CURVATURE)
             gaps = gaps.joined(of_term[violated.terms])
         for allowance in (each for each in self.allowances if each.multiplier > 0):
@@ -455,9 +457,9 @@ class Certificate(ReprMixin):
         Number of terms with only one feasible value: those fixed by presolve, and those proved zero.
     backward : float
         Relative backward error: 0 if the bound refers to the exact solution for the rows as typed, up to the rounding
-        of their numbers. Otherwise it refers to rows whose sides are changed by at most this share of their values:
-        rows of statements that were typed rounded although other rows determine their value, and limits of convex
-        constraints.
+        of their numbers. Otherwise it refers to rows whose sides are changed by at most this share of their values, or
+        of one record if that is more: rows of statements that were typed rounded although other rows determine their
+        value, and tangents of convex constraints.
 
     Examples
     --------

@@ -21,6 +21,7 @@ import numpy as np
 
 from .duality import empty_terms
 from .form import LinearForm
+from .sparse import most_by_row
 
 #: Rounding error of the dual function, relative to its value and to the sums whose difference it is; found empirically.
 ROUNDING, ROUNDING_OF_SUMS = 1e-14, 2e-15
@@ -53,6 +54,9 @@ class Dual:
         self.has_soft_rows = form.penalties is not None
         if form.penalties is not None:
             self.slope[form.n_hard :] = form.penalties.slope
+        known = form.known.distinct
+        largest = np.append(np.ones(form.n_published), most_by_row(np.abs(known.data), known))
+        self.largest_coefficient = np.maximum(largest, 1.0)  # one per row, at least 1
         self.removed = np.zeros(form.shape[1], dtype=bool)
         self.proofs: list[np.ndarray] = []  # each proof takes the terms removed by earlier ones as 0
         self._offset = np.log(form.weights) - 1 if form.is_weighted else np.broadcast_to(-1.0, form.shape[1])

@@ -295,7 +295,7 @@ def newton_direction(
     """
     active, sign = dual.active_set(point)
     gradient = np.where(active, dual.negative_gradient(point, sign), 0.0)
-    residual = np.abs(gradient).max(initial=0.0)
+    residual = np.abs(gradient / dual.largest_coefficient).max(initial=0.0)  # records: presolve may have scaled rows up
     floor = FLOOR * residual * (1.0 if is_damped else min(residual, 1.0))  # the Hessian is exact in the limit
     factor = system.at(dual.weights(point, floor), ridge, point.curvature)
     for _ in range(REPAIRED):

@@ -272,10 +272,11 @@ class AnsweredQueries(Source):
         short = (weight, matrix.data, self.answers, self.eps, np.array(self.noise))
         exact = self.of != "mean" and all(map(_is_short, short))
         rows = Rows(matrix, low, high, self.of, pd.Index(names), view, exact=exact)
+        if self.of == "count" or exact:
+            yield rows.at(bounded)
+            return
         # Means of groups and of their union depend on each other: their coefficients must be exact, as in E(...).
-        single = bounded[(low == high)[bounded]] if self.of != "count" and not exact else bounded[:0]
-        yield rows.at(np.setdiff1d(bounded, single))
-        for i in single.tolist():
+        for i in bounded.tolist():
             numbers, place = np.unique(weight[s[entries[i]]], return_inverse=True)
             typed = tuple(
                 (number * space.n_records / (people[i] if self.of == "mean" else 1), entries[i][place == k])

@@ -60,6 +60,18 @@ def test_rounding_is_no_contradiction(hospital, release):
         assert low - 1e-6 <= model.solve().prob("Flu", given={"Gender": "female"}) <= high + 1e-6
 
 
+@pytest.mark.parametrize("far", [10, 1e11, 1e300])
+def test_a_far_side_restricts_nothing(far: float):
+    """A mean of at most 2.8 between 2.5 and any large number is a mean of at least 2.5; above 2.8 there is none."""
+    records = pd.DataFrame({"g": list("mmmffmmfff"), "inc": [1, 2, 3, 1, 2, 3, 1, 2, 3, 4], "b": [1] * 5 + [2] * 5})
+    release = mx.Release.from_buckets(records, qi="g", sa="inc", bucket="b")
+    model = MaxEnt(release).add(mx.E("inc", given={"g": "m"}).between(2.5, far))
+    assert model.solve().certificate.bound < 1e-9
+    assert model.bounds("P(1 | g=m)") == pytest.approx((0, 0.3), abs=1e-9)
+    with refused(Infeasible):
+        MaxEnt(release).add(mx.E("inc", given={"g": "m"}).between(2.91, far)).solve()
+
+
 # Of every P(s | q).
 
 

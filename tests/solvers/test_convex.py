@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import cvxpy as cp
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxent_cvx import Infeasible, MaxEnt, P, QITable, SolverError
+from maxent_cvx import Infeasible, MaxEnt, P, QITable, Release, SolverError
 from maxent_cvx.solvers.convex import decreasing_root, read_budget
 
 TARGET = np.array([0.35, 0.58, 0.07])
@@ -224,3 +225,24 @@ def test_the_root_of_a_decreasing_function(scale: float, log_root: float, log_st
     found, value = decreasing_root(function, 10.0**log_start, 0.0, 1e-14, 1e12, 200)
     assert found == pytest.approx(root, rel=1e-9)
     assert abs(value) <= 1e-9 * scale
+
+
+def test_the_bound_covers_the_rounding_of_a_curve():
+    """Sum p^3 <= L moves p by the root of a rounding error of the sum; 50 digits of the optimality conditions show it."""
+    n, values, limit = 3, (1, 4, 5), 0.119  # the people of x, and everybody with each value
+    records = pd.DataFrame({"g": ["x"] * n + ["y"] * 7, "s": np.repeat(list("abc"), values), "b": 1})
+    model = MaxEnt(Release.from_buckets(records, qi="g", sa="s", bucket="b"))
+    post = model.add(
+        lambda space: cp.sum(cp.power(space.conditional("s", given="g").xs("x", level="g").expr, 3)) <= limit
+    ).solve()
+    found = [post.prob(value, given={"g": "x"}) for value in "abc"]
+
+    def conditions(a: mp.mpf, b: mp.mpf, t: mp.mpf) -> tuple[mp.mpf, ...]:
+        p = [a, b, 1 - a - b]
+        slope = [mp.log(n * q / (m - n * q)) + t * q**2 for q, m in zip(p, values, strict=True)]
+        return slope[0] - slope[2], slope[1] - slope[2], mp.fsum(q**3 for q in p) - mp.mpf(limit)
+
+    with mp.workdps(50):
+        exact = mp.findroot(conditions, (found[0], found[1], 50), tol=1e-60, maxsteps=50, verify=False)
+        off = max(abs(exact[0] - found[0]), abs(exact[1] - found[1]))
+    assert off <= post.certificate.bound < 1e-6

@@ -174,3 +174,11 @@ def test_components_are_solved_as_by_themselves(n: int):
     np.testing.assert_allclose(model.solve().prob("s1", {"Q": "q4"}), 0.7, atol=1e-9)  # 3 - 1.6 of 2
     with pytest.raises(mx.Infeasible):
         model.add(p("s1", "q4") == 0.6).solve()
+
+
+def test_a_row_that_presolve_scales_up():
+    """If a mean is the least possible up to 5e-10, its row is divided by about that; Newton's steps remain of full size."""
+    view = mx.QITable(pd.DataFrame({"edu": [2] * 4 + [5] * 6 + [9] * 10}), qi="edu", sa="s", sa_values=list("abc"))
+    post = mx.MaxEnt(view).add(mx.E("edu", given={"s": "a"}).about(2, eps=5e-10)).solve()
+    assert post.certificate.holds
+    assert post.iterations < 50

@@ -277,6 +277,18 @@ def test_the_same_event_counts_once(change: dict[str, Any]):
     assert widths == pytest.approx([np.sqrt(np.log(4 / 0.05) / 8000)] * 2)
 
 
+def test_rounded_means_of_groups_and_of_their_union():
+    """Means of two groups and of everybody, rounded to a decimal, have the answer of the same means by E(...)."""
+    people = pd.DataFrame({"sex": list("FMFMFFM"), "h": [40, 20, 20, 20, 30, 20, 30]})
+    view = QITable(people, qi="sex", sa="h", sa_values=[20, 30, 40])
+    groups, means = [{"sex": "F"}, {"sex": "M"}, {}], [27.5, 23.3, 25.7]
+    queries = MaxEnt(view).add(AnsweredQueries(groups, means, of="mean", eps=0.05)).solve()
+    expected = MaxEnt(view).add(
+        *(mx.E("h", given=group).about(mean, eps=0.05) for group, mean in zip(groups, means, strict=True))
+    )
+    np.testing.assert_allclose(queries.conditional(), expected.solve().conditional(), atol=1e-6)
+
+
 @pytest.mark.parametrize("n", [200, 20_000])
 def test_true_rows(n: int):
     """With confidence 0.95 all rows are true together in nearly every survey; with more people they say more."""
