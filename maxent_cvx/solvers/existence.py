@@ -492,28 +492,42 @@ def _correction(
 ) -> tuple[Correction, bool]:
     """Return the correction of all rows, and whether more cycles might prove what is not proved."""
     k = len(side)
-    length, distance, moved, implied = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k, dtype=bool)
     if not k:
-        return Correction(sums.rows, length, distance, 0.0), False
+        return Correction(sums.rows, np.zeros(0), np.zeros(0), 0.0), False
     pieces = zip(sums.high.tolist(), sums.low.tolist(), (-side).tolist(), strict=True)
     rho = np.array([math.fsum(three) for three in pieces])
-    error = side_error + sums.error + EPS * np.abs(rho)
-    magnitude, violation, unexplained = np.maximum(np.abs(side), 1.0), np.zeros(k), np.zeros(k, dtype=bool)
-    dependent: list[tuple[int, np.ndarray]] = []
-    for of_component, gram in _components(sums.gram, component):
-        rows, is_corrected = of_component, ~watched[of_component]
-        if not is_corrected.all():
-            rows, gram = rows[is_corrected], gram[is_corrected][:, is_corrected]
-        step = _Component(
-            gram, sums.size[rows], sums.length, rho[rows], error[rows], inward[rows],
-            magnitude[rows], np.maximum(magnitude, sums.reach)[rows], _columns(sums.wide, rows),
-        ).corrected()  # fmt: skip
-        length[of_component], distance[rows], moved[rows] = step.length, step.distance, step.moved / magnitude[rows]
-        violation[rows], unexplained[rows] = step.violation / magnitude[rows], step.unexplained
-        dependent += [(int(rows[j]), rows[support]) for j, support in step.dependent]
+    error, magnitude = side_error + sums.error + EPS * np.abs(rho), np.maximum(np.abs(side), 1.0)
+
+    def by_component(strictly: np.ndarray) -> _Corrected:
+        """Correct every component, with all rows in one result."""
+        length, distance, moved, violation, unexplained = *np.zeros((4, k)), np.zeros(k, dtype=bool)
+        dependent: list[tuple[int, np.ndarray]] = []
+        for of_component, gram in _components(sums.gram, component):
+            rows, is_corrected = of_component, ~watched[of_component]
+            if not is_corrected.all():
+                rows, gram = rows[is_corrected], gram[is_corrected][:, is_corrected]
+            step = _Component(
+                gram, sums.size[rows], sums.length, rho[rows], error[rows], inward[rows],
+                magnitude[rows], np.maximum(magnitude, sums.reach)[rows], _columns(sums.wide, rows),
+            ).corrected(strictly[rows])  # fmt: skip
+            length[of_component], distance[rows], moved[rows] = step.length, step.distance, step.moved / magnitude[rows]
+            violation[rows], unexplained[rows] = step.violation / magnitude[rows], step.unexplained
+            dependent += [(int(rows[j]), rows[support]) for j, support in step.dependent]
+        return _Corrected(length, distance, moved, violation, unexplained, dependent)
+
+    step = by_component(np.zeros(k, dtype=bool))
+    different, seems_implied = not_implied(step.dependent)
+    strictly = np.isin(np.arange(k), sorted(different)) & (inward != 0)
+    if strictly.any() and not seems_implied:
+        # Such an inequality nearly repeats others, and may hold strictly if these hold by a margin.
+        by_margin = by_component(strictly)
+        if not by_margin.unexplained.any():
+            step = by_margin
+            different, seems_implied = not_implied(step.dependent)
+    length, distance, moved, violation, unexplained, dependent = step
+    implied = np.zeros(k, dtype=bool)
     for j, support in dependent:
         implied[j] = not inward[support].any()
-    different, seems_implied = not_implied(dependent)
     if different and not seems_implied:
         # Rows that differ from combinations of others only by vanishing counts, which are not changed.
         still, _ = not_implied([pair for pair in dependent if pair[0] in different], SMALL)
@@ -571,14 +585,14 @@ def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
 
 
 class _Corrected(NamedTuple):
-    """One component: a bound on |y|, the distance of every row from its side, and the omitted rows.
+    """One component, or all: a bound on |y| (one per row), the distance of every row from its side, and the omitted rows.
 
     `moved` is the permitted violation of a row whose value others determine, `violation` the violation of each row, and
     `unexplained` marks violations above roundoff. `dependent` contains each omitted row, with the rows of which it is
     numerically a combination.
     """
 
-    length: float
+    length: Any
     distance: np.ndarray
     moved: np.ndarray
     violation: np.ndarray
@@ -637,8 +651,13 @@ class _Component:
     typed: np.ndarray  # the numbers, in records, relative to which the sides were rounded when typed
     wide: np.ndarray  # shape (rows, fixed terms): the largest changes by fixed terms whose true values are not known
 
-    def corrected(self) -> _Corrected:
-        """Bound the shortest correction by independent rows, and judge the other rows, which are omitted."""
+    def corrected(self, strictly: np.ndarray) -> _Corrected:
+        """Bound the shortest correction by independent rows, and judge the other rows, which are omitted.
+
+        The correction changes the value of an omitted row by the combination of the independent rows that is nearest to
+        it, up to `doubt`, whether the row is exactly that combination or not. So the inequalities in `strictly` need not
+        be combinations if they hold strictly.
+        """
         definite, n = self._independent_rows(), len(self.rho)
         rows = definite.rows
         omitted = np.setdiff1d(np.arange(n), rows)
@@ -653,19 +672,22 @@ class _Component:
         moved[omitted] = permitted = np.where(missed <= doubt + allowed, np.maximum(missed - doubt, 0.0), 0.0)
         doubt = np.where(permitted > 0, np.maximum(doubt + permitted, missed), doubt)
         is_missed = ~(missed <= doubt)
-        if is_missed.any():  # implied inequalities hold if the others hold by a margin
-            gain = sign * combined.inward
-            is_implied = is_missed & (gain > 0)
-            margin = float(((missed + doubt)[is_implied] / gain[is_implied]).max(initial=0.0))
+        strict, gain = strictly[omitted] & (sign * combined.inward > 2 * combined.blur), sign * combined.inward
+        if is_missed.any() or strict.any():  # implied inequalities hold if the others hold by a margin
+            is_implied, least_gain = is_missed & (gain > 0) | strict, np.where(strict, gain - combined.blur, gain)
+            wanted = missed + np.where(strict, 2, 1) * doubt
+            margin = float((wanted[is_implied] / least_gain[is_implied]).max(initial=0.0))
             inside = sign * beyond + margin * gain
+            strict &= inside - margin * combined.blur >= doubt
             is_missed = ~(np.where(sign == 0, missed, -inside) <= doubt)
             is_missed |= (sign == 0) & (np.abs(combined.inward) * margin > doubt)
             distance[rows] = margin * np.abs(self.inward[rows])
-            distance[omitted] += margin * np.abs(gain)
+            distance[omitted] += margin * (np.abs(gain) + combined.blur)
         unexplained[omitted] = is_missed
         values = (self.rho[rows] - margin * self.inward[rows]) / scale
         length = definite.longest(values, self.error[rows] / scale, self.wide[rows] / scale[:, None])
-        return _Corrected(length, distance, moved, violation, unexplained, combined.supports)
+        dependent = [pair for pair, holds in zip(combined.supports, strict, strict=True) if not holds]
+        return _Corrected(length, distance, moved, violation, unexplained, dependent)
 
     def _independent_rows(self) -> _Definite:
         """Choose rows that are not combinations of published rows or of each other, as far as roundoff can tell."""
@@ -684,7 +706,7 @@ class _Component:
         scale, root_size = np.sqrt(self.gram.diagonal()[rows]), np.sqrt(self.size[omitted])
         root_size[root_size == 0] = 1.0
         values, uncertain, fixed = self.rho[rows] / scale, self.error[rows] / scale, self.wide[rows] / scale[:, None]
-        rho, doubt, inward, typed = np.zeros((4, len(omitted)))
+        rho, doubt, inward, typed, unsure = np.zeros((5, len(omitted)))
         supports: list[tuple[int, np.ndarray]] = []
         for start in range(0, len(omitted), step := max(BATCH_OF_FACTORS // max(len(rows), 1), 1)):
             batch = slice(start, start + step)
@@ -697,6 +719,7 @@ class _Component:
                 blur = np.linalg.norm(across - definite.matrix @ factors, axis=0)
                 blur = (blur + (1 - trust) * least * (1 + np.linalg.norm(factors, axis=0))) / (least * trust)
                 doubt[batch] = sizes.T @ uncertain + blur * np.linalg.norm(values)
+                unsure[batch] = blur * np.linalg.norm(self.inward[rows] / scale)
                 doubt[batch] += np.abs(self.wide[omitted[batch]] / root_size[batch, None] - factors.T @ fixed).sum(
                     axis=1
                 )
@@ -705,7 +728,8 @@ class _Component:
             typed[batch] = sizes.T @ (self.typed[rows] / scale)
             is_used = sizes > NO_COEFFICIENT * sizes.max(axis=0, initial=0.0)
             supports += [(int(j), rows[is_used[:, i]]) for i, j in enumerate(omitted[batch].tolist())]
-        return _Combinations(root_size * rho, root_size * doubt, root_size * inward, root_size * typed, supports)
+        rho, doubt, inward, blur, typed = (root_size * part for part in (rho, doubt, inward, unsure, typed))
+        return _Combinations(rho, doubt, inward, blur, typed, supports)
 
     def _allowed_violation(self, omitted: np.ndarray, combined: _Combinations) -> np.ndarray:
         """Return the violation of each omitted row that the rounding of the rows as typed explains.
@@ -723,6 +747,7 @@ class _Combinations(NamedTuple):
     rho: np.ndarray  # the combination of the residuals, records
     doubt: np.ndarray  # bound on the error of that number
     inward: np.ndarray  # the combination of the inward directions
+    blur: np.ndarray  # bound on the error of that number
     typed: np.ndarray  # the same of `typed`, with the absolute values of the factors
     supports: list[tuple[int, np.ndarray]]  # each omitted row, and the chosen rows with factors that are not roundoff
 

@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import maxent_cvx as mx
 from maxent_cvx import BadProbability, P, PublishedRegression, StatementError, UnknownName
+from maxent_cvx.releases.partitioned import divided
 from support.helpers import refused
 
 # Coefficients by hand.
@@ -341,6 +342,23 @@ def test_intervals_of_a_logistic_fit_are_sound():
             counts = world.groupby(["age", "sex", "ill"]).size().reindex(space.index, fill_value=0).to_numpy()
             assert max(one.residual(counts / 40).max() for one in rows) < 1e-12
     assert inside > 5
+
+
+@pytest.mark.parametrize("in_partitions", [False, True])
+def test_a_rounded_logistic_regression_of_both_classes(in_partitions: bool):
+    """The regression of the other class says the same, in rows that differ in the last digits of their coefficients."""
+    people = pd.DataFrame({"age": [20, 23, 31, 35, 42, 47, 55, 58, 63, 66], "ill": list("nnynnynyyy"), "b": [0, 1] * 5})
+    release = mx.Release.from_buckets(people, qi="age", sa="ill", bucket="b")
+    one, both = (mx.PartitionedMaxEnt(divided(release, 2)) if in_partitions else mx.MaxEnt(release) for _ in range(2))
+    for model, classes in ((one, "y"), (both, "yn")):
+        for value in classes:
+            sign = 1 if value == "y" else -1
+            coefficients = {"intercept": -4.12 * sign, "age": 0.09 * sign}
+            model.add(PublishedRegression(coefficients, of={value: 1}, kind="logistic", decimals=2))
+    posteriors = one.solve(), both.solve()
+    within = sum(post.certificate.bound for post in posteriors)
+    assert within < 1e-5
+    assert abs(posteriors[0].prob("y", {"age": 20}) - posteriors[1].prob("y", {"age": 20})) <= within
 
 
 def test_a_fit_of_other_people():
