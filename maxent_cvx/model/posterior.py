@@ -482,12 +482,13 @@ class Posterior:
         unnamed ones: a certainty about the unnamed ones alone is listed as "P(Flu | (others), Gender=female)", unless
         it applies to everybody with q. This label is not a statement, and cannot be added to a model.
 
-        Only inferences that the release does not determine are listed, and only if they could be proved. If
-        P(s | q) = 1, the zeros of the other values are not listed. For a series, certainties that follow from the
-        combination of releases are also listed, and for a population those that follow from its groups: the reasons
-        then include published rows, and are empty if the buckets of a person have only one value in common. Soft rows
-        and convex constraints are ignored, except for the zeros of the constraints' references, such as those of a
-        divergence; the list remains valid with the other constraints.
+        Only inferences that the release does not determine are listed, and only if they could be proved. A count of at
+        most 1e-9 of what the release permits, or of one record if that is more, is 0. If P(s | q) = 1, the zeros of the
+        other values are not listed. For a series, certainties that follow from the combination of releases are also
+        listed, and for a population those that follow from its groups: the reasons then include published rows, and are
+        empty if the buckets of a person have only one value in common. Soft rows and convex constraints are ignored,
+        except for the zeros of the constraints' references, such as those of a divergence; the list remains valid with
+        the other constraints.
 
         Parameters
         ----------
