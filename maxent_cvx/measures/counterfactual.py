@@ -59,8 +59,8 @@ SCALINGS = 10
 EMPTY = 1e-10
 #: Relative to the largest: smaller eigenvalues of the Schur complement count as zero, since some rows are dependent.
 DEPENDENT = 1e-10
-#: Kinds of records computed at a time, to limit memory: CHUNK, or NUMBERS over the events of knowledge if more.
-CHUNK, NUMBERS = 2000, 2_000_000
+#: Terms of their buckets, events of knowledge and values, summed over the kinds of records computed at a time; 250 MB.
+NUMBERS = 2_000_000
 
 
 def counterfactual(
@@ -546,9 +546,8 @@ def _statement_rows(model: MaxEnt, knowledge: dict[str, Source]) -> StatementRow
 def _by_multipliers(kinds: Counterfactual, post: Posterior, rows: StatementRows) -> None:
     """Compute all kinds by proportional fitting in their bucket, and one Newton step of the multipliers."""
     response = _Response(post, rows)
-    size = max(CHUNK, NUMBERS // max(len(rows.row), 1))
-    for start in range(0, len(kinds.q), size):
-        chosen = np.arange(start, min(start + size, len(kinds.q)))
+    n_numbers = np.cumsum(np.diff(response.first)[kinds.b] + len(rows.row) + kinds.p.shape[1])
+    for chosen in np.split(np.arange(len(kinds.q)), np.flatnonzero(np.diff(n_numbers // NUMBERS)) + 1):
         without, is_exact, is_valid, blamed = response.of(kinds, chosen)
         kinds.without[chosen] = np.where(is_valid[:, None], without, np.nan)
         kinds.how[chosen] = np.where(is_exact, CLOSED, FIRST_ORDER)

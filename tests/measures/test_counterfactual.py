@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from functools import partial
 
@@ -122,6 +123,22 @@ def test_first_order_answer_is_wrong_by_the_second_order_only():
     assert errors[1] < errors[0] / 8
     assert moves[1] < moves[0] / 2
     assert errors[1] < moves[1] / 20
+
+
+def test_memory_does_not_grow_with_the_square_of_the_records_of_a_bucket(monkeypatch):
+    """Few records of a large bucket are computed at a time, and the answer is that of all at once."""
+    table = pd.DataFrame({"a": np.arange(400) % 150, "s": np.arange(400) % 7, "b": 0})
+    post = mx.MaxEnt(mx.Release.from_buckets(table, qi="a", sa="s", bucket="b")).add("P(1 | a=3) = 0").solve()
+    at_once = mx.measures.counterfactual(post, table, solves=0, progress=False)
+    monkeypatch.setitem(without_each.__globals__, "NUMBERS", 10_000)
+    tracemalloc.start()
+    try:
+        few = mx.measures.counterfactual(post, table, solves=0, progress=False)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    pd.testing.assert_frame_equal(few, at_once)
+    assert peak < 400 * 1050 * 8, "a number per record and term of the bucket"
 
 
 @pytest.fixture
