@@ -37,19 +37,19 @@ def estimated_counts(published: Release | Posterior) -> np.ndarray:
     return np.asarray((published.n_qb @ sp.diags_array(1 / n_b) @ published.n_sb.T).todense())
 
 
-def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes: Hierarchies) -> np.ndarray:
+def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes: Hierarchies) -> sp.csr_array:
     """Return the share of each exact value in each published, possibly generalised one; shape (published, exact)."""
     same = published.dtype == values.dtype
     at = values.get_indexer(pd.Index(published, dtype=values.dtype)) if same else np.array([-1])
     if (at >= 0).all():
-        return np.eye(len(values))[at]
+        return sp.csr_array((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), len(values)))
     texts = pd.Index(values.map(str))
     rows = []
     for value in published:
         exact = np.asarray(texts == str(value))
         rows.append(exact if exact.any() else covers(value, values, attribute, nodes))
     mask = np.array(rows, dtype=float)
-    return np.asarray(mask / mask.sum(axis=1, keepdims=True))
+    return sp.csr_array(mask / mask.sum(axis=1, keepdims=True))
 
 
 # The utility of a release: the distance of its marginals from those of the original records.
@@ -119,7 +119,7 @@ def marginal_distance(
     marginals = {}
     for name in qi:
         code, cover, level = _matched(view, name, tuples, nodes)
-        of_level = np.zeros((len(cover), len(known)))
+        of_level = np.zeros((cover.shape[0], len(known)))
         np.add.at(of_level, level, estimate)
         of_both = cover.T @ of_level
         truth = np.bincount(code[q] * len(known) + s, minlength=of_both.size).reshape(of_both.shape)
@@ -150,7 +150,7 @@ def _compared(
 
 def _matched(
     view: View, name: str, tuples: pd.MultiIndex, nodes: Hierarchies
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, sp.csr_array, np.ndarray]:
     """Match an attribute of the original QI tuples with the published ones.
 
     Return the exact value of every original tuple, the share of each exact value in every published one, and the

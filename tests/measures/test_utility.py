@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -77,6 +78,21 @@ def test_generalised_values():
     assert set(named["estimate"]) == {1.5, 1.0}
     same = query_error(release, frame, queries=100, attributes="Town", selectivity=1.0)
     assert same["error"].max() < 1e-12
+
+
+def test_memory_does_not_grow_with_the_square_of_the_values():
+    """Everybody has another number, and either value of her bucket with probability 1/2."""
+    n = 1500
+    table = pd.DataFrame({"number": np.arange(n), "S": list("xy") * (n // 2), "b": np.arange(n) // 2})
+    release = mx.Release.from_buckets(table, qi="number", sa="S", bucket="b")
+    tracemalloc.start()
+    try:
+        distance = marginal_distance(release, table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert distance["total_variation"].to_dict() == pytest.approx({"number": 0, "S": 0, "number, S": 0.5})
+    assert peak < n * n
 
 
 @pytest.fixture
