@@ -109,12 +109,14 @@ def merge_buckets(
     if release.with_counterfeits.any():
         raise TableError("the release contains counterfeit values; merge buckets before they are added")
     n_buckets = len(release.buckets)
-    numbers = np.cumsum([float(math.comb(n_buckets, k)) for k in range(1, n_buckets + 1)])
-    largest = int((numbers <= MOST_SETS).sum())
+    numbers = [n_buckets]  # sets of up to 1, 2, ... buckets, until there are too many
+    while numbers[-1] <= MOST_SETS and len(numbers) < n_buckets:
+        numbers.append(numbers[-1] + math.comb(n_buckets, len(numbers) + 1))
+    largest = len(numbers) - (numbers[-1] > MOST_SETS)
     most = min(check_int(most, "most", 1), n_buckets) if most is not None else max(largest, min(2, n_buckets))
     if most > largest:
         raise GroupTooLarge(
-            f"there are {numbers[most - 1]:.0f} sets of up to {most} of {n_buckets} buckets, and at most {MOST_SETS} are "
+            f"there are {numbers[-1]} sets of up to {len(numbers)} of {n_buckets} buckets, and at most {MOST_SETS} are "
             "supported; merge a part of the release at a time"
         )
     end = math.inf if time_limit is None else time.monotonic() + check_seconds(time_limit, "time_limit")

@@ -81,12 +81,14 @@ def test_a_probability_at_the_threshold_is_exposed(seed: int):
     assert len(merging.release.buckets) == max(safe)
 
 
-def test_too_many_sets():
-    """Sets of three of a hundred buckets are 166,750."""
-    table = pd.DataFrame({"q": np.arange(200) % 7, "s": np.arange(200) % 3, "b": np.arange(200) % 100})
+@pytest.mark.parametrize(("n", "most", "number"), [(100, 3, 166_750), (100, 50, 166_750), (1030, None, 530_965)])
+def test_too_many_sets(n: int, most: int | None, number: int):
+    """Sets of up to three of 100 buckets are 166,750, and of up to two of 1,030 buckets 530,965; single ones are few."""
+    table = pd.DataFrame({"q": np.arange(2 * n) % 7, "s": np.arange(2 * n) // n, "b": np.arange(2 * n) % n})
     release = mx.Release.from_buckets(table, qi="q", sa="s", bucket="b")
-    with pytest.raises(GroupTooLarge):
-        merge_buckets(release, most=3)
+    with pytest.raises(GroupTooLarge, match=f"{number} sets"):
+        merge_buckets(release, most=most)
+    assert merge_buckets(release, most=1).lost == 0
 
 
 def six_buckets(seed: int, threshold: float) -> tuple[mx.Release, list[int]]:
