@@ -22,6 +22,10 @@ PRIMES = (1_555_813_163, 2_139_108_259)
 #: Random combinations of the columns beyond the number of rows: each accepts a false dependence with probability 2^-31.
 SPARE = 3
 
+#: Columns that are eliminated at a time; the others change by exact products of doubles: a residue times 16 bits of
+#: another is below 2^47, and a sum of 64 below 2^53. 800 rows take .3 s, and 3 s if columns are eliminated singly.
+PANEL = 32
+
 
 def residues(numbers: np.ndarray, prime: int) -> np.ndarray:
     """Compute residues modulo a prime of doubles, which are integers times powers of two."""
@@ -54,18 +58,32 @@ def combination(row: np.ndarray, others: np.ndarray, prime: int) -> np.ndarray |
     """Return the factors that combine other rows of residues to a row, by Gaussian elimination; None if none exist."""
     system = np.column_stack([others.T, row])  # one equation for each column of the rows
     pivots: list[int] = []
-    for j in range(len(others)):
-        i = len(pivots)
-        places = i + np.flatnonzero(system[i:, j])
-        if not len(places):
-            continue
-        system[[i, places[0]]] = system[[places[0], i]]
-        pivot, below = system[i, j:], system[i + 1 :, j:]
-        pivot *= pow(int(pivot[0]), -1, prime)
-        pivot %= prime
-        below -= below[:, :1] * pivot % prime
-        below %= prime
-        pivots.append(j)
+    for start in range(0, len(others), PANEL):
+        first, stop = len(pivots), min(start + PANEL, len(others))
+        rest, n = system[first:], stop - start
+        # Beside the columns: the factors of the pivots' equations, which elimination adds to every equation.
+        panel = np.column_stack([rest[:, start:stop], np.zeros((len(rest), n), dtype=np.int64)])
+        for j in range(n):
+            i = len(pivots) - first
+            places = i + np.flatnonzero(panel[i:, j])
+            if not len(places):
+                continue
+            for equations in (rest, panel):
+                equations[[i, places[0]]] = equations[[places[0], i]]
+            panel[i, n + i] = 1
+            part = panel[:, j : n + i + 1]
+            pivot = part[i] * pow(int(part[i, 0]), -1, prime) % prime
+            part -= part[:, :1] * pivot % prime
+            part %= prime
+            part[i] = pivot
+            pivots.append(start + j)
+        n_new = len(pivots) - first
+        rest[:, start:stop], right = panel[:, :n], rest[:, stop:]
+        high, low = np.divmod(panel[:, n : n + n_new], 2**16)
+        added = right[:n_new].astype(float)
+        right[:n_new] = 0
+        right += (high @ added).astype(np.int64) % prime * 2**16 + (low @ added).astype(np.int64)
+        right %= prime
     if system[len(pivots) :, -1].any():
         return None
     factors = np.zeros(len(others), dtype=np.int64)  # 0 where there is no pivot

@@ -110,12 +110,14 @@ def test_a_watched_row_changes_by_no_more_than_its_bound(seed: int, n_terms: int
 
 
 @examples(60)
-@given(seed=seeds, n_columns=st.sampled_from([6, 40]))
-def test_a_row_is_a_combination_if_it_adds_nothing_to_the_rank(seed: int, n_columns: int):
-    """Whether the factors exist does not depend on rounding, and they are the factors."""
+@given(seed=seeds, n_others=st.sampled_from([4, 80]), n_columns=st.sampled_from([6, 40, 90]))
+def test_a_row_is_a_combination_if_it_adds_nothing_to_the_rank(seed: int, n_others: int, n_columns: int):
+    """Whether the factors exist does not depend on rounding, and they are the factors, also of dependent rows."""
     rng = np.random.default_rng(seed)
-    others = rng.integers(-3, 4, (4, n_columns)).astype(float) / 8
-    row = rng.integers(-2, 3, 4) @ others if rng.random() < 0.5 else rng.integers(-3, 4, n_columns).astype(float)
+    others = rng.integers(-3, 4, (n_others, n_columns)).astype(float) / 8
+    if rng.random() < 0.5:
+        others[::2] = others[1::2]
+    row = rng.integers(-2, 3, n_others) @ others if rng.random() < 0.5 else rng.integers(-3, 4, n_columns).astype(float)
     implied = np.linalg.matrix_rank(np.vstack([others, row])) == np.linalg.matrix_rank(others)
     for prime in PRIMES:
         found = combination(residues(row, prime), residues(others, prime), prime)
