@@ -127,11 +127,11 @@ class Sensitivity:
             "each other if these parameters change"
         )
 
-    def right(self, gradient: sp.csr_array, slack: sp.csr_array) -> np.ndarray:
+    def right(self, gradient: sp.csr_array, slack: sp.csr_array) -> sp.csr_array:
         """Return right-hand sides, one per column, for changes of the gradient and the slacks at the fixed solution."""
         curved = slack[self.rows]
         first = -gradient - self.curved.T @ (self.hessian @ curved)
-        return sp.vstack([first, slack[self.active], self.gradient @ curved]).toarray()
+        return sp.vstack([first, slack[self.active], self.gradient @ curved], format="csr")
 
 
 class SolutionDerivatives:
@@ -237,7 +237,7 @@ class SolutionDerivatives:
             for v in self._problem.variables()
         }
         gradients = _through(self._chain.reductions, "var_backward", gradients)
-        of_z = np.zeros(len(self._right))
+        of_z = np.zeros(self._right.shape[0])
         of_z[: self._sensitivity.n] = self._program.split_adjoint(gradients)
         with refusing():
             of_entries = self._sensitivity.solve(of_z) @ self._right  # the system is symmetric

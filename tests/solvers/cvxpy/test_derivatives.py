@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import maxent_cvx as mx
 from maxent_cvx import SolverError
@@ -72,6 +75,23 @@ def test_die():
     moves.backward()
     np.testing.assert_allclose(x.delta, 2 * expected, atol=1e-8)
     assert mean.gradient == pytest.approx(faces**2 @ expected, abs=1e-7)
+
+
+def test_many_parameters():
+    """Of groups whose shares sum to 1, dp_i / dc_j = p_i (1[i = j] - p_j): n parameters hold no n^2 numbers."""
+    n, size = 3000, 10
+    x, c = cp.Variable(n), cp.Parameter(n, value=np.linspace(0, 1, n))
+    groups = sp.csr_array((np.ones(n), (np.arange(n) // size, np.arange(n))))
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x)) + c @ x), [groups @ x == 1])
+    x.gradient = np.eye(1, n)[0]
+    tracemalloc.start()
+    moves = mx.solvers.derivatives(problem)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 8 * n**2
+    moves.backward()
+    expected = x.value[0] * ((np.arange(size) == 0) - x.value[:size])
+    np.testing.assert_allclose(c.gradient, np.pad(expected, (0, n - size)), atol=1e-8)
 
 
 def test_shapes_and_attributes():
