@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from cvxpy.reductions.solvers.solving_chain import SolvingChain
 from scipy.sparse.linalg import splu
 
-from ..._utils.errors import SolverError, pluralize
+from ..._utils.errors import SolverError, join_names, pluralize, short_repr
 from .reader import ConeProgram
 from .solver import DualNewton, Refused, cone_program, refusing
 
@@ -265,7 +265,7 @@ class SolutionDerivatives:
         Raises
         ------
         SolverError
-            If the solution has no derivative.
+            If the solution has no derivative, or the variable or the parameter is not in the problem.
 
         Examples
         --------
@@ -275,6 +275,11 @@ class SolutionDerivatives:
         >>> mx.solvers.derivatives(die).jacobian(x, mean).round(4).tolist()
         [-0.1429, -0.0857, -0.0286, 0.0286, 0.0857, 0.1429]
         """
+        known = ("variable", variable, self._problem.variables()), ("parameter", parameter, self._parameters)
+        for kind, given, own in known:
+            if getattr(given, "id", None) not in [each.id for each in own]:
+                names = join_names(each.name() for each in own) or "it has none"
+                raise Refused(f"{kind} must be one of the problem's {kind}s ({names}), got {short_repr(given)}")
         jacobian = np.empty((variable.size, parameter.size))
         for entry in range(parameter.size):
             deltas = {p.id: np.zeros(p.shape) for p in self._parameters}
@@ -330,8 +335,8 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
     Raises
     ------
     SolverError
-        If the problem is not DPP, is refused, has no optimal solution, or has one that is not differentiable; also
-        CVXPY's ``SolverError``.
+        If the problem is not DPP, is refused, has a parameter without a value, has no optimal solution, or has one
+        that is not differentiable; also CVXPY's ``SolverError``.
 
     Examples
     --------
@@ -347,6 +352,8 @@ def derivatives(problem: cp.Problem, **options: Any) -> SolutionDerivatives:
         raise Refused(f"problem must be a cvxpy.Problem, got {problem!r}")
     if not problem.is_dpp():
         raise Refused("the problem is not DPP, so that its data are not linear in its parameters")
+    if unset := [parameter.name() for parameter in problem.parameters() if parameter.value is None]:
+        raise Refused(f"the problem has parameters without a value: {join_names(unset)}; set their values first")
     solver = DualNewton()
     data, chain, inverse = problem.get_problem_data(solver)
     answer = solver.solve_via_data(data, warm_start=False, verbose=False, solver_opts=options)

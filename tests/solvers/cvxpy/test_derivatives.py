@@ -122,8 +122,8 @@ def test_no_derivative():
 
 
 def test_refusals():
-    """A problem that is not DPP, that has no solution, or whose data contradict each other if they move."""
-    x, p, q = cp.Variable(3), cp.Parameter(value=1.0, nonneg=True), cp.Parameter(value=1.0, nonneg=True)
+    """A problem that is not DPP, lacks a solution, a value or the given variable, or contradicts itself if moved."""
+    x, p, q = cp.Variable(3), cp.Parameter(value=1.0, nonneg=True, name="p"), cp.Parameter(value=1.0, nonneg=True)
     entropy = cp.sum(cp.entr(x))
     with pytest.raises(cp.error.SolverError, match="not DPP"):
         mx.solvers.derivatives(cp.Problem(cp.Maximize(entropy + p * q * cp.sum(x)), [cp.sum(x) == 1]))
@@ -132,6 +132,12 @@ def test_refusals():
     twice = mx.solvers.derivatives(cp.Problem(cp.Maximize(entropy), [cp.sum(x) == 1, cp.sum(x) == p]))
     with pytest.raises(SolverError, match="no derivative"):
         twice.jacobian(x, p)
+    for variable, parameter, says in [(cp.Variable(3), p, "variable"), (p, p, "variable"), (x, q, r"parameter .*\('p")]:
+        with pytest.raises(cp.error.SolverError, match=f"{says}.*, got "):
+            twice.jacobian(variable, parameter)
+    p.value = None
+    with pytest.raises(cp.error.SolverError, match="without a value: 'p'; set"):
+        mx.solvers.derivatives(cp.Problem(cp.Maximize(entropy), [cp.sum(x) == p]))
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e-12, 1e-14])
