@@ -15,7 +15,9 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -479,6 +481,17 @@ def _raised(error: Exception) -> str:
     return f"solve raises {type(error).__name__}: {error}; return an Answer with Status.FAILED instead"
 
 
+@contextmanager
+def _violation(begin: str) -> Iterator[None]:
+    """Convert an error of the user's code to a violation of the contract, in a sentence that begins so."""
+    try:
+        yield
+    except AssertionError:
+        raise
+    except Exception as error:
+        raise AssertionError(f"{begin} {type(error).__name__}: {error}") from error
+
+
 def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None, id: str | None = None) -> None:
     """Check the contract of an information source.
 
@@ -533,10 +546,8 @@ def check_source(source: Source, space: Space, truth: pd.DataFrame | None = None
     assert type(source).__doc__, f"{name} has no docstring; write one that begins with the equation it adds"
     assert isinstance(source.label, str), f"the label of {name} must be a string, not {source.label!r}"
     assert source.label, f"the label of {name} is empty"
-    try:
+    with _violation(f"the rows of {name} cannot be built:"):
         emitted, again = (build_rows(source, space) for _ in range(2))
-    except (StatementError, Infeasible) as error:
-        raise AssertionError(str(error)) from error
     same = len(emitted.rows) == len(again.rows) and len(emitted.convex) == len(again.convex)
     assert same, f"{source!r} emits other rows in a second call"
     for convex, copy in zip(emitted.convex, again.convex, strict=True):
@@ -605,23 +616,26 @@ def check_technique(technique: Any, table: pd.DataFrame, confidential: str) -> N
     for method in ("publish", "infer"):
         assert callable(getattr(technique, method, None)), f"{name} has no method {method}"
     copied = table.copy()
-    published, again = (technique.publish(copied, confidential) for _ in range(2))
+    with _violation(f"{name}.publish raises"):
+        published, again = (technique.publish(copied, confidential) for _ in range(2))
     pd.testing.assert_frame_equal(copied, table, obj=f"the table passed to {name}.publish")
     column, population = table[confidential], table.drop(columns=confidential)
     domain = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column.unique()
     rng = np.random.default_rng(0)
-    for known in [0, *range(len(population.columns) + 1)] * 2:
+    for known, several in product(range(len(population.columns) + 1), (False, True)):
         person = population.iloc[rng.integers(len(table))]
         names = list(rng.permutation(population.columns)[:known])
         condition: dict[str, object] = {attribute: person[attribute] for attribute in names}
-        if known > 1:
+        if several and names:
             others = population[names[0]].iloc[rng.integers(len(table), size=2)]
             condition[names[0]] = list(dict.fromkeys([person[names[0]], *others]))
         copied = population.copy()
-        p, twin = (technique.infer(table_read, condition, copied) for table_read in (published, again))
         about = f"{name}.infer, given {', '.join(names) or 'no attributes'},"
+        with _violation(f"{about} raises"):
+            p, twin = (technique.infer(table_read, condition, copied) for table_read in (published, again))
         pd.testing.assert_frame_equal(copied, population, obj=f"the population passed to {about}")
         assert isinstance(p, pd.Series), f"{about} must return a Series, not a {type(p).__name__}"
+        assert not isinstance(p.index, pd.MultiIndex), f"{about} must return a Series by value, not by a MultiIndex"
         assert not p.index.has_duplicates, f"{about} returns duplicate values"
         assert p.index.isin(domain).all(), f"{about} returns values outside the domain"
         assert pd.api.types.is_numeric_dtype(p), f"{about} must return probabilities, not {p.dtype}"
@@ -683,10 +697,11 @@ def check_view(view: View, truth: pd.DataFrame | None = None, id: str | None = N
     assert type(view).__doc__, f"{name} has no docstring; write one that begins with the kind of release"
     assert isinstance(view.noun, str), f"{name}.noun must be a string, its name in messages, not {view.noun!r}"
     assert view.noun, f"{name}.noun must not be empty, as it is its name in messages"
-    _check_roles(view, name)
-    _check_terms(view, name)
-    _check_published(view, name)
-    _check_marks(view, name)
+    with _violation(f"{name} raises"):
+        _check_roles(view, name)
+        _check_terms(view, name)
+        _check_published(view, name)
+        _check_marks(view, name)
     try:
         model = MaxEnt(view)
     except (StatementError, TableError) as error:
@@ -806,17 +821,12 @@ def _check_storage(view: View, name: str, post: Posterior) -> None:
         frames = view.to_frames()
     except TableError:  # this view cannot be written
         return
-    try:
+    with _violation(f"a {name} cannot be written and read:"), tempfile.TemporaryDirectory() as folder:
         twin = type(view).from_frames(frames)
         _check_same(view, twin, f"{name}.from_frames(view.to_frames())")
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "posterior.parquet"
-            post.save(file)
-            loaded = load_posterior(file)
-    except AssertionError:
-        raise
-    except Exception as error:  # an error of the user's code
-        raise AssertionError(f"a {name} cannot be written and read: {type(error).__name__}: {error}") from error
+        file = Path(folder) / "posterior.parquet"
+        post.save(file)
+        loaded = load_posterior(file)
     _check_same(view, loaded.space.view, f"a {name} that is saved and loaded")
     assert np.array_equal(loaded.counts, post.counts), f"a posterior of a {name} has other counts after loading"
 

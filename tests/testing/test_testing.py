@@ -471,6 +471,7 @@ BROKEN_SOURCES = [
     (broken(at_most(itertools.count(0.6, 0.1))), "second call"),
     (broken(balls(itertools.count(0.3, 0.1))), "second call"),
     (broken(at_most(iter([0.6]))), "second call"),
+    (broken(lambda self, space: {}["Flu"]), "the rows of Broken cannot be built: KeyError: 'Flu'"),
 ]
 
 
@@ -567,6 +568,7 @@ BROKEN_VIEW = [
     (published_of(pd.Series({"Flu": 2, "Gout": 1})), "an unknown label of s"),
     (terms_of(lambda terms: {role: codes[terms["s"] == 0] for role, codes in terms.items()}), "without a term"),
     ({"described": lambda self, attribute, chosen: np.array([True])}, "None or 3 bools"),
+    ({"described": lambda self, attribute, chosen: {}[attribute]}, "Broken raises KeyError: 'Ward'"),
     (read_back(lambda cls, frames: made(QITable)), "is a QITable"),
     (read_back(lambda cls, frames: frames["values"]), "KeyError: 'values'"),
     (read_back(shrunk), "other published counts"),
