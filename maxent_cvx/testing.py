@@ -298,6 +298,9 @@ class Trial:
             self.outcome = "infeasible"
             yield from self.contradicted()
             return
+        if answer is not None and answer.status is Status.INFEASIBLE:  # even if its counts can be certified
+            yield f"it calls feasible knowledge infeasible: {answer.message}"
+            return
         exact = self.problem.expected(model.space)
         usual = fault(model.form, answer, exact) if self.problem.interior else ""
         sure = answer is not None and (answer.counts is None or answer.status is Status.OPTIMAL)
@@ -366,7 +369,7 @@ def check_backend(
        or if it has zeros; but if it is certified, its error is within the certificate, too.
     3. Multipliers have the sign and scale of the known ones. The tolerance is larger if the backend calls its answer
        inaccurate and the problem has terms of less than one record.
-    4. Infeasible problems raise :exc:`maxent_cvx.Infeasible`, and no other problem does.
+    4. Infeasible problems raise :exc:`maxent_cvx.Infeasible`, and no other problem does or is called infeasible.
 
     Problems that need inequalities, soft rows or convex constraints are skipped if the backend does not accept them
     (``takes_inequalities``, ``takes_soft_rows``, ``takes_convex``).

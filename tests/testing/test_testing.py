@@ -120,6 +120,7 @@ BROKEN = [
         FEW[1], "0.333333 records instead of 0.1; the row '.*' is off by",
     ),
     (lambda answer, form: Answer(Status.FAILED, None, None, message="out of luck"), FEW[0], "out of luck"),
+    (lambda answer, form: replace(answer, status=Status.INFEASIBLE), FEW[0], "calls feasible knowledge infeasible"),
     (raises, FEW[0], "ZeroDivisionError: division by zero"),
     (raises, "two values", "ZeroDivisionError"),
     (returns_nothing, FEW[0], "Answer"),
