@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
@@ -480,8 +481,10 @@ class OwnBackend(ReprMixin):
         self, form: LinearForm, start: np.ndarray | None = None, *, monitor: Monitor | None = None, **options: Any
     ) -> Answer:
         """Call the solver, and check that its answer has the shapes of this problem."""
+        monitor = copy(monitor or Monitor())
+        monitor.told = []  # the log of a solver that reports iterations, unless its answer has one
         if self.takes_time_limit:
-            options["monitor"] = monitor or Monitor()
+            options["monitor"] = monitor
         answer = self.own.solve(form, start, **options)
         if not isinstance(answer, Answer):
             raise SolverError(
@@ -499,7 +502,8 @@ class OwnBackend(ReprMixin):
                 check_seconds(getattr(answer, name), f"{name} of the answer of {self.name}")
             except BadProbability as error:
                 raise SolverError(str(error)) from None
-        answer = replace(answer, message=answer.message or str(answer.status))  # for messages
+        message = answer.message or str(answer.status)  # for errors
+        answer = replace(answer, message=message, log=answer.log or monitor.told)
         if answer.counts is None:
             return answer
         rows, terms = form.shape
@@ -816,7 +820,7 @@ def register(backend: Any) -> Any:
 
         It may have ``installed``, ``check(options)``, which raises an error, and ``takes_inequalities = False``. If
         ``solve`` has a parameter ``monitor``, it reports every iteration, and stops if
-        ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True. Every answer is certified.
+        ``monitor.tell({"iteration": 0, "residual": 0.1})`` is True; these lines are the log. Every answer is certified.
 
         With ``takes_soft_rows = True``, rows from number ``form.n_hard`` on may be violated. A violation of r >= 0
         records costs r^2 / (2 v) nats up to r = u v, and u r - u^2 v / 2 beyond, where v >= 0 and u > 0 are in

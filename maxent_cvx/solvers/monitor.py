@@ -149,6 +149,7 @@ class Monitor:
         self.callback = None if callback is None else check_callable(callback, "callback")
         self.clock, self.write = clock, write or (lambda text: print(text, flush=True))
         self.begun = clock()
+        self.told: list[dict[str, Any]] | None = None  # the lines, if this monitor keeps them
         # Monitors of subtasks share this state with the monitor of the solve.
         self._root, self._stopped_by, self._under_header = self, "", False
 
@@ -174,6 +175,8 @@ class Monitor:
 
         The line has "iteration", "residual", "seconds" and further values of the solver, named as in ``Posterior.log``.
         """
+        if self.told is not None:
+            self.told.append(dict(line))
         # Methods with thousands of iterations print only a few dozen lines.
         every = 10 ** int(1 + math.log10(max(line["iteration"] / FIRST, 0.1)))
         is_due = line["iteration"] % every == 0

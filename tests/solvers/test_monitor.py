@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import cvxpy as cp
 import highspy
@@ -110,14 +111,14 @@ def test_cvxpy_solvers_are_given_what_is_left(sixteen, solver, monkeypatch):
 
 
 def test_a_users_solver_is_monitored(sixteen):
-    """A user's solver whose `solve` has a parameter `monitor` reports its iterations and can be stopped."""
+    """A user's solver whose `solve` has a parameter `monitor` reports its iterations, which are the log, and stops."""
     newton = SOLVERS["DUAL_NEWTON"]
 
     class Own:
         name = "OWN"
 
         def solve(self, form, start=None, monitor=None):
-            return newton.solve(form, start, monitor=monitor)
+            return replace(newton.solve(form, start, monitor=monitor), log=())
 
     class Deaf:
         name = "DEAF"
@@ -126,8 +127,9 @@ def test_a_users_solver_is_monitored(sixteen):
             return newton.solve(form, start)
 
     told = []
-    sixteen.solve(Own(), callback=told.append)
+    post = sixteen.solve(Own(), callback=told.append)
     assert len(told) > 1
+    assert [one.iteration for one in told] == post.log["iteration"].tolist()
     with refused(Inaccurate, "OWN was stopped by its time limit"):
         sixteen.solve(Own(), time_limit=0)
     with refused(SolverError, "DEAF cannot be given a time limit"):
