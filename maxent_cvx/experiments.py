@@ -783,10 +783,10 @@ def sweep(
     model: MaxEnt,
     probability: Probability | str,
     *,
-    value: float | Sequence[float] | None = None,
-    eps: float | Sequence[float] = 0.0,
+    value: float | Iterable[float] | None = None,
+    eps: float | Iterable[float] = 0.0,
     measure: Measure | None = None,
-    solver: str = "auto",
+    solver: str | object = "auto",
     n_jobs: int | None = None,
     client: Any = None,
     time_limit: float = math.inf,
@@ -809,7 +809,7 @@ def sweep(
         The vagueness: the probability is within eps of the value (Privacy-MaxEnt, section 4.5).
     measure : callable, or dict or list of callables, optional
         Functions of a posterior that return a number, or several by name; one column each, "name" or "name[label]".
-    solver : str
+    solver : str or object
         As in :meth:`maxent_cvx.MaxEnt.solve`.
     n_jobs : int, optional
         The number of joblib processes; None means one, or the setting of ``joblib.parallel_config``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -428,7 +428,7 @@ def intersection(
     releases: Iterable[Release | GroupedRelease],
     overlap: object = None,
     *,
-    prior: Mapping[object, float] | pd.Series | None = None,
+    prior: Mapping[Any, float] | pd.Series | None = None,
 ) -> IntersectionResult:
     """Infer P(s | q, in all releases) ~ pi(s) prod_r (P_r(s | q) / pi(s)), with P_r(s | q) from release r alone.
 

@@ -137,7 +137,7 @@ class NoisyResult(AttackResult):
 
 def noisy(
     answers: pd.DataFrame,
-    people: Iterable[Hashable] | Mapping[Hashable, Sequence[Hashable]],
+    people: Iterable[Hashable] | Mapping[Any, Sequence[Hashable]],
     noise: Any,
     prior: pd.DataFrame | pd.Series | None = None,
     knowledge: Iterable[Sentence | str] = (),

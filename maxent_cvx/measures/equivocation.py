@@ -692,7 +692,7 @@ def equivocation(
 
 
 def individual_equivocation(
-    post: Posterior, at: float | Iterable[float] = (), values: Mapping[object, float] | pd.Series | None = None
+    post: Posterior, at: float | Iterable[float] = (), values: Mapping[Any, float] | pd.Series | None = None
 ) -> pd.DataFrame:
     """Compute H(eps) of P(s | q), least entropy in bits over windows of width eps, per row of ``post.inferences()``.
 

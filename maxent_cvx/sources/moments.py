@@ -7,6 +7,7 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ from .statements import Event, ExactRow, Probability, conditions, given_text, re
 
 
 def Covariance(
-    x: str, y: Mapping[object, float] | pd.Series | str, given: Mapping[str, object] | None = None
+    x: str, y: Mapping[Any, float] | pd.Series | str, given: Mapping[str, object] | None = None
 ) -> Probability:
     """Return Cov(x, y | given) = E[(x - E x) y | given] of a known number x and a sensitive number y, for comparisons.
 
@@ -168,7 +169,7 @@ class Subjects:
 
 
 def subjects(
-    space: Space, of: str | None, given: Mapping[str, object], values: Mapping[object, float] | pd.Series | None
+    space: Space, of: str | None, given: Mapping[str, object], values: Mapping[Any, float] | pd.Series | None
 ) -> Subjects:
     """Find the described people and their numbers."""
     view = space.view
@@ -188,9 +189,7 @@ def subjects(
     return Subjects(terms, _numbers(space, of, values, known=bool(mask.all()) and not having)[terms], n)
 
 
-def _numbers(
-    space: Space, of: str | None, values: Mapping[object, float] | pd.Series | None, known: bool
-) -> np.ndarray:
+def _numbers(space: Space, of: str | None, values: Mapping[Any, float] | pd.Series | None, known: bool) -> np.ndarray:
     """Return the number of every term."""
     view = space.view
     if of is None:
@@ -441,7 +440,7 @@ class PublishedCorrelation(Source):
     def __init__(
         self,
         r: float,
-        of: tuple[str, Mapping[object, float] | pd.Series | str],
+        of: tuple[str, Mapping[Any, float] | pd.Series | str],
         *,
         sd: float | None = None,
         ddof: int = 1,
@@ -567,7 +566,7 @@ class PublishedMoments(Source):
         *,
         of: str | None = None,
         given: Mapping[str, object] | None = None,
-        values: Mapping[object, float] | pd.Series | None = None,
+        values: Mapping[Any, float] | pd.Series | None = None,
         ddof: int = 1,
         decimals: int | tuple[int, int] | None = None,
     ) -> None:
@@ -755,7 +754,7 @@ class PublishedQuantile(Source):
         *,
         given: Mapping[str, object] | None = None,
         of: str | None = None,
-        values: Mapping[object, float] | pd.Series | None = None,
+        values: Mapping[Any, float] | pd.Series | None = None,
         method: str = "linear",
         decimals: int | None = None,
     ) -> None:

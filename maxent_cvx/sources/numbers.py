@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,7 @@ def numbers_of_tuples(view: View, name: str) -> np.ndarray:
     return check_finite(real_numbers(values, what, StatementError), what, StatementError)[codes]
 
 
-def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd.Series | None = None) -> np.ndarray:
+def numbers_of_values(view: View, name: str, values: Mapping[Any, float] | pd.Series | None = None) -> np.ndarray:
     """Return the number of every sensitive value by one attribute; 0 for people outside the release."""
     check_label(name, "sensitive attribute", view.sensitive)
     codes, level = level_of(view.sensitive_values, list(view.sensitive).index(name))
@@ -47,7 +48,7 @@ def numbers_of_values(view: View, name: str, values: Mapping[object, float] | pd
     return numbers[codes]
 
 
-def responses(view: View, of: Mapping[object, float] | str, attribute: str | None = None) -> np.ndarray:
+def responses(view: View, of: Mapping[Any, float] | str, attribute: str | None = None) -> np.ndarray:
     """Return the number y of every sensitive value: as listed, with 0 for all others; or the values of an attribute."""
     if isinstance(of, str):
         return numbers_of_values(view, of)
@@ -83,7 +84,7 @@ def read_numbers(
     return {value: check_number(y, f"the number of {short_repr(value)}") for value, y in numbers.items()}
 
 
-def written_numbers(of: Mapping[object, float] | str) -> str:
+def written_numbers(of: Mapping[Any, float] | str) -> str:
     """Format responses for a label: an attribute, or the first few values with their numbers."""
     if isinstance(of, str):
         return of

@@ -206,7 +206,7 @@ class AnsweredQueries(Source):
         confidence: float = 0.95,
         integer: bool = True,
         attribute: str | None = None,
-        values: Mapping[object, float] | pd.Series | None = None,
+        values: Mapping[Any, float] | pd.Series | None = None,
     ) -> None:
         expected = "{attribute: value}"
         self.queries = [check_mapping(query, "a query", expected) for query in check_list(queries, "queries", expected)]

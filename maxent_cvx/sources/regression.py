@@ -254,7 +254,7 @@ class PublishedRegression(Source):
     def __init__(
         self,
         coefficients: Any,
-        of: Mapping[object, float] | pd.Series | str | None = None,
+        of: Mapping[Any, float] | pd.Series | str | None = None,
         kind: str | None = None,
         *,
         decimals: int | Mapping[str, int] | None = None,

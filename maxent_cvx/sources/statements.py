@@ -969,7 +969,7 @@ def E(
     attribute: str,
     given: Mapping[str, object] | None = None,
     who: object = None,
-    values: Mapping[object, float] | pd.Series | None = None,
+    values: Mapping[Any, float] | pd.Series | None = None,
 ) -> Probability:
     """Return the mean E(attribute | given) = sum_s x(s) P(s | given) of a number, for comparisons with numbers.
 

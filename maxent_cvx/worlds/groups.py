@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -445,7 +445,7 @@ def _of_same_places(
 
 
 #: Joint priors by the names of tied people: for two, a DataFrame, one row per value of the first; for more, a Series.
-Ties = Mapping[tuple[Hashable, ...], pd.DataFrame | pd.Series]
+Ties = Mapping[tuple[Any, ...], pd.DataFrame | pd.Series]
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,6 +92,14 @@ def test_every_returned_class_has_a_page():
     assert classes - pages == set()
 
 
+def test_hints_accept_dicts_of_names():
+    """A Mapping is invariant in its keys, so that Mapping[object, float] refuses a dict[str, float]; Any does not."""
+    for path in public():
+        value = pydoc.locate(path)
+        hints = getattr(value.__init__ if inspect.isclass(value) else value, "__annotations__", {})
+        assert not re.search(r"Mapping\[(object|Hashable)\b", str(hints)), path
+
+
 def test_every_plot_is_in_the_gallery():
     """Each public plot has its code in the gallery, which Sphinx runs when it builds the pages."""
     called = re.findall(r"^   mx\.plots\.(\w+)\(", (DOCS / "gallery.rst").read_text(encoding="utf-8"), re.MULTILINE)
