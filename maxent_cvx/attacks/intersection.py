@@ -519,8 +519,8 @@ def intersection(
     if known.number and any(isinstance(release, Release) and release.with_counterfeits.any() for release in checked):
         raise TableError("a release has counterfeits, which are not records of people; use overlap=None")
     alone = [classes.shares() for classes in slots]
-    are_alike = any(isinstance(release, GroupedRelease) for release in checked)
-    pi = _prior(prior, values, slots, alone if are_alike else None)
+    are_alike = any(isinstance(release, GroupedRelease) or release.matched for release in checked)
+    pi = _prior(prior, values, slots, are_alike)
     possible = np.all([share > 0 for share in alone], axis=0)
     has_value = possible.any(axis=1)
     if known.people is not None and not has_value.all():
@@ -592,14 +592,12 @@ def _values(releases: Sequence[Release | GroupedRelease]) -> pd.Index:
     return distinct(every[(every != OUTSIDE).all(axis=1)])[1]
 
 
-def _prior(
-    prior: object, values: pd.Index, slots: Sequence[RecordClasses], alike: Sequence[np.ndarray] | None
-) -> np.ndarray:
+def _prior(prior: object, values: pd.Index, slots: Sequence[RecordClasses], are_alike: bool) -> np.ndarray:
     """Return pi(s): as given, or the shares of records; for groups of similar people, one row per QI tuple."""
-    if prior is None and alike is not None:
-        n = [classes.may_be @ classes.n for classes in slots]
-        expected = np.sum([size[:, None] * share for size, share in zip(n, alike, strict=True)], axis=0)
-        return np.asarray(expected / np.maximum(np.sum(n, axis=0), 1)[:, None])
+    if prior is None and are_alike:
+        covering = [classes.may_be @ classes.n_sb.T.tocsr()[classes.bucket] for classes in slots]
+        n = np.sum([count.toarray() for count in covering], axis=0)
+        return np.asarray(n / np.maximum(n.sum(axis=1, keepdims=True), 1))
     if prior is None:
         n = np.sum([np.asarray(classes.n_sb.sum(axis=1)) for classes in slots], axis=0)
         return np.asarray(n / n.sum())

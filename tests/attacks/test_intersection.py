@@ -174,11 +174,12 @@ def test_a_known_overlap_is_near_to_all_worlds_and_inside_its_bounds() -> None:
     assert np.mean(distances) < 0.1
 
 
-def test_generalised_releases_are_linked_by_a_population() -> None:
-    """Everybody whom a group of Mondrian covers may have its values, as in a bucket."""
+@pytest.mark.parametrize("size", [40, 60])
+def test_generalised_releases_are_linked_by_a_population(size: int) -> None:
+    """Everybody whom a group of Mondrian covers may have its values, as in a bucket, also if all are in the release."""
     rng = np.random.default_rng(3)
     people = pd.DataFrame({"Age": rng.integers(20, 60, 60), "S": rng.choice(VALUES, 60)})
-    parts = [people.iloc[:40], people.iloc[20:]]
+    parts = [people.iloc[:size], people.iloc[-size:]]
     made = [mx.anonymize.mondrian_table(part, qi="Age", sa="S", k=4) for part in parts]
     releases = [mx.Release.from_generalized(table, qi="Age", sa="S", population=people[["Age"]]) for table in made]
     for prior in (PI, None):
