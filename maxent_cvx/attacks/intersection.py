@@ -126,6 +126,7 @@ class Overlap:
         first = releases[0]
         if isinstance(overlap, pd.DataFrame):
             check_columns(overlap, {"qi": first.qi}, "the people in both")
+            check_types([first.quasi_identifiers.to_frame(index=False), overlap])
             code, tuples = sort_distinct(overlap[list(first.qi)])
             people = np.bincount(code, minlength=len(tuples))
             return cls(tuples, people, int(people.sum()))
@@ -160,8 +161,7 @@ class Overlap:
                     raise TableError(
                         f"{int(self.people[few].sum())} of the {self.number} people in both have QI that occur less "
                         f"often, or not at all, in release {number}: {int(few.sum())} distinct "
-                        f"({join_names(self.tuples.names)}); "
-                        "pass the people who are in both releases as a DataFrame"
+                        f"({join_names(self.tuples.names)}); pass a DataFrame with only those who are in both releases"
                     )
         elif self.number > fewest.sum():
             raise TableError(

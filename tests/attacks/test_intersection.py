@@ -220,6 +220,8 @@ def test_wrong_arguments() -> None:
     generalized = mx.anonymize.mondrian(people.assign(Q=[1, 2, 3]), qi="Q", sa="S", k=1)
     one = pd.DataFrame({"Q": ["a"], "S": ["x"], "B": [1]})
     contradictory = [release(one.assign(S=s)) for s in "xy"]
+    with pytest.raises(mx.TableError, match="labels of 'Q' have different types"):
+        mx.attacks.intersection([release(one.assign(Q=1))] * 2, pd.DataFrame({"Q": ["1"]}))
     for error, published, options in [
         *((mx.StatementError, releases, {"overlap": wrong}) for wrong in ("nobody", 0, (3, 2), (1, 2, 3), 7)),
         (mx.TableError, releases, {"overlap": pd.DataFrame({"Q": ["a", "a", "c", "b"]})}),
