@@ -109,7 +109,7 @@ def read_records(options: TableOptions, *, is_further: bool = False) -> Records:
     _check_names(table, options)
     qi: Sequence[str] | None = options.qi
     sa: Sequence[str] | None = options.sa
-    if qi is None and options.id is not None:  # the pseudonym may be the only identifier
+    if qi is None and sa is not None and options.id is not None:  # the pseudonym may be the only identifier
         qi = ()
     others = {f"--{name}": value for name in ("id", "bucket", "count") if (value := getattr(options, name)) is not None}
     if qi is None or sa is None:

@@ -12,7 +12,7 @@ import pandas as pd
 from .._utils.errors import TableError, pluralize
 from .._utils.validation import check_label
 from .files import UNNAMED_COLUMN, as_dates
-from .options import TableOptions, format_list, names
+from .options import INSTEAD, PublishOptions, TableOptions, format_list, given, names
 from .streams import say, table_text
 
 #: Words in the names of columns, in English, German, French, Spanish and Italian.
@@ -36,7 +36,7 @@ MOST_DISTINCT = 0.5
 #: Roles, as printed.
 KEY, QI, SA, TEXT = "identifies records: not published", "quasi-identifier", "sensitive", "free text: not used"
 OTHER_SA = "sensitive, too: analyse it separately"
-UNNAMED = "no name: not used"
+UNNAMED, BUCKET = "no name: not used", "bucket"
 EMPTY, NESTED = "no values: not used", "several values per cell: not used"
 
 
@@ -50,24 +50,30 @@ def chosen_roles(
     TableError
         If the session is not interactive; the message contains the command to type.
     """
-    roles = proposed_roles(table, qi or (), sa or ())
+    has_source = isinstance(options, PublishOptions) or not given(options).isdisjoint(("bucket", *INSTEAD["bucket"]))
+    free = () if has_source else table.columns.difference([*(qi or ()), *(sa or ())], sort=False)
+    bucket = [column for column in free if str(column).lower() == BUCKET][:1]
+    roles = proposed_roles(table.drop(columns=bucket), qi or (), sa or ()).reindex(table.columns, fill_value=BUCKET)
     shown = pd.DataFrame({"column": table.columns, "values": _n_distinct(table), "looks like": roles})
     rows = f"{len(table):,} {'row' if len(table) == 1 else 'rows'}"
     say(f"{name} has {rows} and {pluralize(len(table.columns), 'column')}:")
     print(table_text(shown, index=False))
     proposed = {role: [column for column in table.columns if roles[column] == role] for role in (QI, SA)}
-    if not proposed[SA] or not proposed[QI]:
+    if not proposed[SA] or not (proposed[QI] or options.id):
         raise TableError(f"--qi and --sa must be given; the columns of {name} are {', '.join(map(str, table.columns))}")
     if is_terminal():
         answers = {
-            role: list(given) if given is not None else _answer(question, proposed[role], table)
-            for role, given, question in ((QI, qi, "Quasi-identifiers"), (SA, sa, "Sensitive"))
+            role: list(named) if named is not None else _answer(question, proposed[role], table)
+            for role, named, question in ((QI, qi, "Quasi-identifiers"), (SA, sa, "Sensitive"))
         }
         return answers[QI], answers[SA]
     missing = {
-        f"--{option}": proposed[role] for option, given, role in (("qi", qi, QI), ("sa", sa, SA)) if given is None
+        f"--{option}": proposed[role]
+        for option, named, role in (("qi", qi, QI), ("sa", sa, SA))
+        if named is None and proposed[role]
     }
     more = [text for option, columns in missing.items() for text in (option, format_list(columns))]
+    more += [text for column in bucket for text in ("--bucket", column)]
     command = shlex.join([*options.program.split(), *options.arguments, *more])
     raise TableError(f"{' and '.join(missing)} must be given. If the proposals above are right, type:  {command}")
 

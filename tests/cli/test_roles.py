@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import maxent_cvx as mx
 from maxent_cvx.cli.roles import KEY, OTHER_SA, QI, SA, TEXT, proposed_roles
 from support.commands import printed_command, write_text
 
@@ -58,6 +59,16 @@ def test_a_proposed_command_keeps_what_was_typed(people, refuse, run):
         *printed_command(refuse("quantify", "people.csv", "--baseline", "none", "--fail-above", "0.1"), "type:"),
         status=1,
     )
+
+
+@pytest.mark.parametrize("unused", [[], ["Gender", "Zip"]], ids=len)
+def test_a_series_proposes_its_buckets_and_quasi_identifiers(unused, refuse, run):
+    """The command proposed for tables with pseudonyms and a column called Bucket judges their buckets."""
+    for number, table in enumerate(mx.datasets.load_patients(), 1):
+        table.drop(columns=unused).to_csv(f"t{number}.csv", index=False)
+    command = printed_command(refuse("quantify", "t1.csv", "t2.csv", "--id", "Pseudonym"), "type:")
+    assert ("Gender,Zip" in command) != bool(unused)
+    assert "3 of 15 people exposed" in run(*command)
 
 
 def test_in_a_terminal_it_asks(people, monkeypatch, run):
