@@ -56,8 +56,7 @@ from .streams import EXPOSED, UNDECIDED, flag, say, table_text
 LEGEND = (
     "people: size of the smallest group; max_p: the largest P(s | q); value: the value that attains it;\n"
     "distinct_l: the least number of possible values;\n"
-    "entropy_l: exp of the least entropy; recursive_c: of recursive (c, 2)-diversity; t: the largest distance of P(. | q)\n"
-    "from P(.); r: 1 / max_p"
+    "entropy_l: exp of the least entropy; recursive_c: of recursive (c, 2)-diversity; r: 1 / max_p"
 )
 #: Groups of exposed people that are printed.
 LISTED = 10
@@ -327,7 +326,7 @@ def _print_posterior(post: AnyPosterior) -> None:
     worst["value"] = worst["value"].map(printed)  # formatted as labels, which are not rounded
     worst = worst.dropna(axis=1)  # a series does not publish how many people have each value, and has no t
     print(table_text(worst, index=False, float_format=lambda x: f"{x:.4g}"))
-    print(LEGEND, end="\n\n")
+    print(LEGEND + ";\nt: the largest distance of P(. | q) from P(.)" * ("t" in worst.columns), end="\n\n")
 
 
 def _print_exposure(verdict: Verdict) -> None:

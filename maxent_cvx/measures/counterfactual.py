@@ -253,7 +253,7 @@ class Counterfactual:
 
 def without_each(
     post: Posterior,
-    original: pd.DataFrame,
+    original: pd.DataFrame | None,
     publish: Callable[[pd.DataFrame], View | MaxEnt] | None = None,
     *,
     solves: int = SOLVES,
@@ -262,7 +262,6 @@ def without_each(
 ) -> Counterfactual:
     """Compute :func:`counterfactual` for every kind; `urgent` is the priority of solving a kind, -inf for never."""
     check_instance(post, Posterior, "post")
-    check_dataframe(original, "the original records")
     check_int(solves, "solves", 0)
     check_optional_bool(progress, "progress")
     if publish is not None and not callable(publish):
@@ -282,6 +281,9 @@ def without_each(
             f"publish is required for a {model.view.noun}, because its publication without a record is unknown; "
             "pass a function from a table to a view"
         )
+    if original is None:
+        raise StatementError("the original records are needed; pass original, the table with its buckets")
+    check_dataframe(original, "the original records")
     kinds = Counterfactual(post, original, publish is not None)
     knowledge = _knowledge(model, recomputes=publish is None)
     if publish is None and model.view.generalized:

@@ -460,10 +460,6 @@ def _of_each_record(
     """Return the rule with P0 of each kind of record, P(s | q) and people per kind, and warnings about uncertain P0."""
     if not isinstance(post, Posterior):
         raise StatementError(f"baseline={WITHOUT_HER!r} is available for releases in memory only")
-    if original is None:
-        raise StatementError(
-            f"baseline={WITHOUT_HER!r} needs the original records; pass original, the table with its buckets"
-        )
 
     def closest(kinds: Counterfactual) -> np.ndarray:
         """Return the negative distance of P0 from the threshold; -inf for kinds that cannot be exposed."""

@@ -18,6 +18,7 @@ from ..releases.base import OUTSIDE, BucketView, View
 from ..releases.generalized import label_of
 from ..releases.partitioned import PartitionedRelease
 from ..releases.readers import with_cells
+from ..releases.series import ReleaseSeries
 
 # Descriptions of people: tables of quasi-identifiers indexed by name, checked against a view.
 
@@ -234,7 +235,8 @@ def counted_at(
     buckets: str = "",
 ) -> np.ndarray:
     """Count the records at each position, and check their number, positions and sums against the release."""
-    n, noun, remedy = view.n_records, view.noun, f"; pass the published table{buckets}"
+    table = "one row per person of all releases" if isinstance(view, ReleaseSeries) else "the published table"
+    n, noun, remedy = view.n_records, view.noun, f"; pass {table}{buckets}"
     if isinstance(view, View) and not view.inside.all():
         noun = "population"
         remedy = (

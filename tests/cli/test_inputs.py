@@ -170,7 +170,7 @@ def test_cells_that_are_plain_values(document):
 # -- series ------------------------------------------------------------------------------------------
 
 
-def test_several_tables_are_a_series(document, refuse):
+def test_several_tables_are_a_series(document, refuse, run):
     """Several tables linked by pseudonyms give the answer of ReleaseSeries."""
     tables = mx.datasets.load_patients()
     for name, table in zip(("first.csv", "second.csv"), tables, strict=True):
@@ -186,6 +186,10 @@ def test_several_tables_are_a_series(document, refuse):
     assert result["exposure"]["baseline"] is None, "how many people have each value is not published of a series"
     assert "--id" in refuse(*command, "--qi", "Gender")
     assert "--sa-table" in refuse(*command, "--sa-table", "values.csv", "--id", "Pseudonym")
+    original = [*command, "--id", "Pseudonym", "--original"]
+    assert "one row per person of all releases" in refuse(*original, "first.csv")
+    pd.concat(tables).drop_duplicates("Pseudonym").to_csv("people.csv", index=False)
+    assert "t: the largest" not in run(*original, "people.csv"), "a series has no overall distribution"
 
 
 # -- rules -------------------------------------------------------------------------------------------

@@ -157,6 +157,16 @@ def test_wrong_arguments(error, options):
         exposed(posterior_with([[0.9, 0.1]], [5])[0], **options)
 
 
+def test_a_series_does_not_ask_for_original_records_that_it_refuses():
+    """Nothing can be inferred about a person of a series without the person's record, with or without the records."""
+    first, second = mx.datasets.load_patients()
+    roles = {"qi": [], "sa": "Disease", "bucket": "Bucket", "id": "Pseudonym"}
+    series = mx.ReleaseSeries(mx.Release.from_buckets(table, **roles) for table in (first, second))
+    post = mx.MaxEnt(series).solve()
+    with pytest.raises(StatementError, match="use one of the releases of the series"):
+        exposed(post, baseline="without her")
+
+
 def test_fractions_are_probabilities():
     """A threshold of one half is written as 0.5."""
     post = posterior_with([[0.9, 0.1]], [5])[0]
