@@ -39,9 +39,11 @@ class IntersectionResult(AttackResult):
     table, baseline : DataFrame
         Probabilities, one row per QI tuple, one column per value.
     records : Series
-        For each QI tuple, the number of people in all releases if known, else the largest possible number.
+        For each QI tuple, the number of people in all releases if known, else the largest possible number; if groups
+        overlap, an upper bound on it.
     error : float
-        0 for an unknown overlap (exact over possible worlds); else a bound on the error of the maximum-entropy answer.
+        0 for an unknown overlap and groups that do not overlap (exact over possible worlds); else a bound on the error
+        of the maximum-entropy answer.
     bounds : DataFrame
         For each possible QI tuple and value, `low` and `high`: bounds on the share of the tuple's people in all
         releases who have the value; attained if the overlap is unknown.
@@ -197,6 +199,8 @@ class RecordClasses:
     may_be: sp.csr_array  # (QI tuples, kinds): 1 if a person with the exact QI tuple can have such a record
     n_sb: sp.csc_array  # (values, buckets)
     most: np.ndarray  # one per QI tuple: the largest possible number of people in the release
+    shares: np.ndarray  # (QI tuples, values): P(s | q, in the release), or 0
+    error: float = 0.0  # a bound on the relative error of shares, up to a factor per QI tuple
 
     @classmethod
     def of(cls, release: Release | GroupedRelease, tuples: pd.MultiIndex, values: pd.Index) -> Self:
@@ -207,24 +211,29 @@ class RecordClasses:
         shape = (len(values), len(release.buckets))
         n_sb = sp.csc_array(sp.csr_array((release.n_sb.data[is_inside], (at[s[is_inside]], b[is_inside])), shape=shape))
         rows, known = _places(release, tuples)
+        size, post = np.asarray(n_sb.sum(axis=0)), None
         if isinstance(release, GroupedRelease):
-            size = np.asarray(n_sb.sum(axis=0))
             bucket = np.flatnonzero(size).astype(np.int64)
             n, may_be_all = size[bucket], sp.csr_array(release.cover[bucket].T)
+            if may_be_all.sum(axis=1).max() > 1:  # the other people of a group that covers q may be needed elsewhere
+                post = MaxEnt(release).solve()
+                places = post.space.codes["q"], post.space.codes["bucket"]
+                held = sp.csr_array((post.counts, places), shape=release.cover.T.shape)[:, bucket]
+                may_be_all = sp.csr_array((held > 0).astype(float))
         else:
             q, bucket = (np.asarray(code, dtype=np.int64) for code in release.n_qb.nonzero())
             n, may_be_all = release.n_qb.data, sp.csr_array((np.ones(len(q)), (q, np.arange(len(q)))))
         pick = sp.csr_array((np.ones(len(rows)), (rows, known)), shape=(len(tuples), may_be_all.shape[0]))
         may_be = sp.csr_array(pick @ may_be_all)
         most = np.minimum(may_be @ n, pick @ release.n_q).astype(np.int64)
-        return cls(n, bucket, may_be, n_sb, most)
-
-    def shares(self) -> np.ndarray:
-        """Return P(s | q, in the release), or 0, if all records possible for a person are equally likely."""
-        size = np.asarray(self.n_sb.sum(axis=0)).astype(float)
-        weighted = self.may_be @ sp.diags_array(self.n / size[self.bucket])
-        can_be = np.maximum(self.may_be @ self.n, 1)
-        return np.asarray((weighted @ self.n_sb.T.tocsr()[self.bucket]).todense()) / can_be[:, None]
+        if post is None:  # all records possible for a person are equally likely
+            x = (may_be @ sp.diags_array(n / size[bucket]) @ n_sb.T.tocsr()[bucket]).toarray()
+            return cls(n, bucket, may_be, n_sb, most, x / np.maximum(may_be @ n, 1)[:, None])
+        x = np.zeros((len(tuples), len(values)))
+        x[np.ix_(rows, at[release.inside])] = post.conditional().to_numpy()[known][:, release.inside]
+        off, least = post.certificate.bound, x[x > 0].min(initial=1.0)
+        shares = x / np.where(x.any(axis=1), x.sum(axis=1), 1.0)[:, None]
+        return cls(n, bucket, may_be, n_sb, most, shares, off / (least - off) if least > off else np.inf)
 
     def values_of(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of distinct values in the bucket of each kind of record, and the values, kind by kind."""
@@ -442,9 +451,9 @@ def intersection(
         (see :meth:`maxent_cvx.Release.from_generalized`), because they are linked by exact QI.
     overlap : optional
         The people in both. None: only the person in question is known to be in both; this answer is exact over possible
-        worlds, for any number of releases. For two releases, also a number of people; ``(least, most)``, of which the
-        least is used; ``"everybody"`` in the smaller release; or a DataFrame with the QI of the people in both, one row
-        per person. The answer is then the maximum-entropy one.
+        worlds, for any number of releases, unless groups overlap (see Notes). For two releases, also a number of
+        people; ``(least, most)``, of which the least is used; ``"everybody"`` in the smaller release; or a DataFrame
+        with the QI of the people in both, one row per person. The answer is then the maximum-entropy one.
     prior : Series or dict, optional
         pi(s) > 0, the frequencies of values in the population of the publishers, which need not sum to 1. By default
         the frequencies in the releases; for generalised releases, which group similar people, those in the groups that
@@ -466,7 +475,8 @@ def intersection(
     Infeasible
         If the overlap contradicts the releases, or nobody can be in all of them.
     Inaccurate
-        If the answer for a known overlap cannot be certified, as may happen with a thousand people with distinct QI.
+        If the answer for a known overlap, or for overlapping groups, cannot be certified, as may happen with a thousand
+        people with distinct QI.
 
     Notes
     -----
@@ -478,6 +488,9 @@ def intersection(
     prod pi(s) over people: as the values of every bucket are known, 1 / pi(s) for each person in both. With one such
     person, equally likely to be any pair of matching records, this is the formula above. Without 1 / pi, releases that
     are uninformative about q would make frequent values too likely.
+
+    *Overlapping groups.* If several groups of a generalised release cover q, such as those of "20-29" and of "*", the
+    people who fill one are missing in the other. P_r(s | q) is then the maximum-entropy answer from release r alone.
 
     Groups of Mondrian contain similar people. With frequencies from the whole release, the common information of both
     groups would be counted twice: on Adult, probabilities then exceed the share of right guesses by 0.15, and with
@@ -518,7 +531,7 @@ def intersection(
         raise StatementError("overlap can be given for two releases only; use overlap=None for more")
     if known.number and any(isinstance(release, Release) and release.with_counterfeits.any() for release in checked):
         raise TableError("a release has counterfeits, which are not records of people; use overlap=None")
-    alone = [classes.shares() for classes in slots]
+    alone = [classes.shares for classes in slots]
     are_alike = any(isinstance(release, GroupedRelease) or release.matched for release in checked)
     pi = _prior(prior, values, slots, are_alike)
     possible = np.all([share > 0 for share in alone], axis=0)
@@ -530,7 +543,11 @@ def intersection(
         )
     if not has_value.any():
         raise Infeasible("nobody can be in all releases: no QI tuple has a value that occurs in all its groups")
-    p, error = joint((slots[0], slots[1]), known, values, pi) if known.number else (_product(alone, pi, possible), 0.0)
+    if known.number:
+        p, error = joint((slots[0], slots[1]), known, values, pi)
+    else:
+        off = sum(classes.error for classes in slots)
+        p, error = _product(alone, pi, possible), 2 * off / (1 - off) if 3 * off < 1 else 1.0
     has_value = np.asarray(p.sum(axis=1) > 0)  # nobody in all releases can have the other QI tuples
     index = plain_index(known.tuples[has_value])
     surest = np.max(alone, axis=2).argmax(axis=0)
@@ -551,7 +568,7 @@ def intersection(
 
 
 def _product(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.ndarray) -> np.ndarray:
-    """Return the exact P(s | q, in all) over worlds in which one person is in all releases."""
+    """Return P(s | q, in all) over worlds in which one person is in all releases, from that in each of them."""
     log = np.log([np.where(possible, share, 1.0) for share in (*alone, np.broadcast_to(pi, possible.shape))])
     weight = np.where(possible, log[:-1].sum(axis=0) - (len(alone) - 1) * log[-1], -np.inf)
     p = np.exp(weight - weight.max(axis=1, keepdims=True, initial=-1e300))

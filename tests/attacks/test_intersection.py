@@ -213,6 +213,19 @@ def test_generalised_releases_of_known_people_have_the_maximum_entropy_answer() 
     assert result.records.tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("overlap", [None, pd.DataFrame({"Age": [21]})])
+def test_people_who_are_needed_in_one_group_are_not_in_an_overlapping_one(overlap: pd.DataFrame | None) -> None:
+    """Only people of 21 and 24 can have the records of twenties, so that the suppressed record is of 45."""
+    table = pd.DataFrame({"Age": ["20-29", "20-29", "*"], "S": list("xyz")})
+    voters = pd.DataFrame({"Age": [21, 24, 45]})
+    one = mx.Release.from_generalized(table, qi="Age", sa="S", population=voters)
+    result = mx.attacks.intersection([one, one], overlap)
+    for answer in (result.table, result.baseline):
+        np.testing.assert_allclose(answer.loc[21], [0.5, 0.5, 0.0], atol=1e-6)
+    assert result.bounds.loc[21].to_dict("list") == {"low": [0.0, 0.0], "high": [1.0, 1.0]}
+    assert result.error < 1e-6
+
+
 def test_wrong_arguments() -> None:
     """The overlap is a possible number or table of people, and the releases can be linked."""
     tables, people = overlapping(0, 6, 3)
