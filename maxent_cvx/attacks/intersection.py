@@ -490,7 +490,8 @@ def intersection(
     are uninformative about q would make frequent values too likely.
 
     *Overlapping groups.* If several groups of a generalised release cover q, such as those of "20-29" and of "*", the
-    people who fill one are missing in the other. P_r(s | q) is then the maximum-entropy answer from release r alone.
+    people who fill one are missing in the other. P_r(s | q) is then the maximum-entropy answer from release r alone,
+    and takes as long as ``MaxEnt(r).solve()``.
 
     Groups of Mondrian contain similar people. With frequencies from the whole release, the common information of both
     groups would be counted twice: on Adult, probabilities then exceed the share of right guesses by 0.15, and with
