@@ -501,7 +501,7 @@ def _correction(
     def by_component(strictly: np.ndarray) -> _Corrected:
         """Correct every component, with all rows in one result."""
         length, distance, moved, violation, unexplained = *np.zeros((4, k)), np.zeros(k, dtype=bool)
-        dependent: list[tuple[int, np.ndarray]] = []
+        dependent: list[_Dependence] = []
         for of_component, gram in _components(sums.gram, component):
             rows, is_corrected = of_component, ~watched[of_component]
             if not is_corrected.all():
@@ -512,7 +512,7 @@ def _correction(
             ).corrected(strictly[rows])  # fmt: skip
             length[of_component], distance[rows], moved[rows] = step.length, step.distance, step.moved / magnitude[rows]
             violation[rows], unexplained[rows] = step.violation / magnitude[rows], step.unexplained
-            dependent += [(int(rows[j]), rows[support]) for j, support in step.dependent]
+            dependent += [_Dependence(int(rows[j]), rows[support], factors) for j, support, factors in step.dependent]
         return _Corrected(length, distance, moved, violation, unexplained, dependent)
 
     step = by_component(np.zeros(k, dtype=bool))
@@ -526,11 +526,11 @@ def _correction(
             different, seems_implied = not_implied(step.dependent)
     length, distance, moved, violation, unexplained, dependent = step
     implied = np.zeros(k, dtype=bool)
-    for j, support in dependent:
+    for j, support, _ in dependent:
         implied[j] = not inward[support].any()
     if different and not seems_implied:
         # Rows that differ from combinations of others only by vanishing counts, which are not changed.
-        still, _ = not_implied([pair for pair in dependent if pair[0] in different], SMALL)
+        still, _ = not_implied([each for each in dependent if each.row in different], SMALL)
         small = np.array(sorted(different - still), dtype=np.int64)
         close = violation[small] <= MOST_SMALL
         moved[small] = np.where(close, np.maximum(moved[small], violation[small]), moved[small])
@@ -584,12 +584,19 @@ def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
     return np.asarray(changes[:, np.unique(changes.indices)].toarray())
 
 
+class _Dependence(NamedTuple):
+    """A row that is numerically a combination of others: its number, theirs, and their approximate factors."""
+
+    row: int
+    support: np.ndarray
+    factors: np.ndarray
+
+
 class _Corrected(NamedTuple):
     """One component, or all: a bound on |y| (one per row), the distance of every row from its side, and the omitted rows.
 
     `moved` is the permitted violation of a row whose value others determine, `violation` the violation of each row, and
-    `unexplained` marks violations above roundoff. `dependent` contains each omitted row, with the rows of which it is
-    numerically a combination.
+    `unexplained` marks violations above roundoff. `dependent` contains the omitted rows.
     """
 
     length: Any
@@ -597,7 +604,7 @@ class _Corrected(NamedTuple):
     moved: np.ndarray
     violation: np.ndarray
     unexplained: np.ndarray
-    dependent: list[tuple[int, np.ndarray]]
+    dependent: list[_Dependence]
 
 
 #: Smallest ratio of a diagonal element of S to its roundoff if the row is not a combination of published rows.
@@ -614,6 +621,9 @@ MOST_SMALL = 1e-9
 
 #: Relative to the largest coefficient of a combination of rows: smaller ones are roundoff.
 NO_COEFFICIENT = 1e-7
+
+#: The largest distance of an approximate coefficient from an integer that is tried instead. A choice.
+NEAR_INTEGER = 1e-3
 
 #: Doubles of omitted rows and their factors that are processed at a time: 80 MB.
 BATCH_OF_FACTORS = 10_000_000
@@ -686,7 +696,7 @@ class _Component:
         unexplained[omitted] = is_missed
         values = (self.rho[rows] - margin * self.inward[rows]) / scale
         length = definite.longest(values, self.error[rows] / scale, self.wide[rows] / scale[:, None])
-        dependent = [pair for pair, holds in zip(combined.supports, strict, strict=True) if not holds]
+        dependent = [each for each, holds in zip(combined.dependent, strict, strict=True) if not holds]
         return _Corrected(length, distance, moved, violation, unexplained, dependent)
 
     def _independent_rows(self) -> _Definite:
@@ -707,7 +717,7 @@ class _Component:
         root_size[root_size == 0] = 1.0
         values, uncertain, fixed = self.rho[rows] / scale, self.error[rows] / scale, self.wide[rows] / scale[:, None]
         rho, doubt, inward, typed, unsure = np.zeros((5, len(omitted)))
-        supports: list[tuple[int, np.ndarray]] = []
+        dependent: list[_Dependence] = []
         for start in range(0, len(omitted), step := max(BATCH_OF_FACTORS // max(len(rows), 1), 1)):
             batch = slice(start, start + step)
             across = _scaled(self.gram, rows, omitted[batch], scale, root_size[batch])
@@ -727,9 +737,13 @@ class _Component:
             inward[batch] = factors.T @ (self.inward[rows] / scale)
             typed[batch] = sizes.T @ (self.typed[rows] / scale)
             is_used = sizes > NO_COEFFICIENT * sizes.max(axis=0, initial=0.0)
-            supports += [(int(j), rows[is_used[:, i]]) for i, j in enumerate(omitted[batch].tolist())]
+            factors *= root_size[batch] / scale[:, None]
+            dependent += [
+                _Dependence(j, rows[used], factors[used, i])
+                for i, (j, used) in enumerate(zip(omitted[batch].tolist(), is_used.T, strict=True))
+            ]
         rho, doubt, inward, blur, typed = (root_size * part for part in (rho, doubt, inward, unsure, typed))
-        return _Combinations(rho, doubt, inward, blur, typed, supports)
+        return _Combinations(rho, doubt, inward, blur, typed, dependent)
 
     def _allowed_violation(self, omitted: np.ndarray, combined: _Combinations) -> np.ndarray:
         """Return the violation of each omitted row that the rounding of the rows as typed explains.
@@ -749,7 +763,7 @@ class _Combinations(NamedTuple):
     inward: np.ndarray  # the combination of the inward directions
     blur: np.ndarray  # bound on the error of that number
     typed: np.ndarray  # the same of `typed`, with the absolute values of the factors
-    supports: list[tuple[int, np.ndarray]]  # each omitted row, and the chosen rows with factors that are not roundoff
+    dependent: list[_Dependence]  # one per omitted row; the factors are not roundoff
 
 
 def _scaled(
@@ -911,37 +925,59 @@ def _not_implied(
     local: Sequence[Any],
     over: OverPartitions,
     is_known: np.ndarray,
-    dependent: Sequence[tuple[int, np.ndarray]],
+    dependent: Sequence[_Dependence],
     least: float = 0.0,
 ) -> tuple[set[int], bool]:
     """Return the rows that, as typed, are not combinations of others, and whether all are so on the sampled cycles.
 
     Cycles of terms with a count less than `least` are ignored.
     """
-    different = {j for j, support in dependent if not (is_known[j] and is_known[support].all())}
+    different = {j for j, support, _ in dependent if not (is_known[j] and is_known[support].all())}
     if different or not dependent:
         return different, False
-    rows = np.unique(np.concatenate([np.append(support, j) for j, support in dependent]))
-    common = rows, max(len(support) for _, support in dependent) + SPARE, least
-    shares = over.map(LocalRows.residues, local, list(range(len(local))), common=common)
-    by_prime = over.reduce(_added_residues, shares)
+    rows = np.unique(np.concatenate([np.append(support, j) for j, support, _ in dependent]))
+
+    def residues_of(n: int) -> list[np.ndarray]:
+        """Return n random combinations of the columns, modulo each prime."""
+        shares = over.map(LocalRows.residues, local, list(range(len(local))), common=(rows, n, least))
+        return over.reduce(_added_residues, shares)
+
+    # Most factors are integers, which a few columns verify; for the others there is an elimination.
+    places = [(int(np.searchsorted(rows, each.row)), np.searchsorted(rows, each.support)) for each in dependent]
+    few = residues_of(SPARE)
+    factors = [
+        _as_integers(each.factors, row, others, few) for each, (row, others) in zip(dependent, places, strict=True)
+    ]
+    remaining = [len(each.support) for each, known in zip(dependent, factors, strict=True) if known is None]
+    many = residues_of(max(remaining) + SPARE) if remaining else few
     weights, total = np.random.default_rng(1).integers(1, min(PRIMES), len(dependent)), np.zeros((2, len(rows)), int)
-    for weight, (j, support) in zip(weights, dependent, strict=True):
-        row, others, n = np.searchsorted(rows, j), np.searchsorted(rows, support), len(support) + SPARE
-        combinations = [
-            combination(residue[row, :n], residue[others, :n], prime)
-            for residue, prime in zip(by_prime, PRIMES, strict=True)
-        ]
-        if any(factors_or_none is None for factors_or_none in combinations):
-            different.add(j)
-            continue
-        for i, (prime, factors) in enumerate(zip(PRIMES, combinations, strict=True)):
+    for weight, each, (row, others), integers in zip(weights, dependent, places, factors, strict=True):
+        n = len(others) + SPARE
+        for i, (residue, prime) in enumerate(zip(many, PRIMES, strict=True)):
+            found = combination(residue[row, :n], residue[others, :n], prime) if integers is None else integers % prime
+            if found is None:
+                different.add(each.row)
+                break
             total[i, row] = (total[i, row] + weight) % prime
-            total[i, others] = (total[i, others] - weight * factors) % prime
+            total[i, others] = (total[i, others] - weight * found) % prime
     # The combinations may have been found on some cycles: test them on all others by a random combination.
     if different or over.reduce(all, over.map(LocalRows.vanish, local, common=(rows, list(total), least))):
         return different, False
-    return {j for j, _ in dependent}, True
+    return {each.row for each in dependent}, True
+
+
+def _as_integers(
+    factors: np.ndarray, row: int, others: np.ndarray, by_prime: Sequence[np.ndarray]
+) -> np.ndarray | None:
+    """Return the integers near approximate factors if they combine the other rows of residues to a row, or None."""
+    integers = np.rint(factors).astype(np.int64)
+    # With a sum below 2^31, the products with residues of 31 bits do not overflow.
+    if not (np.abs(factors).sum() < 2.0**31 and (np.abs(factors - integers) < NEAR_INTEGER).all()):
+        return None
+    zero = (
+        (residue[row] - integers @ residue[others]) % prime for residue, prime in zip(by_prime, PRIMES, strict=True)
+    )
+    return None if any(off.any() for off in zero) else integers
 
 
 def _added_residues(shares: Sequence[list[np.ndarray]]) -> list[np.ndarray]:

@@ -264,6 +264,25 @@ def test_repeated_equations_are_certified_alike(monkeypatch, seed, off):
     assert max(without.backward, every.backward) <= 2 * off
 
 
+@pytest.mark.parametrize("n", [30, 200])
+def test_integer_factors_and_elimination_decide_alike(monkeypatch, n: int):
+    """Two releases of the same people depend on each other, with factors of 1 and -1, and have one certificate."""
+    generator = np.random.default_rng(n)
+    people = pd.DataFrame({"id": np.arange(n), "s": generator.integers(0, 4, n)})
+    releases = [
+        mx.Release.from_buckets(people.assign(b=generator.permutation(n) // 5), qi=[], sa="s", bucket="b", id="id")
+        for _ in range(2)
+    ]
+    model = mx.MaxEnt(mx.ReleaseSeries(releases))
+    post, found = model.solve(), []
+    as_integers = existence._as_integers
+    monkeypatch.setattr(existence, "_as_integers", lambda *each: found.append(as_integers(*each)) or found[-1])
+    by_integers = model.certify(post.counts, post.multipliers)
+    assert any(integers is not None for integers in found)
+    monkeypatch.setattr(existence, "_as_integers", lambda *_: None)
+    assert model.certify(post.counts, post.multipliers) == by_integers
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_sparse_and_dense_proofs_agree(monkeypatch, seed):
     """Models with statements that connect everybody are certified alike by dense and by sparse factors."""
