@@ -38,6 +38,7 @@ from ..terms.space import Space
 from .base import Source
 from .moments import Quantile, subjects
 from .numbers import numbers_of_values, written_fractions
+from .statements import ExactRow
 
 # Intervals of numbers of records, which are integers.
 
@@ -278,11 +279,13 @@ class AnsweredQueries(Source):
         # Means of groups and of their union depend on each other: their coefficients must be exact, as in E(...).
         for i in bounded.tolist():
             numbers, place = np.unique(weight[s[entries[i]]], return_inverse=True)
-            typed = tuple(
-                (number * space.n_records / (people[i] if self.of == "mean" else 1), entries[i][place == k])
-                for k, number in enumerate(written_fractions(numbers))
-            )
-            yield replace(rows.at(np.array([i])), typed=typed, exact=True)
+            factors = [
+                number * space.n_records / (people[i] if self.of == "mean" else 1)
+                for number in written_fractions(numbers)
+            ]
+            matrix = ExactRow(entries[i], place, factors).rounded(len(space))
+            typed = tuple((factor, entries[i][place == k]) for k, factor in enumerate(factors))
+            yield replace(rows.at(np.array([i])), matrix=matrix, typed=typed, exact=True)
 
     def _quantiles(self, space: Space) -> Iterator[Rows]:
         """Yield the rows of a median, minimum or maximum, query by query."""
