@@ -348,12 +348,10 @@ def scaled_form(
         rounded_to_integers(np.concatenate([np.empty(0), *(getattr(rows, side) for rows in blocks)]) * scale)
         for side in ("low", "high")
     )
-    # Coefficients are at most 1, so that a side beyond N restricts nothing; its rounding would be that of the other side.
+    # Coefficients are at most 1, so that a side beyond N restricts nothing. Its rounding would widen the other side, too.
     is_wide = low < high
-    low, high = (
-        np.where(is_wide & (low < -n_records), -np.inf, low),
-        np.where(is_wide & (high > n_records), np.inf, high),
-    )
+    low = np.where(is_wide & (low < -n_records), -np.inf, low)
+    high = np.where(is_wide & (high > n_records), np.inf, high)
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
     is_integer = (np.rint(low) == low) & (np.rint(high) == high)
     side_error = np.where(is_integer & ~mixed, 0.0, PLACES * (n_records * mixed + size))

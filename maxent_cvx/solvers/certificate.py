@@ -3,9 +3,8 @@ r"""The certificate: a bound on the distance of an answer from the exact solutio
 Let x* be the maximum-entropy solution to the rows as typed. Every double is taken as the exact rational number that it
 represents, with three exceptions: a side, in people, that is an integer up to the rounding of a double is this integer;
 numbers with up to four decimals in means and covariances are these decimals, and a mean is that of such numbers; and
-typed factors that cancel up to 2^-50 cancel. The certified
-answer x satisfies the rows only approximately. The bound on its distance from x* is the sum of three distances (all
-sums are over the terms of one group q):
+typed factors that cancel up to 2^-50 cancel. The certified answer x satisfies the rows only approximately. The bound on
+its distance from x* is the sum of three distances (all sums are over the terms of one group q):
 
 1. From x to x', a point at which rows hold up to the last places: \|x - x'\|.
 2. From x' to x'', a point that satisfies all rows exactly. :mod:`.existence` proves that it exists, and bounds the
@@ -78,7 +77,8 @@ WATCH_ROUNDS = 4
 VANISHED = 1e-18
 #: The largest number of entries of soft rows whose values are computed with one rounding, by a loop over the entries.
 MOST_ROUNDED_ONCE = 1_000_000
-#: Relative: the error of values and tangents of convex constraints, and the change that covers their curvature.
+#: Relative: the assumed error of the values and tangents of convex constraints, which CVXPY computes in doubles, and the
+#: change that covers their curvature.
 CURVATURE = 1e-14
 #: Relative to the limit: a constraint this close to its limit may be relaxed to its value, and is reported as moved.
 KEPT = 1e-12
@@ -459,7 +459,8 @@ class Certificate(ReprMixin):
         Relative backward error: 0 if the bound refers to the exact solution for the rows as typed, up to the rounding
         of their numbers. Otherwise it refers to rows whose sides are changed by at most this share of their values, or
         of one record if that is more: rows of statements that were typed rounded although other rows determine their
-        value, and tangents of convex constraints.
+        value, and tangents of convex constraints. It is assumed, and not proved, that the values of convex constraints
+        that CVXPY computes have a relative error of at most 1e-14.
 
     Examples
     --------

@@ -519,7 +519,8 @@ def _correction(
     different, seems_implied = not_implied(step.dependent)
     strictly = np.isin(np.arange(k), sorted(different)) & (inward != 0)
     if strictly.any() and not seems_implied:
-        # Such an inequality nearly repeats others, and may hold strictly if these hold by a margin.
+        # Such an inequality nearly repeats others, and may hold strictly if these hold by a margin. Otherwise the first
+        # correction remains, whose contradictions are judged below.
         by_margin = by_component(strictly)
         if not by_margin.unexplained.any():
             step = by_margin
@@ -970,9 +971,11 @@ def _as_integers(
     factors: np.ndarray, row: int, others: np.ndarray, by_prime: Sequence[np.ndarray]
 ) -> np.ndarray | None:
     """Return the integers near approximate factors if they combine the other rows of residues to a row, or None."""
+    # With a sum below 2^31, which also excludes NaN, the products with residues of 31 bits do not overflow.
+    if not np.abs(factors).sum() < 2.0**31:
+        return None
     integers = np.rint(factors).astype(np.int64)
-    # With a sum below 2^31, the products with residues of 31 bits do not overflow.
-    if not (np.abs(factors).sum() < 2.0**31 and (np.abs(factors - integers) < NEAR_INTEGER).all()):
+    if (np.abs(factors - integers) >= NEAR_INTEGER).any():
         return None
     zero = (
         (residue[row] - integers @ residue[others]) % prime for residue, prime in zip(by_prime, PRIMES, strict=True)
