@@ -111,8 +111,8 @@ class Search(ReprMixin):
     --------
     >>> import maxent_cvx as mx
     >>> hospital = mx.datasets.load_hospital()
-    >>> found = mx.anonymize.search(hospital, qi=["Gender", "Degree"], sa="Disease", methods=["full-domain"])
-    >>> found.levels, round(found.loss, 3), found.optimal
+    >>> best = mx.anonymize.search(hospital, qi=["Gender", "Degree"], sa="Disease", methods=["full-domain"])
+    >>> best.levels, round(best.loss, 3), best.optimal
     ({'Gender': 0, 'Degree': 1}, 0.5, True)
     """
 
@@ -233,7 +233,7 @@ def search(
     Notes
     -----
     El Emam et al. (2009) and Kohlmayer et al. (Flash, 2012) search such lattices for k-anonymity and similar promises about
-    groups; here the promise is about what is inferred. Xu et al. (2006) define NCP; Bayardo and Agrawal (2005)
+    groups; here the limit applies to inferences. Xu et al. (2006) define NCP; Bayardo and Agrawal (2005)
     discernibility; Iyengar (2002) classification.
 
     Without knowledge a full-domain search by NCP is exact. With knowledge every node is judged by a model for adversaries
@@ -274,16 +274,16 @@ def search(
             "suppression leaves out groups by their shares, which knowledge and the baseline change; omit suppression, or "
             'omit knowledge and give the baseline None or "overall"'
         )
-    found = Best(data, attributes, judge, loss, suppression, time.monotonic() + seconds)
+    best = Best(data, attributes, judge, loss, suppression, time.monotonic() + seconds)
     with progress_bar(None, "search", progress, unit="release") as bar:
-        found.bar = bar
+        best.bar = bar
         # Methods with few candidates come first, since a small loss ends the search over the lattice.
         for method, candidates in (
-            ("anatomy", found.anatomy), ("mondrian", found.mondrian), ("full-domain", found.full_domain),
+            ("anatomy", best.anatomy), ("mondrian", best.mondrian), ("full-domain", best.full_domain),
         ):  # fmt: skip
             if method in chosen:
                 candidates()
-    return found.result()
+    return best.result()
 
 
 # ----------------------------------------------------------------------------- attributes, their levels and their losses

@@ -367,7 +367,7 @@ class MembershipResult(AttackResult):
     def _truth(self, original: pd.DataFrame) -> np.ndarray:
         """Count the people of each QI tuple outside and inside, from a table of the people in the release."""
         qi = [str(name) for name in self.table.index.names]
-        check_columns(original, {"of whom": qi}, "the people in the release")
+        check_columns(original, {"qi": qi}, "the people in the release")
         at = places_in(self.table.index, original[qi])
         if (at < 0).any():
             raise TableError("some people who are claimed to be in the release are not in the population; remove them")

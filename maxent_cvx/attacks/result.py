@@ -43,10 +43,10 @@ class Judgement(ReprMixin):
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"Sex": ["f", "f", "f", "m"], "Flu": ["yes", "yes", "no", "no"]})
-    >>> said = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
+    >>> inferred = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
     >>> result = mx.attacks.AttackResult(
-    ...     table=said.rename_axis(columns="Flu"), baseline=said.assign(no=0.5, yes=0.5).rename_axis(columns="Flu"),
-    ...     records=pd.Series([3, 1], index=said.index), error=0.0)
+    ...     table=inferred.rename_axis(columns="Flu"), baseline=inferred.assign(no=0.5, yes=0.5).rename_axis(columns="Flu"),
+    ...     records=pd.Series([3, 1], index=inferred.index), error=0.0)
     >>> judgement = result.judge(people)
     >>> print(judgement)
     right for 75.0% of 4 records; without the attack 50.0% (difference 0.25, standard error 0.22)
@@ -136,9 +136,9 @@ class AttackResult(ReprMixin):
     Examples
     --------
     >>> import maxent_cvx as mx, pandas as pd
-    >>> said = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
+    >>> inferred = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
     >>> result = mx.attacks.AttackResult(
-    ...     table=said, baseline=said.assign(no=0.5, yes=0.5), records=pd.Series([3, 1], index=said.index), error=0.0)
+    ...     table=inferred, baseline=inferred.assign(no=0.5, yes=0.5), records=pd.Series([3, 1], index=inferred.index), error=0.0)
     >>> print(result)
     AttackResult of 4 records: the likeliest value has a probability of 0.75 on average, 0.50 without the attack
     """
@@ -192,10 +192,10 @@ class AttackResult(ReprMixin):
         --------
         >>> import maxent_cvx as mx, pandas as pd
         >>> people = pd.DataFrame({"Sex": ["f", "f", "f", "m"], "Flu": ["yes", "yes", "no", "no"]})
-        >>> said = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
-        >>> said = said.rename_axis(columns="Flu")
+        >>> inferred = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
+        >>> inferred = inferred.rename_axis(columns="Flu")
         >>> result = mx.attacks.AttackResult(
-        ...     table=said, baseline=said.assign(no=0.5, yes=0.5), records=pd.Series([3, 1], said.index), error=0.0)
+        ...     table=inferred, baseline=inferred.assign(no=0.5, yes=0.5), records=pd.Series([3, 1], inferred.index), error=0.0)
         >>> result.judge(people).right
         0.75
         """
@@ -218,9 +218,9 @@ class AttackResult(ReprMixin):
         --------
         >>> import maxent_cvx as mx, pandas as pd
         >>> from matplotlib.figure import Figure
-        >>> said = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
+        >>> inferred = pd.DataFrame({"no": [0.3, 0.9], "yes": [0.7, 0.1]}, index=pd.Index(["f", "m"], name="Sex"))
         >>> result = mx.attacks.AttackResult(
-        ...     table=said, baseline=said, records=pd.Series([3, 1], index=said.index), error=0.0)
+        ...     table=inferred, baseline=inferred, records=pd.Series([3, 1], index=inferred.index), error=0.0)
         >>> result.plot(Figure().subplots()).get_ylabel()
         'share of the records'
         """
@@ -230,7 +230,7 @@ class AttackResult(ReprMixin):
     def _truth(self, original: pd.DataFrame) -> np.ndarray:
         """Count the original records of each row and value, shaped like the table."""
         person_columns, value_columns = list(map(str, self.table.index.names)), list(map(str, self.table.columns.names))
-        check_columns(original, {"of whom": person_columns, "what is inferred": value_columns}, "the original records")
+        check_columns(original, {"qi": person_columns, "sa": value_columns}, "the original records")
         row = places_in(self.table.index, original[person_columns])
         column = places_in(self.table.columns, original[value_columns])
         if (off := (row < 0) | (column < 0)).any():

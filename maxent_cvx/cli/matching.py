@@ -37,15 +37,15 @@ def with_types_of(known: Mapping[str, pd.Series | pd.Index], table: pd.DataFrame
         main = pd.Series(pd.Index(known[name]).dropna().unique(), dtype=object)
         if not len(main) or values.isin(main).all():
             continue
-        found = _found(values, main, f"column {name!r} of {source_name(path)}")
-        pairs = [*zip(values, found, strict=True)]
+        matched = _matched(values, main, f"column {name!r} of {source_name(path)}")
+        pairs = [*zip(values, matched, strict=True)]
         if read := [pair for pair in pairs if type(pair[0]) is not type(pair[1])]:
             say(f"{name} of {source_name(path)} is read as in TABLE: {read[0][0]} as {read[0][1]!r}")
         changed[str(name)] = table[name].map(dict(pairs), na_action="ignore").astype(object)
     return table.assign(**changed).infer_objects()
 
 
-def _found(values: pd.Series, main: pd.Series, what: str) -> pd.Series:
+def _matched(values: pd.Series, main: pd.Series, what: str) -> pd.Series:
     """Return the equal value of the main table for each value, and otherwise the value in the main table's type."""
     dates, main_dates = _dates(values), _dates(main)
     # A month is not its first day.
@@ -63,16 +63,16 @@ def _found(values: pd.Series, main: pd.Series, what: str) -> pd.Series:
     width = widths.pop() if len(widths) == 1 else 0  # of codes, which may have lost their zeros
     by_text = _unique((text_of(value), value) for value in main)
     by_number = _unique((number, value) for value in main if (number := _number(value, codes=True)) is not None)
-    known, found = {*main}, []
+    known, matched = {*main}, []
     for value in values:
         text, number = text_of(value), _number(value, codes=True)
         is_other_type = not (are_texts and isinstance(value, str)) or re.fullmatch("0*[0-9]+", text)
         if value in known:
-            found.append(value)
+            matched.append(value)
         elif text in by_text:
-            found.append(by_text[text])
+            matched.append(by_text[text])
         elif number is not None and number in by_number and is_other_type:
-            found.append(by_number[number])
+            matched.append(by_number[number])
         elif isinstance(value, str) and is_typed:
             truth = TRUTH_VALUES.get(value.lower())
             if number is None and truth not in main.to_list():
@@ -80,22 +80,22 @@ def _found(values: pd.Series, main: pd.Series, what: str) -> pd.Series:
                     f"{what} contains texts such as {short_repr(value)}, but TABLE has values such as {main[0]!r} there; "
                     "write the values alike in both files"
                 )
-            found.append(number if number is not None else truth)
+            matched.append(number if number is not None else truth)
         else:
-            found.append(text.zfill(width) if are_texts and text.isdecimal() else text if are_texts else value)
-    if len({*found}) < len(values):  # 7 and 007 are two values
-        repeated = next(value for value, n in Counter(found).items() if n > 1)
+            matched.append(text.zfill(width) if are_texts and text.isdecimal() else text if are_texts else value)
+    if len({*matched}) < len(values):  # 7 and 007 are two values
+        repeated = next(value for value, n in Counter(matched).items() if n > 1)
         raise TableError(
             f"{what} has several values that may be {repeated!r} of TABLE: "
-            f"{', '.join(repr(value) for value, other in zip(values, found, strict=True) if other == repeated)}; "
+            f"{', '.join(repr(value) for value, other in zip(values, matched, strict=True) if other == repeated)}; "
             "write the values alike in both files"
         )
-    return pd.Series(found, dtype=object)
+    return pd.Series(matched, dtype=object)
 
 
-def _unique(found: Iterable[tuple[object, object]]) -> dict[object, object]:
+def _unique(pairs: Iterable[tuple[object, object]]) -> dict[object, object]:
     """Return the values with a key that no other value has."""
-    pairs = list(found)
+    pairs = list(pairs)
     counts = Counter(key for key, _ in pairs)
     return {key: value for key, value in pairs if counts[key] == 1}
 

@@ -224,8 +224,8 @@ def risk_utility(
     --------
     >>> import maxent_cvx as mx, pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> found = {"exposed": [40, 12, 20], "query error": [0.02, 0.1, 0.2]}
-    >>> table = pd.DataFrame(found, index=["l = 2", "l = 4", "k = 9"])
+    >>> measured = {"exposed": [40, 12, 20], "query error": [0.02, 0.1, 0.2]}
+    >>> table = pd.DataFrame(measured, index=["l = 2", "l = 4", "k = 9"])
     >>> ax = mx.plots.risk_utility(table, "exposed", "query error", ax=Figure().subplots(), loss=True)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['efficient', 'another is preferable', 'efficient frontier']

@@ -858,9 +858,9 @@ def register(backend: Any) -> Any:
     ...         def dual(m):
     ...             x = w * np.exp(a.T @ m - 1)
     ...             return x.sum() - b @ m, a @ x - b
-    ...         found = minimize(dual, np.zeros(len(b)), jac=True, method="BFGS", options={"gtol": 1e-8})
-    ...         counts = w * np.exp(a.T @ found.x - 1)
-    ...         return Answer(Status.OPTIMAL, counts, found.x, found.nit, message=found.message)
+    ...         result = minimize(dual, np.zeros(len(b)), jac=True, method="BFGS", options={"gtol": 1e-8})
+    ...         counts = w * np.exp(a.T @ result.x - 1)
+    ...         return Answer(Status.OPTIMAL, counts, result.x, result.nit, message=result.message)
     >>> bfgs = mx.solvers.register(Bfgs())
     >>> release = mx.Release.from_buckets(mx.datasets.load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")
     >>> mx.MaxEnt(release).add(mx.P("Flu", given={"Gender": "male"}) == 0.3).solve("BFGS").solver

@@ -955,12 +955,14 @@ def _not_implied(
     for weight, each, (row, others), integers in zip(weights, dependent, places, factors, strict=True):
         n = len(others) + SPARE
         for i, (residue, prime) in enumerate(zip(many, PRIMES, strict=True)):
-            found = combination(residue[row, :n], residue[others, :n], prime) if integers is None else integers % prime
-            if found is None:
+            of_others = (
+                combination(residue[row, :n], residue[others, :n], prime) if integers is None else integers % prime
+            )
+            if of_others is None:
                 different.add(each.row)
                 break
             total[i, row] = (total[i, row] + weight) % prime
-            total[i, others] = (total[i, others] - weight * found) % prime
+            total[i, others] = (total[i, others] - weight * of_others) % prime
     # The combinations may have been found on some cycles: test them on all others by a random combination.
     if different or over.reduce(all, over.map(LocalRows.vanish, local, common=(rows, list(total), least))):
         return different, False

@@ -308,9 +308,9 @@ def presolved(
     require_feasible(shared, feasible, known, known)
     low, high = shared.low - known, shared.high - known
     if shared.n_hard:  # rows that the published rows imply are left out: any multiplier of theirs changes no count
-        found = over.total(value_and_range, reduced_parts)
-        value = found["value"]
-        is_implied = (found["largest_range"] <= IMPLIED) & (np.maximum(low - value, value - high) <= tolerance)
+        sums = over.total(value_and_range, reduced_parts)
+        value = sums["value"]
+        is_implied = (sums["largest_range"] <= IMPLIED) & (np.maximum(low - value, value - high) <= tolerance)
         is_implied[shared.n_hard :] = False
         low, high = np.where(is_implied, -np.inf, low), np.where(is_implied, np.inf, high)
     return reduced_parts, replace(shared, low=low, high=high)
@@ -730,10 +730,10 @@ def without_raised(first: Direction, direction: Direction) -> Direction:
 def require_consistent(whole: Whole, reduced_parts: Sequence[Any], point: PartialPoint, over: OverPartitions) -> None:
     """Raise Infeasible if multipliers are a Farkas certificate, along which the dual decreases without limit."""
     of_known = np.where(np.arange(len(point.m)) < whole.shared.n_hard, point.m, 0.0)
-    found = implied(whole, reduced_parts, of_known, over.map(getattr, point.states, common=("u",)), over)
+    of_rows = implied(whole, reduced_parts, of_known, over.map(getattr, point.states, common=("u",)), over)
     # As in memory, a contradiction must exceed what the rows may be violated by.
     slack = float(np.abs(of_known) @ whole.shared.tolerance)
-    if not found._replace(error=found.error + slack).is_contradiction:
+    if not of_rows._replace(error=of_rows.error + slack).is_contradiction:
         return
     order = np.argsort(-np.abs(of_known), kind="stable")
     names = [whole.shared.name(int(row)) for row in order if abs(of_known[row]) > 0.01 * abs(of_known[order[0]])]

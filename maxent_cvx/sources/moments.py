@@ -430,8 +430,8 @@ class PublishedCorrelation(Source):
     >>> import maxent_cvx as mx, pandas as pd
     >>> people = pd.DataFrame({"age": [20, 40, 60, 80]})
     >>> view = mx.QITable(people, qi="age", sa="ill", sa_distribution=pd.Series({"no": 2, "yes": 2}))
-    >>> told = mx.PublishedCorrelation(0.894, ("age", {"yes": 1}), decimals=3)
-    >>> mx.MaxEnt(view).add(told).solve().conditional()["yes"].round(3).to_list()
+    >>> correlation = mx.PublishedCorrelation(0.894, ("age", {"yes": 1}), decimals=3)
+    >>> mx.MaxEnt(view).add(correlation).solve().conditional()["yes"].round(3).to_list()
     [0.0, 0.0, 1.0, 1.0]
     """
 
@@ -552,8 +552,8 @@ class PublishedMoments(Source):
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> view = mx.QITable(pd.DataFrame({"age": [20, 40, 60, 80]}), qi="age", sa="ill", sa_values=["no", "yes"])
-    >>> told = mx.PublishedMoments(70.0, 14.1, of="age", given={"ill": "yes"}, decimals=1)
-    >>> mx.MaxEnt(view).add(told).bounds(mx.P("yes", given={"age": 60}), integer=True)
+    >>> moments = mx.PublishedMoments(70.0, 14.1, of="age", given={"ill": "yes"}, decimals=1)
+    >>> mx.MaxEnt(view).add(moments).bounds(mx.P("yes", given={"age": 60}), integer=True)
     (1.0, 1.0)
     """
 

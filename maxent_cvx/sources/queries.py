@@ -521,8 +521,8 @@ class RandomizedResponse(Source):
 
     >>> import maxent_cvx as mx, pandas as pd
     >>> honest = pd.DataFrame([[0.75, 0.25], [0.25, 0.75]], index=["yes", "no"], columns=["yes", "no"])
-    >>> said = pd.DataFrame({"Answer": ["yes", "no"], "People": [340, 660]})
-    >>> view = mx.QITable(said, qi="Answer", sa="Truth", sa_values=["yes", "no"], count="People")
+    >>> survey = pd.DataFrame({"Answer": ["yes", "no"], "People": [340, 660]})
+    >>> view = mx.QITable(survey, qi="Answer", sa="Truth", sa_values=["yes", "no"], count="People")
     >>> exact = mx.RandomizedResponse(honest, reported="Answer", confidence=None)
     >>> mx.MaxEnt(view).add(exact).solve().conditional().round(3)["yes"].to_dict()
     {'no': 0.068, 'yes': 0.397}

@@ -135,10 +135,10 @@ class Statement(Source):
     Examples
     --------
     >>> import maxent_cvx as mx
-    >>> said = mx.P("Flu", given={"Gender": "male"}) <= 0.3
-    >>> said.label, said.high
+    >>> statement = mx.P("Flu", given={"Gender": "male"}) <= 0.3
+    >>> statement.label, statement.high
     ('P(Flu | Gender=male) <= 0.3', 0.3)
-    >>> said == (0.3 >= mx.P(["Flu"], given={"Gender": "male"}))
+    >>> statement == (0.3 >= mx.P(["Flu"], given={"Gender": "male"}))
     True
     """
 
@@ -1011,10 +1011,10 @@ def E(
     >>> hospital = mx.datasets.load_hospital()
     >>> release = mx.Release.from_buckets(hospital, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
     >>> weeks = {"Flu": 1, "Pneumonia": 3, "Breast Cancer": 20, "HIV": 50, "Lung Cancer": 30}
-    >>> told = mx.E("Disease", given={"Gender": "male"}, values=weeks) == 15.5
-    >>> told
+    >>> mean = mx.E("Disease", given={"Gender": "male"}, values=weeks) == 15.5
+    >>> mean
     <Statement: E(Disease | Gender=male) = 15.5>
-    >>> post = mx.MaxEnt(release).add(told).solve()
+    >>> post = mx.MaxEnt(release).add(mean).solve()
     >>> of_men = post.space.conditional("Disease", given="Gender").xs("male", level="Gender").value(post)
     >>> round(sum(weeks[disease] * share for disease, share in of_men.items()), 6)
     15.5

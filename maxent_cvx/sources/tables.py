@@ -315,8 +315,8 @@ class PublishedTable(Source):
     >>> hospital = mx.datasets.load_hospital()
     >>> people = mx.QITable(hospital, qi="Gender", sa="Disease", sa_values=hospital["Disease"].unique())
     >>> totals = hospital["Disease"].value_counts().rename("n").reset_index()
-    >>> told = mx.MaxEnt(people).add(mx.PublishedTable(totals)).solve()
-    >>> told.conditional().loc["male"].round(3).to_dict()
+    >>> post = mx.MaxEnt(people).add(mx.PublishedTable(totals)).solve()
+    >>> post.conditional().loc["male"].round(3).to_dict()
     {'Flu': 0.3, 'Pneumonia': 0.2, 'Breast Cancer': 0.2, 'HIV': 0.2, 'Lung Cancer': 0.1}
     """
 

@@ -495,13 +495,13 @@ class WithoutZeros:
 
     def restore(self, z: np.ndarray, dual: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the solution and the dual values of the original program; those of w are free, and minimal in K*."""
-        z, found = z.copy(), np.zeros(n_rows)
+        z, multipliers = z.copy(), np.zeros(n_rows)
         z[self.zeros] = 0.0  # interior-point methods leave 1e-17, where kl_div is infinite
-        found[self.source] = self.sign * dual
-        p, q = found[self.flat], found[self.flat + 1]
+        multipliers[self.source] = self.sign * dual
+        p, q = multipliers[self.flat], multipliers[self.flat + 1]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            found[self.flat + 2] = np.where(p < 0, -p * np.exp(q / p - 1), 0.0)
-        return z, found
+            multipliers[self.flat + 2] = np.where(p < 0, -p * np.exp(q / p - 1), 0.0)
+        return z, multipliers
 
 
 def without_zero_references(program: ConeProgram) -> WithoutZeros | None:
