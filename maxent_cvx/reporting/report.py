@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from .._utils.errors import LONGEST_LABEL, StatementError
+from .._utils.errors import LONGEST_LABEL, GroupTooLarge, StatementError
 from .._utils.files import path_of, write_beside
 from .._utils.formatting import Message, as_label, escaped, isolated
 from .._utils.progress import progress_bar
@@ -64,8 +64,11 @@ KNOWN: dict[str, Attack] = {"worst_case": worst_case, "definetti": definetti}
 NAMED = 3
 #: Largest number of sets of merged buckets that are named; of buckets named by their quasi-identifiers NAMED.
 NAMED_SETS = 10
-#: Number of rounds of merging buckets, and the largest model, in terms, that is solved again after merging.
+#: Number of rounds of merging buckets, and the largest model, in terms, for which it is tried.
 ROUNDS, LARGEST = 3, 200_000
+#: The largest model, in terms, that is solved again after merging: 16,000 terms became 3 million if all people were in one
+#: bucket, which took 56 s and 1.2 GB.
+LARGEST_MERGED = 1_000_000
 #: Exposure is attributed to statements if their number times that of the terms is at most this.
 MOST_WORK = 300_000
 #: Largest number of statements of which all subsets are solved, and the probability that each is known.
@@ -150,6 +153,11 @@ def _try_merging(data: ReportData, release: Release) -> dict[str, Any]:
     now = len(release.buckets)
     if now < 2:
         return {"outcome": "one bucket"}
+    n_terms = len(release.quasi_identifiers) * len(release.sensitive_values)
+    if n_terms > LARGEST_MERGED:
+        raise GroupTooLarge(
+            f"a bucket of all people would have {n_terms:,} terms, and at most {LARGEST_MERGED:,} are solved again"
+        )
     # A single bucket of all people gives a lower bound for every merging.
     least = data.exposed(solve_again(data.model, joined(release, np.zeros(now, dtype=int)))).people
     if least >= data.exposure.people:

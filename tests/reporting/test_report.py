@@ -179,6 +179,16 @@ def test_merging_does_not_help_where_knowledge_says_it_all(release):
     assert "Merging buckets does not help" in read(mx.report(post).html).text
 
 
+def test_a_bucket_of_all_people_may_be_too_large(release, monkeypatch):
+    """The page states why merging buckets was not tried, and contains all other sections."""
+    monkeypatch.setattr("maxent_cvx.reporting.report.LARGEST_MERGED", 20)
+    post = mx.MaxEnt(release).add(MEDICINE).solve()
+    assert (
+        "Merging buckets could not be tried: a bucket of all people would have 30 terms"
+        in read(mx.report(post).html).text
+    )
+
+
 @pytest.fixture(scope="module")
 def two_attributes():
     """The posterior of 200 people with two sensitive attributes, and their records."""
