@@ -652,8 +652,8 @@ def quantify(
     -----
     Privacy-MaxEnt, sections 4.3 and 4.4.
 
-    Whatever ends it early, an interrupt or an error of a measure, has the rows that are finished in its attribute
-    ``finished``, in a notebook ``sys.last_value.finished``; of several processes, or a cluster, those of finished
+    If an interrupt or an error of a measure ends the call early, the exception has the finished rows in its attribute
+    ``finished`` (in a notebook ``sys.last_value.finished``); with several processes or a cluster, those of finished
     curves.
 
     Examples
@@ -841,8 +841,8 @@ def sweep(
 
     Notes
     -----
-    Whatever ends it early, an interrupt or an error of a measure, has the rows that are finished in its attribute
-    ``finished``, in a notebook ``sys.last_value.finished``.
+    If an interrupt or an error of a measure ends the call early, the exception has the finished rows in its attribute
+    ``finished`` (in a notebook ``sys.last_value.finished``).
 
     Examples
     --------

@@ -51,7 +51,7 @@ MOST_LINEAR = 3_000
 NEARBY_STEPS = 20
 #: How often the tangents of convex constraints are recomputed.
 NEARBY_ROUNDS = 3
-#: What an answer and its continuation by another method have spent together.
+#: Fields of an answer that are added to those of its continuation by another method.
 SUMMED = ("iterations", "compile_seconds", "solve_seconds")
 
 # Implied zeros that bound propagation does not find, computed before a solve and after it.

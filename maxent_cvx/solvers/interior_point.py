@@ -6,8 +6,8 @@ less the costs of missing soft rows (:mod:`.costs`). The optimality conditions a
 the rows, the slacks and multipliers of both sides of inequalities, and the multipliers of bounds, by Newton's method
 along the central path, where products of slacks and multipliers equal mu, with Mehrotra's (1992) predictor and
 corrector. The logarithm is expanded to second order. As entropy and barrier of y > 0 are together self-concordant
-(Nesterov and Nemirovski, 1994, section 5.1), few steps suffice from any start, even for large costs: 14 to 40 in what was
-measured. In the end y = exp(c - 1 + M' m), clipped to the bounds.
+(Nesterov and Nemirovski, 1994, section 5.1), few steps suffice from any start, even for large costs: 14 to 40 in our
+measurements. In the end y = exp(c - 1 + M' m), clipped to the bounds.
 
 An inequality has the multiplier m = z_0 - z_1 with z > 0 and slacks s > 0, one of each per finite side. A soft row is
 missed by the derivative of the conjugate of its cost and, if multipliers are at most the slope of the cost, |m| <= u, by

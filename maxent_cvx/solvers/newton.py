@@ -71,8 +71,9 @@ ARMIJO = 1e-4
 STEEP = 0.2
 #: Shortest and longest multiple of a Newton step.
 SHORTEST, LONGEST = 1e-6, 64.0
-#: Multiples of a Newton step below the first are tiny; after more of them the interior-point method follows. Rules of Adult with
-#: hundreds of inequalities have at most one, rounded tables one in three from the start.
+#: The multiple of a Newton step below which a step is tiny, and the largest number of tiny steps before the
+#: interior-point method follows. Rules of Adult with hundreds of inequalities have at most one, rounded tables one in
+#: three from the start.
 TINY, MOST_TINY_STEPS = 1e-3, 1
 #: Steps after which the interior-point method follows as well, for example if rows are badly scaled. Of 596 random models,
 #: 18 reached a limit of 200 steps without it, and 4 with it.
