@@ -77,7 +77,7 @@ class Judgement(ReprMixin):
 
 
 def score_attack(inferred: np.ndarray, baseline: np.ndarray, truth: np.ndarray, slack: float = 0.0) -> Judgement:
-    """Score probabilities by the true counts of each row and value; probabilities within twice the slack tie."""
+    """Score probabilities by the true counts of each row and value; those within twice the slack, and rounding, tie."""
     guess, other = _guess(inferred, slack), _guess(baseline, slack)
     n = int(truth.sum())
     right, without = float((truth * guess).sum()) / n, float((truth * other).sum()) / n
@@ -93,14 +93,14 @@ def places_in(labels: pd.Index, records: pd.DataFrame) -> np.ndarray:
 
 def _guess(p: np.ndarray, slack: float) -> np.ndarray:
     """Return the likeliest value of each row as an indicator, divided among ties."""
-    likeliest = p >= p.max(axis=1, keepdims=True) - 2 * slack
+    likeliest = p >= p.max(axis=1, keepdims=True) - 2 * slack - ROUNDING
     return np.asarray(likeliest / likeliest.sum(axis=1, keepdims=True))
 
 
 def _calibration(p: np.ndarray, guess: np.ndarray, truth: np.ndarray) -> pd.DataFrame:
     """Tabulate the share of right likeliest values by tenths of their probability."""
     largest = p.max(axis=1)
-    tenth = np.minimum((largest * 10 + TENTH_ROUNDING).astype(int), 9)
+    tenth = np.minimum((largest * 10 + ROUNDING).astype(int), 9)
     weight = truth.sum(axis=1)
     records, sums, right = (
         np.bincount(tenth, weights, 10) for weights in (weight, weight * largest, (truth * guess).sum(axis=1))
@@ -113,8 +113,8 @@ def _calibration(p: np.ndarray, guess: np.ndarray, truth: np.ndarray) -> pd.Data
     return pd.DataFrame(table, index=bins)
 
 
-#: Tenths: largest rounding error of probabilities such as 0.3, which remain in the tenth that they begin.
-TENTH_ROUNDING = 1e-9
+#: Largest rounding error of a probability: closer ones tie, and 0.3 remains in the tenth that it begins. A choice.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -50,6 +50,15 @@ def test_values_drawn_from_the_table_are_calibrated() -> None:
     assert distance.max() < 4
 
 
+def test_values_that_differ_by_rounding_only_tie() -> None:
+    """A guess between values whose probabilities differ by a rounding error is random, as it is without the attack."""
+    people = pd.DataFrame({"Q": 0, "S": ["z", "z"]})
+    index, values = pd.Index([0], name="Q"), pd.Index(["y", "z"], name="S")
+    tables = [pd.DataFrame([[0.5, p]], index, values) for p in (np.nextafter(0.5, 1), 0.5)]
+    judged = AttackResult(*tables, records=pd.Series(2, index), error=0.0).judge(people)
+    assert (judged.right, judged.baseline, judged.standard_error) == (0.5, 0.5, 0.0)
+
+
 def test_other_people_than_those_attacked_are_refused() -> None:
     """The records have the number, values and columns of the people attacked."""
     people, result = people_and_result(np.random.default_rng(1))
