@@ -33,8 +33,8 @@ class Sentence(ReprMixin):
     """A statement that is true or false in a world: an atom "person has value", or a combination of sentences.
 
     Created by :func:`has`, ``exactly``, ``at_least``, ``at_most`` and ``read_sentence``, and combined by ``&``, ``|``,
-    ``~`` and ``a.implies(b)``. ``read_sentence(str(sentence))`` returns the same sentence if all names and values are
-    strings, numbers or bools. Equality compares the text, not the meaning.
+    ``~`` and ``a.implies(b)``. ``read_sentence(str(sentence))`` returns the same sentence if all names are strings,
+    numbers or bools, and all values are these, or tuples of these. Equality compares the text, not the meaning.
 
     Examples
     --------
@@ -220,6 +220,8 @@ def _is_label(value: Any) -> bool:
 
 def _written(label: Any) -> str:
     """Format a name or a value, in quotes if necessary to read it back unchanged."""
+    if isinstance(label, tuple):
+        return f"({', '.join(map(_written, label))})"
     if not isinstance(label, str):
         return str(label)
     words = re.fullmatch(rf"{PLAIN_WORD}(?: {PLAIN_WORD})*", label)
@@ -239,10 +241,11 @@ def _written(label: Any) -> str:
 #     one          =  "not" one | "(" sentence ")" | amount | atom
 #     amount       =  ("exactly" | "at least" | "at most") number "of" "(" sentence {"," sentence} ")"
 #     atom         =  person "=" value
-#     person, value  =  words | "text in quotes" | 'text in quotes'
+#     value        =  label | "(" label {"," label} ")"
+#     person, label  =  words | "text in quotes" | 'text in quotes'
 #
 # Words contain anything but ``, | ( ) = : # ->`` and quotes, including inner spaces; and, or, not are connectives
-# unless they are quoted. An unquoted person or value that looks like a number, True or False is one. ``not`` binds more
+# unless they are quoted. An unquoted person or label that looks like a number, True or False is one. ``not`` binds more
 # tightly than ``and``, ``and`` than ``or``, and all of them than ``->``.
 
 
@@ -264,7 +267,8 @@ def read_sentence(text: str) -> Sentence:
     ----------
     text : str
         Names and values need quotes only if they contain ``and``, ``or``, ``not`` or punctuation, or are texts that
-        look like a number, True or False: ``Ann='1305'``.
+        look like a number, True or False: ``Ann='1305'``. A value of several sensitive attributes is written as
+        ``Ann=(HIV, 1305)``.
 
     Raises
     ------
@@ -361,7 +365,15 @@ class Reader(TokenReader):
         """``person "=" value``."""
         person = self.word(WORDS, "a person")
         self.need(EQUALS, "'='")
-        return Has(person, self.word(WORDS, "a value"))
+        return Has(person, self.value())
+
+    def value(self) -> object:
+        """``label | "(" label {"," label} ")"``."""
+        if not self.take(OPEN):
+            return self.word(WORDS, "a value")
+        labels = self.several(lambda: self.word(WORDS, "a value"), COMMA)
+        self.need(CLOSE, "',' or ')'")
+        return labels
 
 
 def exactly(k: int, sentences: Iterable[Sentence | str]) -> Sentence:
@@ -463,8 +475,12 @@ def _at(known: pd.Index, label: object, what: str) -> int:
     except UnknownName as error:
         raise UnknownName(f"{error}; write it in quotes") if str(label) in known.tolist() else error from None
     if not isinstance(at, int | np.integer):
-        hint = f"; write a tuple of {known.nlevels} labels" * (known.nlevels > 1)
-        raise StatementError(f"{short_repr(label)} matches more than one {what}, but an atom needs one{hint}")
+        if (whole := known[at][0]) != label:  # pandas finds tuples by their first labels
+            raise StatementError(
+                f"{short_repr(label)} is a part of the label of a {what}, such as {_written(whole)}; write the whole "
+                "tuple, or pass it to worlds.has(...)"
+            )
+        raise StatementError(f"{short_repr(label)} matches more than one {what}, but an atom needs one")
     return int(at)
 
 

@@ -57,6 +57,7 @@ ANN, BOB, EVE = (has(name, "HIV") for name in ("Ann", "Bob", "Eve"))
             has("exactly one of us", "not-sick").implies(has("at least 1 off", "x")),
         ),
         ("Ann=" + "7" * 5000, has("Ann", "7" * 5000)),
+        ("(Ann=('Flu, mild', 1) or Bob=( HIV,'1'))", has("Ann", ("Flu, mild", 1)) | has("Bob", ("HIV", "1"))),
     ],
 )
 def test_read(text, sentence):
@@ -72,7 +73,7 @@ def test_read(text, sentence):
         ("Ann=not", 5), ("exactly 3 of (Ann=HIV, Bob=HIV)", 9), ("exactly 1 of Ann=HIV", 14),
         ("exactly " + "9" * 5000 + " of (Ann=HIV)", 9), ("Ann=HIV or->Bob=HIV", 11), ("Ann=not->Bob=HIV", 5),
         ("at most 1 of (Ann=HIV Bob=HIV)", 26), ("", ""), ("(" * 500 + "Ann=HIV" + ")" * 500, ""),
-        ("not " * 500 + "Ann=HIV", ""),
+        ("not " * 500 + "Ann=HIV", ""), ("Ann=(HIV or Flu, 1)", 10),
     ],
 )  # fmt: skip
 def test_cannot_be_read(text, character):
