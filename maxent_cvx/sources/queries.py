@@ -94,7 +94,7 @@ def noise_interval(noise: Any, confidence: float, times: int) -> tuple[float, fl
     return least, most
 
 
-def noise_penalty(noise: Any) -> Penalty:
+def noise_penalty(noise: Any, or_else: str = "") -> Penalty:
     """Return minus the log-likelihood of a draw of the noise, shifted to a minimum of 0, as a penalty."""
     _require_parameters(noise)
     name = getattr(getattr(noise, "dist", None), "name", None)
@@ -104,7 +104,7 @@ def noise_penalty(noise: Any) -> Penalty:
     if name not in ("norm", "laplace", "dlaplace"):
         raise StatementError(
             f"the likelihood of {name or short_repr(noise)} is not supported; use norm(scale=...), laplace(scale=...) "
-            "or dlaplace(a) of scipy.stats, or how='box' for other noise"
+            f"or dlaplace(a) of scipy.stats{or_else}"
         )
     if check_number(parameters["loc"], "loc of the noise") != 0:
         raise StatementError(f"loc of the noise must be 0, not {parameters['loc']}; subtract it from the counts")
@@ -423,7 +423,7 @@ class NoisyMarginal(Source):
             for name, argument in (("confidence", confidence), ("integer", integer)):
                 if argument is not None:
                     raise StatementError(f"{name} can only be given with how='box'; omit it for a likelihood")
-            self.penalty = noise_penalty(noise)
+            self.penalty = noise_penalty(noise, ", or how='box' for other noise")
             return
         confidence, self.integer = 0.95 if confidence is None else confidence, integer is None or integer
         check_bool(self.integer, "integer")
