@@ -30,6 +30,8 @@ from .._utils.validation import (
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.base import attach
+from ..releases.generalized import GroupedRelease
+from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
 from ..worlds.groups import STEPS, Groups, sorted_counts, weighed
@@ -540,8 +542,9 @@ def definetti(
     ----------
     release : Release or ReleaseSeries
         A release with exact quasi-identifiers, or a series whose releases agree on them. If all people of a bucket have
-        the same ones, as in a generalised table, the answer equals the baseline; make the release with its `population`
-        in this case. A counterfeit belongs to a person without known quasi-identifiers.
+        the same ones, as in a generalised table, the answer equals the baseline; in this case, make the release with a
+        `population` of the people in the records only, each covered by one group. A counterfeit belongs to a person
+        without known quasi-identifiers.
     classifier : "naive Bayes", "logistic" or scikit-learn classifier, optional
         The model of s given q. "naive Bayes", the default, is P(q, s) = P(s) prod_a P(q_a | s), with all attributes
         categorical; "logistic" is multinomial logistic regression on indicators of all values. A scikit-learn
@@ -637,8 +640,11 @@ def definetti(
     >>> print(result.judge(people))
     right for 72.8% of 1000 records; without the attack 50.0% (difference 0.23, standard error 0.0096)
     """
-    how = "join the parts of a partitioned release first, with Release.from_partitions(...)"
-    check_instance(release, (Release, ReleaseSeries), "release", how)
+    remedies: dict[type, str] = {
+        GroupedRelease: "make it with a population of the people in the records only, each covered by one group",
+        PartitionedRelease: "join its parts, Release.from_partitions(release)",
+    }
+    check_instance(release, (Release, ReleaseSeries), "release", remedies.get(type(release), ""))
     smoothing = check_float(smoothing, "smoothing", 0.0, 2.0**53)
     check_int(iterations, "iterations", 1)
     tolerance = check_float(tolerance, "tolerance", 0.0, 1.0)

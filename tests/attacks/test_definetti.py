@@ -30,6 +30,7 @@ from maxent_cvx.attacks.definetti import (
     _pairs_of_buckets,
     expected_records,
 )
+from support.helpers import refused
 
 QI = ["A", "B"]
 
@@ -381,6 +382,18 @@ def test_a_series_reveals_more_than_its_releases():
 
 
 # -- wrong arguments ---------------------------------------------------------------------------------------------------
+
+
+def test_generalised_records_are_attacked_with_the_people_in_them() -> None:
+    """A population of exactly the people in the records is attacked; the error about a larger one says so."""
+    records = pd.DataFrame({"Age": ["[20, 29]", "[20, 29]"], "Disease": ["Flu", "HIV"]})
+    small, large = (
+        mx.Release.from_generalized(records, qi="Age", sa="Disease", population=pd.DataFrame({"Age": ages}))
+        for ages in ([21, 24], [21, 24, 28])
+    )
+    assert len(mx.attacks.definetti(small).table) == 2
+    with refused(mx.StatementError, "population of the people", never="from_partitions"):
+        mx.attacks.definetti(large)
 
 
 class Wild(BaseEstimator):
