@@ -54,7 +54,7 @@ def checked_priors(group: pd.DataFrame, values: Sequence[Hashable]) -> tuple[np.
         )
     if group.columns.has_duplicates:
         raise TableError(f"the group has duplicate columns: {join_names(repeated(group.columns))}")
-    if isinstance(values, str) or not is_several(values):
+    if isinstance(values, str | Mapping) or not is_several(values):
         raise TableError(f"values must be the list of the group's values, not {short_repr(values)}")
     listed = list(values)
     try:

@@ -338,6 +338,7 @@ WIDE = {"group": pd.DataFrame(np.random.default_rng(4).random((60, 60))), "value
         (TableError, {"values": ["HIV"]}),
         (UnknownName, {"values": ["HIV", "Flu", "Cold"]}),
         (TableError, {"values": "xyz"}),
+        (TableError, {"values": {"HIV": 1, "Flu": 2, "Cold": 0}, "group": GROUP.assign(Cold=0.1)}),
         (TableError, {"group": [[0.5]], "values": ["x"]}),
         (BadProbability, {"group": GROUP * 1.5}),
         (BadProbability, {"group": GROUP * np.nan}),
