@@ -25,7 +25,7 @@ def contradiction(sentences: Sequence[Sentence], possible: Callable[[list[Senten
     written = [str(sentence) for sentence in clash]
     verdict = "cannot be true" if len(clash) == 1 else "cannot all be true, although every proper subset can,"
     error = Infeasible(
-        f"{join_names(written)} {verdict} in a possible world of the groups of these people; correct or remove "
+        f"{join_names(written)} {verdict} in a possible world of these people; correct or remove "
         f"{'the sentence' if len(clash) == 1 else 'one of the sentences'}"
     )
     error.conflict = pd.DataFrame(index=pd.Index(written, dtype=object, name="statement"))
