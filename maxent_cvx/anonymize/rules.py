@@ -304,7 +304,7 @@ class Sanitized(ReprMixin):
 
     def __repr__(self) -> str:
         n, verb = len(self.rules) + len(self.withheld), "is" if len(self.rules) == 1 else "are"
-        claim = "" if self.rules.complete else ", no longer said to be all"
+        claim = "" if self.rules.complete else ", not claimed to be complete"
         return (
             f"<Sanitized: {len(self.rules)} of {pluralize(n, 'rule')} {verb} kept{claim}; "
             f"{self.measure:.4g} is reached, {self.limit:.4g} was asked for>"
@@ -380,7 +380,7 @@ def sanitize(
     >>> diseases = hospital["Disease"].unique()
     >>> table = mx.QITable(hospital, qi="Degree", sa="Disease", sa_values=diseases)
     >>> mx.anonymize.sanitize(rules, table, max_p=0.6, progress=False)
-    <Sanitized: 4 of 5 rules are kept, no longer said to be all; 0.5 is reached, 0.6 was asked for>
+    <Sanitized: 4 of 5 rules are kept, not claimed to be complete; 0.5 is reached, 0.6 was asked for>
     >>> result = mx.anonymize.sanitize(rules, table, divergence=0.7, original=hospital, progress=False)      # bits
     >>> result.rules.table.index.to_list()
     ['Degree=graduate => Lung Cancer', 'Degree=high school => Pneumonia']
