@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -290,7 +290,8 @@ class Trial:
         answer = None
         if not self.problem.needs_convex:  # convex constraints are a separate argument
             try:
-                answer = untouched(self.backend, model.form)
+                answer = self.backend.solve(model.form)
+                self.backend.solve(model.form, np.full(model.form.shape[0], 0.1))
             except Exception as error:  # any error of the backend is reported
                 yield _raised(error)
                 return
@@ -362,8 +363,8 @@ def check_backend(
 ) -> pd.DataFrame:
     """Check the contract of a solver on small problems with known answers.
 
-    1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, raises no
-       errors, and does not change the form.
+    1. ``solve(form, start=None)`` returns an :class:`maxent_cvx.solvers.Answer`, with or without a start, and raises no
+       errors.
     2. After presolve, every feasible problem is solved to a certificate, and the error of the answer is within the
        certificate. Without presolve, the answer may be rejected as inaccurate if the backend does not call it optimal,
        or if it has zeros; but if it is certified, its error is within the certificate, too.
@@ -463,18 +464,6 @@ def _listed(failures: Mapping[str, list[str]]) -> str:
     ]
     more = f". And {len(alike) - TOLD} more." if len(alike) > TOLD else ""
     return ". ".join(says) + more
-
-
-def untouched(backend: Backend, form: LinearForm) -> Answer:
-    """Solve a problem twice, without and with a start, and check that the backend does not change it."""
-    form = replace(form, coefficients=form.matrix)  # a fixed matrix instead of a new one per access
-    sides = [form.matrix.data, form.low, form.high, form.weights]
-    before = [side.copy() for side in sides]
-    answer = backend.solve(form)
-    backend.solve(form, np.full(form.shape[0], 0.1))
-    if not all(np.array_equal(*pair) for pair in zip(sides, before, strict=True)):
-        raise AssertionError("solve changes its argument `form`")
-    return answer
 
 
 def _raised(error: Exception) -> str:

@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
@@ -440,6 +440,9 @@ DEFAULTS: dict[str, Any] = {
     "takes_convex": False,
     "takes_soft_rows": False,
 }
+#: The fields of a form that user-defined solvers receive as copies: they may overwrite them, but the certificate must not
+#: use their numbers.
+COPIED = ("coefficients", "low", "high", "weights", "penalties")
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,7 +488,8 @@ class OwnBackend(ReprMixin):
         monitor.told = []  # the log of a solver that reports iterations, unless its answer has one
         if self.takes_time_limit:
             options["monitor"] = monitor
-        answer = self.own.solve(form, start, **options)
+        own_form = replace(form, **{name: deepcopy(getattr(form, name)) for name in COPIED})
+        answer = self.own.solve(own_form, start, **options)
         if not isinstance(answer, Answer):
             raise SolverError(
                 f"{self.name}.solve must return a maxent_cvx.solvers.Answer, not {short_repr(answer)}: "
@@ -809,7 +813,8 @@ def register(backend: Any) -> Any:
     ----------
     backend : object
         An object with a ``name`` and ``solve(form, start=None, **options)``, which maximises sum x log(w / x) over
-        counts x >= 0, in records, with ``form.low <= form.matrix @ x <= form.high``; w are ``form.weights``. It returns
+        counts x >= 0, in records, with ``form.low <= form.matrix @ x <= form.high``; w are ``form.weights``. These
+        arrays are copies, which it may overwrite. It returns
         ``Answer(status, counts, multipliers, iterations, compile_seconds, solve_seconds, message)``:
 
         * status: a :class:`Status`, "optimal" if the solver met its own tolerances;

@@ -217,6 +217,19 @@ def test_wrong_answers():
         model.solve(own(lambda self, form, start=None: replace(right, counts=np.ones(9))), presolve=False)
 
 
+def test_a_solver_that_overwrites_its_form(model: MaxEnt):
+    """Neither the model nor the certificate uses the numbers that a solver writes into the form."""
+
+    def doubles(self, form, start=None):
+        form.low[:] = form.high[:] = 2 * form.low
+        return SOLVERS["DUAL_NEWTON"].solve(form)
+
+    before = model.solve().counts
+    with pytest.raises(Inaccurate):
+        model.solve(own(doubles), presolve=False)
+    np.testing.assert_array_equal(model.solve().counts, before)
+
+
 def test_answers_from_anywhere_are_certified(model: MaxEnt):
     """The certified error of given counts is at least their actual error, with multipliers or without."""
     post = model.solve()
