@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
+from .answer import point_of
 from .attempts import NEWTON, Request, attempts
 from .backends import Backend, registered
 from .blocks import single_thread
-from .certificate import PRECISE, Solution
+from .certificate import PRECISE, Solution, by_distance
 from .convex_solve import solve_convex
 from .explain import failure
 from .form import Problem
@@ -54,14 +55,16 @@ def solve(
                     tried.append(attempt.solution)
                     if attempt.bound <= PRECISE or monitor.stopped:
                         break
-                if problem.convex and not any(solution.certificate.bound < np.inf for solution in tried):
-                    _require_consistent(problem, request)
+                if problem.convex and not any(solution.certificate.holds for solution in tried):
+                    # At a kink, as of |x| at 0, no single tangent need have a multiplier that fits.
+                    for other in _by_default(problem, request):
+                        tried += [_near(other, solution, problem) for solution in tried]
     except NotDecided:
         if not tried:
             raise
     except SolverError:
         if problem.convex and backend is not NEWTON and not monitor.stopped:
-            _require_consistent(problem, request)
+            _by_default(problem, request)
         raise
     return _judged(problem, request, tried, allow_inaccurate)
 
@@ -114,10 +117,21 @@ def _by_rows(problem: Problem, request: Request) -> list[Solution]:
     return solutions
 
 
-def _require_consistent(problem: Problem, request: Request) -> None:
-    """Raise Infeasible if the constraints provably contradict each other; a conic solver's status is not a proof."""
+def _by_default(problem: Problem, request: Request) -> list[Solution]:
+    """Return the default solver's answer, if it has one.
+
+    Raise Infeasible if the constraints provably contradict each other; a conic solver's status is not a proof.
+    """
     with suppress(SolverError), within(request.monitor.seconds_left):
-        solve_convex(problem, replace(request, backend=NEWTON, options={}, monitor=request.monitor.quietly()))
+        return [solve_convex(problem, replace(request, backend=NEWTON, options={}, monitor=request.monitor.quietly()))]
+    return []
+
+
+def _near(other: Solution, solution: Solution, problem: Problem) -> Solution:
+    """Certify the counts of a solution by their distance from another, with the multipliers of the other."""
+    (near, multipliers), (counts, _) = point_of(other.answer), point_of(solution.answer)
+    answer = replace(solution.answer, multipliers=multipliers, convex=other.answer.convex)
+    return replace(solution, answer=answer, certificate=by_distance(other.certificate, near, counts, problem))
 
 
 def require_supported(backend: Backend, problem: Problem, monitor: Monitor) -> None:

@@ -159,6 +159,18 @@ def test_convex(solver: str):
         assert solver != DEFAULT or (post.solver, post.certificate.bound < 1e-6) == (DEFAULT, True), name
 
 
+@pytest.mark.parametrize("solver", CONIC)
+def test_kinks(release: Release, solver: str):
+    """An answer in which absolute values are 0 is certified, although no single tangent has a multiplier that fits."""
+
+    def alike(space: Space) -> Any:
+        of_sex = space.conditional("Disease", given="Gender")
+        men, women = (of_sex.xs(sex, level="Gender").expr for sex in ("male", "female"))
+        return cp.norm1(men - women) <= 0.29
+
+    assert MaxEnt(release).add(alike).solve(solver).certificate.holds
+
+
 #: Kinds of convex constraints on P(Gender, Disease) of the ten patients.
 TOGETHER: dict[str, Callable[[Any, np.ndarray], cp.Expression]] = {
     "squares": lambda block, target: cp.sum_squares(block - target),
