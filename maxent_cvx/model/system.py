@@ -127,6 +127,10 @@ class KnowledgeBase:
     groups: dict[str, ConstraintGroup]  # by label: facts, zeros of a prior, and knowledge
     label_of: dict[Hashable, str]  # label of each source by its identity
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the CVXPY program, which cannot be pickled once Clarabel has solved it."""
+        return {name: value for name, value in vars(self).items() if name != "program"}
+
     @classmethod
     def of(cls, space: Space, facts: tuple[Source, ...], groups: dict[str, ConstraintGroup]) -> KnowledgeBase:
         """Return the collection of labelled groups."""

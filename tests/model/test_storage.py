@@ -286,9 +286,13 @@ def test_a_pickled_model_of_many_terms_is_solved():
     ids=["rows", "affine", "convex"],
 )
 def test_a_pickled_model_keeps_its_rows_and_constraints(release, knowledge):
-    """Rows and CVXPY constraints are pickled with the model, under their label, and have the same answer."""
+    """Rows and CVXPY constraints are pickled with the model, under their label, and have the same answer.
+
+    This includes a model whose problem CVXPY has solved, although Clarabel's solver cannot be pickled.
+    """
     model = mx.MaxEnt(release)
     model.add(knowledge(model.space))
+    model.problem.solve(solver="CLARABEL")
     post = model.solve()
     again = pickle.loads(pickle.dumps(post))
     assert list(again.model.knowledge) == ["your own"]
