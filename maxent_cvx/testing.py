@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,12 @@ def _loaded_die() -> Problem:
     )
 
 
+def _within_a_parabola(space: Space) -> object:
+    """State (P(s1 | q1) - 0.2)^2 + (P(s1 | q2) - 1)^2 <= 0.02; the square of one expression would become rows."""
+    first, second = (space.prob("s1", given={"Q": q}) for q in ("q1", "q2"))
+    return (first - 0.2) ** 2 + (second - 1) ** 2 <= 0.02
+
+
 def _problems() -> Iterator[Problem]:
     """Yield the problems of :func:`check_backend`: at least one of each kind of row, of zeros and of contradictions."""
     x, thirds, others = p("s1", "q1"), [[1 / 3] * 3] * 3, [0.275, 0.275, 0.45]
@@ -195,16 +202,33 @@ def _problems() -> Iterator[Problem]:
         SQUARE, [x <= 0.4], square(1.6), [square_dual(1.6)], "active at most",
         "The row binds, so the answer is that of the equation; its upper side is active, so m < 0.",
     )  # fmt: skip
-    prior = pd.DataFrame({"s1": [0.8, 0.2], "s2": [0.2, 0.8]}, index=pd.Index(["q1", "q2"], name="Q"))
+    yield Problem(
+        SQUARE, [x >= 0.6], square(2.4), [square_dual(2.4)], "active at least",
+        "P(s1 | q1) is 0.5 by Eq. (9), below 0.6: the lower side is active, so m > 0.",
+    )  # fmt: skip
+    yield Problem(
+        SQUARE, [x.between(0.6, 0.7)], square(2.4), [square_dual(2.4)], "active between, from below",
+        "The nearer side binds.",
+    )  # fmt: skip
+    table = pd.DataFrame({"s1": [0.8, 0.2], "s2": [0.2, 0.8]}, index=pd.Index(["q1", "q2"], name="Q"))
+    prior = partial(QIDistribution, {"Q": table})
     yield Problem(
         SQUARE, [x == 0.4], square(1.6), [square_dual(1.6) - math.log(16)], "believed and known",
-        "`one equation` with a prior: the multiplier is relative to the prior's odds ratio, 16.",
-        prior=lambda: QIDistribution({"Q": prior}),
+        "`one equation` with a prior: the multiplier is relative to the prior's odds ratio, 16.", prior=prior,
+    )  # fmt: skip
+    yield Problem(
+        SQUARE, [], square((37 - math.sqrt(89)) / 10), [], "believed and published",
+        "The odds ratio stays 16: x (x - 1) = 16 (4 - x)(3 - x), a quadratic equation.", prior=prior,
     )  # fmt: skip
     sd = math.sqrt(0.1 / (-4 * square_dual(1.6)))  # P(s1 | q1) is 4 records per unit
     yield Problem(
         SQUARE, [x.softly(0.3, sd=sd)], square(1.6), [square_dual(1.6)], "missed by its variance times the slope",
         "0.3 is missed by 0.1, since (0.4 - 0.3) / sd^2 is the slope of the entropy at 0.4.",
+    )  # fmt: skip
+    yield Problem(
+        SQUARE, [x.softly(0.3, weight=0.05 / sd**2), x.softly(0.2, sd=sd, delta=0.05)], square(1.6),
+        [square_dual(1.6) / 2] * 2, "missed at two prices",
+        "Each cost has half the slope of the entropy at 0.4; Huber's is linear from a miss by 0.05 on.",
     )  # fmt: skip
     yield Problem(
         CUBE, [x == 0], ([[0, 0.5, 0.5], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]],), None, "a zero",
@@ -215,8 +239,8 @@ def _problems() -> Iterator[Problem]:
         "n(q1, s1) = 1.6 leaves 1.4 of q2's 2 people for s1, which is 0.7.",
     )  # fmt: skip
     yield Problem(
-        SQUARE, [lambda space: (space.prob("s1", given={"Q": "q1"}) - 0.2) ** 2 <= 0.01], square(1.2), None,
-        "within a parabola", "(P(s1 | q1) - 0.2)^2 <= 0.01 lowers P(s1 | q1) from 0.5 to 0.3, which is x = 1.2.",
+        SQUARE, [_within_a_parabola], square(1.2), None, "within a parabola",
+        "P(s1 | q2) is 1.5 - 2 P(s1 | q1), and P(s1 | q1) is lowered from 0.5 to 0.3, which is x = 1.2.",
     )  # fmt: skip
 
 

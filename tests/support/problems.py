@@ -9,14 +9,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
-
-from maxent_cvx.priors import QIDistribution
 from maxent_cvx.sources.soft import soft
 from maxent_cvx.sources.statements import P
 from maxent_cvx.terms.space import Space
 from maxent_cvx.testing import CUBE, SQUARE, Buckets, Problem, Table, members, p, publish, square, square_dual
-from maxent_cvx.testing import PROBLEMS as TEN
+from maxent_cvx.testing import PROBLEMS as CONTRACT
 
 __all__ = [
     "CONTRADICTORY", "CUBE", "FIGURE_1C", "PROBLEMS", "SOLVABLE", "SQUARE", "Buckets", "Problem", "Table", "members",
@@ -24,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Every problem by its name.
-PROBLEMS: dict[str, Problem] = dict(TEN)
+PROBLEMS: dict[str, Problem] = dict(CONTRACT)
 x = p("s1", "q1")
 
 
@@ -94,16 +91,12 @@ known("no such term is 0", "q5 and s1 share no bucket.", FIGURE_1C, [p("s1", "q5
 
 # Inequalities: the multiplier of one that does not bind is zero.
 
-#: Multipliers of rows that lower x from 2, its value without them, to 1.6, and raise it to 2.4: below and above zero.
-DOWN, UP = square_dual(1.6), square_dual(2.4)
+#: The multiplier of a row that lowers x from 2, its value without it, to 1.6.
+DOWN = square_dual(1.6)
 
 known("inactive between", "P(s1 | q1) is 0.5 by Eq. (9).", SQUARE, [x.between(0.3, 0.7)], SQUARE_ALONE, [0.0])
 known("no such term at most", "q5 and s1 share no bucket.", FIGURE_1C, [p("s1", "q5") <= 0.1], EQUATION_9, [0.0])
-known(
-    "active at least", "0.5 by Eq. (9) is below 0.6: the lower side is active.", SQUARE, [x >= 0.6], square(2.4), [UP]
-)
 known("active between, from above", "The nearer side binds.", SQUARE, [x.between(0.3, 0.4)], square(1.6), [DOWN])
-known("active between, from below", "The nearer side binds.", SQUARE, [x.between(0.6, 0.7)], square(2.4), [UP])
 known(
     "active and inactive", "n(q1, s1) = 1.6 leaves 1.4 of q2's 2 people for s1, more than the half of the second row.",
     SQUARE, [x <= 0.4, p("s1", "q2") >= 0.5], square(1.6), [DOWN, 0.0],
@@ -116,19 +109,9 @@ known(
 # A prior: the weights w of sum x log(w / x) are not 1.
 
 
-def believed(first: float, second: float) -> Callable[[], QIDistribution]:
-    """P(s1 | q1) and P(s1 | q2), as they are believed before anything is published."""
-    table = pd.DataFrame({"s1": [first, second], "s2": [1 - first, 1 - second]}, index=pd.Index(["q1", "q2"], name="Q"))
-    return lambda: QIDistribution({"Q": table})
-
-
 known(
     "believed to be different", "Margins leave the odds ratio of the prior, 16: x^2 / (1 - x)^2 = 16 (Bartlett).",
-    TWIN, [], ([[0.8, 0.2], [0.2, 0.8]],), [], prior=believed(0.8, 0.2),
-)  # fmt: skip
-known(
-    "believed and published", "The odds ratio stays 16: x (x - 1) = 16 (4 - x)(3 - x), a quadratic equation.",
-    SQUARE, [], square((111 - math.sqrt(111**2 - 60 * 192)) / 30), [], prior=believed(0.8, 0.2),
+    TWIN, [], ([[0.8, 0.2], [0.2, 0.8]],), [], prior=PROBLEMS["believed and known"].prior,
 )  # fmt: skip
 
 # Soft statements: the multiplier is the slope of the cost at the answer, in records.

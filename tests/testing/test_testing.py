@@ -146,6 +146,32 @@ def test_inequalities_taken_for_equations():
         check_backend(Tight(), ["inactive at most"])
 
 
+#: By problem, parts of the form without what a careless solver ignores; the last ignores convex constraints only.
+IGNORED = {
+    "active at least": lambda form: {"low": np.where(np.isinf(form.high), -np.inf, form.low)},
+    "active between, from below": lambda form: {"low": np.where(form.is_equation, form.low, -np.inf)},
+    "believed and published": lambda form: {"weights": np.ones(form.shape[1])},
+    "missed at two prices": lambda form: {
+        "penalties": form.penalties and replace(form.penalties, slope=form.penalties.slope * 2)
+    },
+    "within a parabola": lambda form: {},
+}
+
+
+@pytest.mark.parametrize("problem", IGNORED)
+def test_what_a_solver_ignores(problem: str):
+    """A solver that ignores sides, weights, costs or convex constraints is found out."""
+
+    class Careless(Own):
+        takes_convex = True
+
+        def solve(self, form, start=None, convex=None):
+            return NEWTON.solve(replace(form, **IGNORED[problem](form)), start)
+
+    with pytest.raises(AssertionError, match=f"'{problem}'"):
+        check_backend(Careless())
+
+
 def test_multipliers_count_also_where_others_would_certify():
     """Fitted multipliers certify right counts; the check is about those that the solver returns."""
     wrong, right = Own(other_sign), Own(lambda answer, form: replace(answer, multipliers=None))
@@ -670,11 +696,13 @@ def test_contradictions_contradict():
 
 
 def test_convex_problems():
-    """(P(s1 | q1) - a)^2 <= e^2 is an interval of the one free number; the entropy, largest at 0.5, is concave in it.
+    """Each constraint is an interval of the one free number, P(s1 | q1); the entropy, largest at 0.5, is concave in it.
 
-    The answer is the point nearest to 0.5; there is none if the interval has nothing of [1/4, 3/4].
+    The answer is the point nearest to 0.5; there is none if the interval has nothing of [1/4, 3/4]. One constraint is
+    not equivalent to rows: 5 x^2 - 2.4 x + 0.27 <= 0.
     """
-    intervals = {"within a parabola": (0.1, 0.3), "within a wide parabola": (-0.2, 0.6), "beyond a parabola": (0, 0.2)}
+    assert PROBLEMS["within a parabola"].model().posed.convex
+    intervals = {"within a parabola": (0.18, 0.3), "within a wide parabola": (-0.2, 0.6), "beyond a parabola": (0, 0.2)}
     assert set(intervals) == {problem.name for problem in PROBLEMS.values() if problem.needs_convex}
     for name, interval in intervals.items():
         problem, (low, high) = PROBLEMS[name], np.clip(interval, [0.25, 0], [1, 0.75])
