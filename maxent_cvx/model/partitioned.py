@@ -675,8 +675,8 @@ class PartitionedMaxEnt(ReprMixin):
 
     Statements have the same meaning as in a model of the whole release in memory, and the answer is the same: P(given)
     and the occurring groups are those of the whole release. Statements, sources and functions of the space may use
-    ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. Rows about single buckets,
-    convex constraints and priors cannot be divided, and raise an error.
+    ``space.marginal``, ``conditional``, ``prob``, ``described`` and ``records_described``. Rows about single buckets or
+    terms (``space.p``), convex constraints and priors cannot be divided, and raise an error.
 
     Parameters
     ----------

@@ -215,7 +215,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
             f"{type(constraint).__name__}"
         )
     values_of(constraint.parameters(), label)
-    if [variable.id for variable in constraint.variables()] != [space.counts.id]:
+    if [variable.id for variable in constraint.variables()] != [space._variable.id]:
         raise StatementError(f"{label!r} must use space.p of this model, and no other variable")
     if not constraint.is_dcp():
         raise StatementError(
@@ -234,7 +234,7 @@ def read_constraint(constraint: Any, space: Space, label: str) -> tuple[Any, Row
         raise StatementError(f"{label!r} is a {kind} constraint; compare a convex expression with a number instead")
     if pieces is None:
         return _without_zero_references(constraint, space, label)
-    blocks = [linearise(_orientation(constraint) * piece, space.counts, np.zeros(len(space))) for piece in pieces]
+    blocks = [linearise(_orientation(constraint) * piece, space._variable, np.zeros(len(space))) for piece in pieces]
     matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
     constant = np.concatenate([block[1] for block in blocks])
     return None, Rows(matrix * space.n_records, *_sides(constraint, constant), label)
@@ -267,7 +267,7 @@ def _without_zero_references(constraint: Any, space: Space, label: str) -> tuple
     left, right = (rewritten(side) for side in constraint.args)
     if not zeros:
         return constraint, None
-    matrix, constant = linearise(cp.hstack(zeros), space.counts, np.zeros(len(space)))
+    matrix, constant = linearise(cp.hstack(zeros), space._variable, np.zeros(len(space)))
     return left <= right, Rows(matrix * space.n_records, -constant, -constant, label)
 
 

@@ -261,10 +261,8 @@ class Block(NonStrict):
 
         As in a comparison, undefined rows raise an error, see `undefined`.
         """
-        import cvxpy as cp
-
         self._check_defined(np.ones(len(self), dtype=bool))
-        expression = cp.Constant(self.matrix, name="A") @ self.space.p  # printed as "A", not as numbers
+        expression = self.space._times_p(self.matrix)
         return expression + self.constant if np.any(self.constant) else expression
 
     @property

@@ -221,6 +221,14 @@ class PartSpace(Space):
         """The number of terms of the partition, which come first."""
         return int(np.searchsorted(self.codes["bucket"], len(self.view.part.buckets)))
 
+    @property
+    def counts(self) -> NoReturn:
+        """Not available, and neither is `p`: the same position is another term in each partition."""
+        raise StatementError(
+            "space.p and space.counts cannot be used in partitions, each of which has other terms; use space.marginal, "
+            "space.conditional or space.prob"
+        )
+
     def _described(self, given: Mapping[str, object] | None) -> tuple[np.ndarray, int]:
         records = self.view.marginals.records(given)
         return mark_tuples(self.view, given), records
@@ -271,7 +279,7 @@ class PatternSpace(Space):
         return MOST_PATTERNS
 
     @property
-    def counts(self) -> None:  # type: ignore[override]
+    def _variable(self) -> NoReturn:
         """Not available: no CVXPY variable represents patterns."""
         raise NoPattern
 

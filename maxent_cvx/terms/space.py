@@ -223,19 +223,30 @@ class Space(ReprMixin):
         return self.view.n_records
 
     @cached_property
+    def _variable(self) -> cp.Variable:
+        """The variable of the expressions of blocks, also where sources cannot use `counts`."""
+        import cvxpy as cp  # loaded late: it takes a second, and closed forms and tables do not need it
+
+        return cp.Variable(len(self), nonneg=True, name="counts")
+
+    @property
     def counts(self) -> cp.Variable:
         """The :class:`cvxpy.Variable` N p, one entry per term, in records.
 
         These are counts, not probabilities, since p ~ 1e-5 is below the tolerances of conic solvers.
         """
-        import cvxpy as cp  # loaded late: it takes a second, and closed forms and tables do not need it
-
-        return cp.Variable(len(self), nonneg=True, name="counts")
+        return self._variable
 
     @cached_property
     def p(self) -> cp.Expression:
         """The probabilities P(q, s, b), a :class:`cvxpy.Expression`."""
         return self.counts / self.n_records
+
+    def _times_p(self, matrix: sp.csr_array) -> cp.Expression:
+        """Return the expression ``matrix @ p``, in which the matrix is printed as "A", not as numbers."""
+        import cvxpy as cp
+
+        return cp.Constant(matrix, name="A") @ (self._variable / self.n_records)
 
     @cached_property
     def index(self) -> pd.MultiIndex:
@@ -592,9 +603,7 @@ class Space(ReprMixin):
         >>> round(post.prob("Flu", given={"Gender": "male"}), 6)
         0.25
         """
-        import cvxpy as cp
-
-        return (cp.Constant(self.row(value, given, who), name="A") @ self.p)[0]  # printed as "A", not as numbers
+        return self._times_p(self.row(value, given, who))[0]
 
     def count(self, records: pd.DataFrame, id: str | None = None) -> np.ndarray:
         """Count the original records of every term, the truth for comparisons with a model.

@@ -187,8 +187,9 @@ def test_errors_are_those_in_memory() -> None:
 
 
 def test_what_cannot_be_divided() -> None:
-    """Rows of single buckets, convex constraints, parameters of CVXPY, rows of another space, and priors are refused."""
+    """Rows of single terms and buckets, convex constraints, parameters, rows of another space, and priors are refused."""
     for wrong in (
+        lambda space: space.p[3] <= 0.01,
         lambda space: space.marginal(["s", "bucket"]) <= 0.3,
         lambda space: space.marginal("b") <= 0.3,
         lambda space: cp.sum_squares(space.marginal("s").expr) <= 0.9,
