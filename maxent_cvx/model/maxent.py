@@ -190,7 +190,7 @@ class MaxEnt:
             Statements (``P("Flu", given={"Gender": "male"}) <= 0.3``, or as text,
             ``"P(Flu | Gender=male) <= 0.3"``), sources such as
             :class:`~maxent_cvx.StrongestAssociations`, rows (``model.space.marginal(...) == series``),
-            CVXPY constraints on ``model.space.p``, or functions from the space to any of these.
+            CVXPY constraints on ``model.space.p``, or functions from the space to any of these but text.
         label : str, optional
             The label of the knowledge, for a single source. By default the text of the statement.
 
@@ -257,7 +257,7 @@ class MaxEnt:
         check_label(label, "label of the model's knowledge", self.knowledge)
         if isinstance(self.knowledge[label], PriorZeros):
             raise StatementError("the zeros of the prior cannot be removed; make a model without prior=")
-        self._hold(self._base.without(label))
+        self._hold(self._held.without(label))  # also if a parameter has no value
         return self
 
     def copy(self) -> Self:
@@ -430,7 +430,7 @@ class MaxEnt:
     @property
     def knowledge(self) -> dict[str, Source]:
         """The adversary's knowledge beyond the release, by label; the zeros of a prior come first."""
-        return {label: group.source for label, group in self._base.knowledge.items()}
+        return {label: group.source for label, group in self._held.knowledge.items()}
 
     def describe(self) -> pd.DataFrame:
         """List the sources.
@@ -1023,8 +1023,9 @@ class MaxEnt:
         return in_words(self)
 
     def __repr__(self) -> str:
-        sources = f"{len(self._base.groups)} source{'s' * (len(self._base.groups) > 1)}"
-        return f"<MaxEnt: {len(self.space)} terms, {self.form.shape[0]} rows from {sources}>"
+        groups = self._held.groups.values()  # also if a parameter has no value
+        sources = f"{len(groups)} source{'s' * (len(groups) > 1)}"
+        return f"<MaxEnt: {len(self.space)} terms, {sum(group.n_rows for group in groups)} rows from {sources}>"
 
     def _repr_html_(self) -> str:
         return in_html(self)

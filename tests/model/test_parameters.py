@@ -113,7 +113,10 @@ def test_an_answer_stays_as_it_was(release, rumour):
 
 
 def test_values_that_cannot_be(release, rumour):
-    """Without a value, or with an impossible probability, there is no solve; after the next good value there is."""
+    """Without a value, or with an impossible probability, there is no solve; after the next good value there is.
+
+    The model can be shown, and the statement removed, at any value.
+    """
     model = MaxEnt(release).add(flu == rumour)
     for error, value in ((StatementError, None), (BadProbability, 1.5)):
         rumour.value = value
@@ -122,6 +125,9 @@ def test_values_that_cannot_be(release, rumour):
                 ask()
     rumour.value = 0.25
     assert number_of(model) == pytest.approx(0.25)
+    rumour.value = None
+    assert repr(model) == "<MaxEnt: 27 terms, 19 rows from 2 sources>"
+    assert not model.remove(*model.knowledge).knowledge
     with refused(StatementError):
         MaxEnt(release).add(flu == cp.Parameter(name="nothing"))
 
