@@ -304,8 +304,8 @@ class ExposureOptions(ReleaseOptions):
     )
     fail_above: float | None = in_exposure(
         "P",
-        "exit with status 1 if somebody is exposed with a probability above P, and suggest changes; with status 4 if "
-        "nobody is, but values cannot be compared without --within",
+        "exit with status 1 if somebody is exposed with a probability above P, or at a higher --threshold, and suggest "
+        "changes; with status 4 if nobody is, but values cannot be compared without --within",
         type=limit,
     )
     population_size: int | None = in_exposure(
@@ -674,8 +674,8 @@ def parser() -> Parser:
         help="a report for decision makers",
         description="Writes a standalone HTML page: the number of exposed people, suggested changes, the exposed groups, "
         "certain inferences with reasons, the release and the assumed knowledge, the accuracy, and a glossary. If --fail-above "
-        "is given, it is the threshold of the page.\n\nTABLE is read as by quantify. Several TABLEs with --id are a series "
-        "of releases; without it they are compared side by side.",
+        "is given, it is the threshold of the page, besides a higher --threshold.\n\nTABLE is read as by quantify. Several "
+        "TABLEs with --id are a series of releases; without it they are compared side by side.",
         example="maxent-cvx report people.csv --qi age,sex --sa disease --l 3 --know 'P(flu | sex=m) = 0.3' --out "
         "report.html\n"
         "maxent-cvx report draft.csv final.csv --qi age,sex --sa disease --bucket ward --attack worst-case",

@@ -212,7 +212,7 @@ def solve(model: MaxEnt | PartitionedMaxEnt, options: ExposureOptions, client: A
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The exposure at the threshold, and the exposure above the limit of --fail-above."""
+    """The exposure at the threshold, and above the limit of --fail-above or at a higher threshold."""
 
     exposure: Exposure
     limit: float | None
@@ -226,10 +226,7 @@ class Verdict:
     @property
     def is_undecided(self) -> bool:
         """Whether nobody is exposed above the limit, but the comparison of values is unreliable."""
-        if self.above is None or self.limit is None or self.fails:
-            return False
-        from_higher = self.exposure.undecided if self.exposure.threshold > self.limit else ()
-        return bool(self.above.undecided or from_higher)
+        return self.above is not None and not self.fails and bool(self.above.undecided)
 
     @property
     def status(self) -> int:
@@ -244,10 +241,9 @@ def judge(post: AnyPosterior, options: ExposureOptions, original: pd.DataFrame |
     if (limit := options.fail_above) is None:
         return Verdict(exposure, None, None)
     truth = original if options.baseline == WITHOUT_HER else None  # the attack's success is printed once
-    above = measures.exposed(post, strict_threshold(limit, post), truth, **arguments)
     # People exposed at a higher threshold are exposed above the limit too, even if the baseline is between the two.
-    if options.threshold > limit and exposure.people > above.people:
-        above = exposure
+    strict = strict_threshold(limit, post)
+    above = measures.exposed(post, [strict, max(strict, options.threshold)], truth, **arguments)
     return Verdict(exposure, limit, above)
 
 
@@ -459,24 +455,25 @@ def write_report(
     about: Mapping[str, object] | None = None,
     **more: Any,
 ) -> None:
-    """Write a report of posteriors by name ("" for a single one); with --fail-above, the limit is the threshold."""
+    """Write a report of posteriors by name ("" for a single one), with the thresholds of --fail-above if it is given."""
     first = next(iter(posts.values()))
     about = {"table": ", ".join(options.tables), **(about or {})}
     if options.l is not None:
         made = Message("made by Anatomy, l = {l}, exempt = {exempt}", l=options.l, exempt=options.exempt or 0)
         about |= {"buckets": made, "seed": options.seed}
-    threshold = options.threshold
+    thresholds = [options.threshold]
     if (limit := options.fail_above) is not None:  # the page must agree with the exit status
         verdicts = [judge(post, options, originals.get(name)) for name, post in posts.items()]
         failing = [verdict.above.threshold for verdict in verdicts if verdict.above is not None and verdict.fails]
-        threshold = max(failing) if failing else max(strict_threshold(limit, post) for post in posts.values())
+        strict = max(failing or [strict_threshold(limit, post) for post in posts.values()])
+        thresholds = [strict, max(strict, options.threshold)]
         about["limit"] = Message("nobody may be exposed above P = {limit:g}", limit=limit)
     for post in posts.values():
         _population_size(post, options)
     reported: Any = first if len(posts) == 1 else posts
     known = {name: table for name, table in originals.items() if table is not None}
     make_report(
-        reported, path, threshold=threshold, **exposure_kwargs(options, first.view), about=about,
+        reported, path, threshold=thresholds, **exposure_kwargs(options, first.view), about=about,
         original=next(iter(known.values()), None) if len(posts) == 1 else known or None,
         population=options.population_size, **more,
     )  # fmt: skip

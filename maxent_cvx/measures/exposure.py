@@ -12,7 +12,7 @@ is one block; a partitioned posterior applies the same rule to one block per par
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -75,7 +75,7 @@ class Exposure(ReprMixin):
     Attributes
     ----------
     threshold : float
-        The least probability with which a person counts as exposed.
+        The least probability with which a person counts as exposed; of several thresholds, the least.
     people : int
         Number of exposed people.
     who : DataFrame
@@ -267,9 +267,15 @@ def check_attributes(names: Iterable[object]) -> None:
         raise TableError(f"an attribute is named {clash[0]!r}, like a column of the exposed groups; rename it")
 
 
+def check_thresholds(threshold: object) -> tuple[float, ...]:
+    """Return one threshold or several, the least first."""
+    several = threshold if isinstance(threshold, list | tuple) and threshold else [threshold]
+    return tuple(sorted({check_float(each, "threshold", 0.0, 1.0) for each in several}))
+
+
 def exposed(
     post: Posterior | PartitionedPosterior,
-    threshold: float = 0.8,
+    threshold: float | Sequence[float] = 0.8,
     original: pd.DataFrame | None = None,
     *,
     sensitive: object = None,
@@ -291,8 +297,9 @@ def exposed(
     post : Posterior or PartitionedPosterior
         The adversary's posterior. For a release in partitions, the 1,000 groups with the largest probabilities are
         listed.
-    threshold : float
-        A probability. A P(s | q) that is below it by no more than the certified error counts as reaching it.
+    threshold : float or list of float
+        A probability. A P(s | q) that is below it by no more than the certified error counts as reaching it. With
+        several, a person is exposed who is exposed at one of them.
     original : DataFrame, optional
         The original records, to measure the attack's success. For a generalized release, the generalized records, or
         the exact ones if each is in one cell; cells of a hierarchy are not recognized.
@@ -385,7 +392,7 @@ def exposed(
     The best guess is off by 16.7 on average; without the release, by 19,998.33.
     All of them are exposed by the release alone.
     """
-    threshold = check_float(threshold, "threshold", 0.0, 1.0)
+    least, *higher = check_thresholds(threshold)
     rho1 = None if rho1 is None else check_float(rho1, "rho1", 0.0, 1.0)
     check_instance(post, (Posterior, PartitionedPosterior), "post")
     names: list[Any]
@@ -404,7 +411,7 @@ def exposed(
     check_attributes([*values.names, *names])
 
     events, intervals = read_events(values, sensitive, within)
-    rule = ExposureRule(threshold, certified_error(post), values, events, None, intervals, rho1)
+    rule = ExposureRule(least, certified_error(post), values, events, None, intervals, rho1, tuple(higher))
     warnings: list[str] = []
     if isinstance(baseline, str) and baseline == WITHOUT_HER:
         rule, rows, people, warnings = _of_each_record(post, original, rule)
@@ -432,7 +439,7 @@ def exposed(
     n_s = published(post.view)
     doubts = list(_doubts(rule, int(counts["closer"]), n_s, total, is_given=within is not None))
     result = Exposure(
-        threshold, int(counts["people"]), who, histogram, success, by_value, uncounted,
+        least, int(counts["people"]), who, histogram, success, by_value, uncounted,
         warnings=(
             *_warnings(rule, int(counts["unsure"]), uncounted),
             *warnings,
@@ -465,7 +472,8 @@ def _of_each_record(
         """Return the negative distance of P0 from the threshold; -inf for kinds that cannot be exposed."""
         largest, which = rule.surest(kinds.p)
         p0 = np.nan_to_num(rule.counted_at(kinds.without, which), nan=rule.threshold)
-        return np.where(rule.reaches(largest), -np.abs(p0 - rule.threshold), -np.inf)
+        far = np.min([np.abs(p0 - threshold) for threshold in rule.thresholds], axis=0)
+        return np.where(rule.reaches(largest), -far, -np.inf)
 
     kinds = without_each(post, original, urgent=closest)
     table = post.conditional().iloc[kinds.q]
@@ -689,6 +697,7 @@ def certified_error(post: Posterior | PartitionedPosterior) -> float:
 class ExposureRule:
     """A person is exposed if P(e | q) >= threshold and P0(e) < threshold for an event e, a value or an interval.
 
+    The same holds for each of the thresholds in `higher`, at which events with P0(e) above the least one may count.
     Called with a block of P(s | q), shape (rows, values), and the number of people of each row, it returns sums by name.
     """
 
@@ -699,6 +708,12 @@ class ExposureRule:
     baseline: Baseline | None = None  # of the units; without one, P0 = 0
     intervals: Intervals | None = None  # around the events, if the values are numbers, times or ranks
     rho1: float | None = None  # the largest P0 that counts; by default anything below the threshold
+    higher: tuple[float, ...] = ()  # further thresholds
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """All thresholds, the least first."""
+        return self.threshold, *self.higher
 
     @cached_property
     def windows(self) -> Intervals | None:
@@ -737,11 +752,14 @@ class ExposureRule:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Mask of the events that count, P0 < threshold (or <= rho1): one row for all, or one per row."""
+        """Mask of the events that count at the least threshold: one row for all, or one per row."""
         if self.baseline is None:
             return np.ones((1, len(self.events.labels)), dtype=bool)
-        least = self.least_p0
-        return least < self.threshold - ROUNDING if self.rho1 is None else least <= self.rho1 + ROUNDING
+        return self.least_p0 <= self._most_p0(self.threshold)
+
+    def _most_p0(self, threshold: float) -> float:
+        """Return the largest P0 of events that count at a threshold: below it, or rho1."""
+        return threshold - ROUNDING if self.rho1 is None else self.rho1 + ROUNDING
 
     def chunks(self, n_rows: int) -> Iterator[tuple[slice, ExposureRule]]:
         """Yield slices of rows that fit into memory, each with the rule for these rows."""
@@ -755,7 +773,10 @@ class ExposureRule:
 
     def _counted(self, p: np.ndarray) -> np.ndarray:
         """Return P of the events that count, -1 for others, shape (rows, events)."""
-        return np.where(self.counts, self.of(p), -1.0)
+        of_events, counts = self.of(p), self.counts
+        for threshold in self.higher if self.baseline is not None else ():
+            counts = counts | (self.least_p0 <= self._most_p0(threshold)) & (of_events >= threshold - self.slack)
+        return np.where(counts, of_events, -1.0)
 
     def surest(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the largest P that counts in every row, and the position of its event."""
@@ -781,7 +802,7 @@ class ExposureRule:
         return self.p0[0 if len(self.p0) == 1 else np.arange(len(which)), which]
 
     def reaches(self, p: np.ndarray) -> np.ndarray:
-        """Mark probabilities that reach the threshold, or are not proved to be below it."""
+        """Mark probabilities that reach the least threshold, or are not proved to be below it."""
         return np.asarray((p >= self.threshold - self.slack) & (p >= 0))
 
     def reached(self, p: np.ndarray) -> np.ndarray:
@@ -798,10 +819,9 @@ class ExposureRule:
         if windows is None or baseline is None or not rows.any():
             return marked
         of_rows = slice(None) if len(baseline.p) == 1 else rows
-        most = self.threshold - ROUNDING if self.rho1 is None else self.rho1 + ROUNDING
-        most += float(baseline.off[of_rows].max(initial=0.0))
-        least = self.threshold - self.slack
-        marked[rows] = windows.narrower_breach(windows.values.of(p[rows]), baseline.p[of_rows], least, most)
+        off, p, p0 = float(baseline.off[of_rows].max(initial=0.0)), windows.values.of(p[rows]), baseline.p[of_rows]
+        for threshold in self.thresholds:
+            marked[rows] |= windows.narrower_breach(p, p0, threshold - self.slack, self._most_p0(threshold) + off)
         return marked
 
     def __call__(self, p: np.ndarray, people: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
@@ -809,13 +829,12 @@ class ExposureRule:
         return add_up([rule._sums(p[rows], people[rows].astype(float)) for rows, rule in self.chunks(len(p))])
 
     def _sums(self, p: np.ndarray, people: np.ndarray) -> dict[str, Any]:
-        of_events = self.of(p)
-        counted = np.where(self.counts, of_events, -1.0)
+        of_events, counted = self.of(p), self._counted(p)
         largest = counted.max(axis=1, initial=-1.0)
         is_exposed, reached = self.reaches(largest), self.reaches(counted)
         # Within the certified error the higher tenth is chosen, consistently with exposure.
         tenth = np.clip((largest * 10 + 10 * self.slack).astype(int), 0, 9)
-        anyway = self.reaches(of_events) & ~self.counts
+        anyway = self.reaches(of_events) & ~reached
         is_certain = self._certain(p)
         not_exposed_but_certain = is_certain.any(axis=1) & ~is_exposed
         single, of_attribute = values_of_each_attribute(self.values), np.zeros(0)
@@ -830,7 +849,7 @@ class ExposureRule:
             "exposed": people @ reached,
             "certain": people @ (reached & self._certain(counted)),
             "anyway": people @ anyway,
-            "not_counted": people @ np.broadcast_to(~self.counts, of_events.shape),
+            "not_counted": people @ (~self.counts & ~reached),
             "uncounted": people @ (is_certain & ~is_exposed[:, None]),
             "uncounted_of_attribute": of_attribute,
             "uncounted_people": people[not_exposed_but_certain].sum(),
@@ -846,7 +865,10 @@ class ExposureRule:
         if self.baseline is not None:
             limit = f"P < {self.threshold:g}" if self.rho1 is None else f"P <= {self.rho1:g}"
             value += f" with {limit} {self.baseline.called}"
-        return f"{value} is inferred with P >= {self.threshold:g}"
+        also = ""
+        if self.baseline is not None and self.rho1 is None:
+            also = "".join(f", or with P >= {t:g} if P < {t:g} {self.baseline.called}" for t in self.higher)
+        return f"{value} is inferred with P >= {self.threshold:g}{also}"
 
 
 # ------------------------------------------------------------------------------------------------ attribution to knowledge
@@ -959,7 +981,7 @@ def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iter
         certain = f", for {int(row['certain'])} with certainty" if row["certain"] else ""
         yield f"{_in_quotes(label)}{before} is inferred for {people_message(row['exposed'])}{certain}."
     for label, row in values[values["not_counted"] > 0].iterrows():
-        if is_same:
+        if is_same and not row["exposed"]:
             excluded = f"is excluded (baseline probability {row['baseline']:.3g})"
         else:
             limit = f">= {rule.threshold:g}" if rule.rho1 is None else f"> {rule.rho1:g}"

@@ -100,7 +100,7 @@ def uncertain(
     draws: int | None = None,
     seed: int = 0,
     *,
-    threshold: float = 0.8,
+    threshold: float | Sequence[float] = 0.8,
     baseline: Any = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -242,7 +242,7 @@ def attribute(
     draws: int | None = None,
     seed: int = 0,
     *,
-    threshold: float = 0.8,
+    threshold: float | Sequence[float] = 0.8,
     baseline: Any = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -352,7 +352,7 @@ class _Answer(NamedTuple):
 class _Subsets:
     """Models in which only a subset of the statements is known, and the rule of exposure and measure for each."""
 
-    def __init__(self, model: MaxEnt, labels: Sequence[str], measure: Any, threshold: float, baseline: Any) -> None:
+    def __init__(self, model: MaxEnt, labels: Sequence[str], measure: Any, threshold: Any, baseline: Any) -> None:
         if not model.view.inside.all():
             raise StatementError(
                 "uncertain and attribute do not support a release of a population; make the release without population"
@@ -362,7 +362,7 @@ class _Subsets:
         if isinstance(baseline, str) and baseline == WITHOUT_HER:
             raise StatementError(
                 f"baseline={WITHOUT_HER!r} needs the original records; pass a measure that uses them, lambda post: "
-                f"mx.measures.exposed(post, {threshold:g}, original, baseline={WITHOUT_HER!r}).people"
+                f"mx.measures.exposed(post, {threshold}, original, baseline={WITHOUT_HER!r}).people"
             )
         self.model, self.labels = model, labels  # the model has all statements
         post = without_labels(model, labels).solve()

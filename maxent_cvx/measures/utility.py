@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -341,7 +341,7 @@ def risk_utility(
     post: Posterior | PartitionedPosterior,
     original: pd.DataFrame | None = None,
     *,
-    threshold: float = 0.8,
+    threshold: float | Sequence[float] = 0.8,
     sensitive: object = None,
     baseline: Posterior | QIDistribution | pd.DataFrame | pd.Series | str | None = "overall",
     within: object = None,

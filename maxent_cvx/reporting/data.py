@@ -36,7 +36,7 @@ T = TypeVar("T")
 class Settings:
     """The arguments of :func:`maxent_cvx.report`."""
 
-    threshold: float = 0.8
+    thresholds: tuple[float, ...] = (0.8,)
     sensitive: object = None
     baseline: object = "overall"
     within: object = None
@@ -47,6 +47,11 @@ class Settings:
     about: Mapping[str, str] = field(default_factory=dict)
     rows: int = 25
     time_limit: float = 60.0
+
+    @property
+    def threshold(self) -> float:
+        """The least threshold."""
+        return self.thresholds[0]
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ class ReportData:
     def _judged(self) -> dict[str, Any]:
         settings = self.settings
         return {
-            "threshold": settings.threshold, "sensitive": settings.sensitive, "within": settings.within,
+            "threshold": settings.thresholds, "sensitive": settings.sensitive, "within": settings.within,
             "baseline": settings.baseline if self.is_compared else None,
         }  # fmt: skip
 

@@ -28,7 +28,6 @@ from .._utils.validation import (
     check_bool,
     check_callable,
     check_dataframe,
-    check_float,
     check_in,
     check_instance,
     check_int,
@@ -43,7 +42,7 @@ from ..anonymize.merging import joined
 from ..attacks.definetti import DeFinettiResult, definetti
 from ..attacks.result import AttackResult
 from ..attacks.worst_case import worst_case
-from ..measures.exposure import Exposure
+from ..measures.exposure import Exposure, check_thresholds
 from ..measures.uncertainty import uncertain
 from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
@@ -144,7 +143,7 @@ def _if_one_in_ten_knows(data: ReportData) -> dict[str, Any]:
     """Compute the number of exposed people if each statement is known with a probability of one in ten."""
     baseline = data.settings.baseline if data.is_compared else None
     known = dict.fromkeys(data.model.knowledge, ONE_IN_TEN)
-    result = uncertain(data.model, known, threshold=data.settings.threshold, baseline=baseline, progress=False)
+    result = uncertain(data.model, known, threshold=data.settings.thresholds, baseline=baseline, progress=False)
     return {"expected": tables.number(result.expected, 2).text, "nobody": float(result.distribution.get(0, 0.0))}
 
 
@@ -510,7 +509,7 @@ def report(
     posts: Posterior | PartitionedPosterior | Iterable[Posterior] | Mapping[str, Posterior],
     path: str | PathLike[str] | None = None,
     *,
-    threshold: float = 0.8,
+    threshold: float | Sequence[float] = 0.8,
     sensitive: object = None,
     baseline: object = "overall",
     within: object = None,
@@ -595,7 +594,7 @@ def report(
     if population is not None and not isinstance(population, pd.DataFrame | QITable):
         check_int(population, "population", 1)
     settings = Settings(
-        threshold=check_float(threshold, "threshold", 0.0, 1.0),
+        thresholds=check_thresholds(threshold),
         sensitive=sensitive,
         baseline=baseline,
         within=within,

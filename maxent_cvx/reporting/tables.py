@@ -768,7 +768,7 @@ def provenance_table(cases: Sequence[ReportData], day: str) -> Table:
         within = cases[0].exposure.closeness or (within if isinstance(within, str) else short_repr(within))
     values = list(sensitive) if isinstance(sensitive, list | set | frozenset) else [sensitive]
     facts = {
-        text("threshold of exposure"): from_on(settings.threshold),
+        text("threshold of exposure"): ", ".join(map(from_on, settings.thresholds)),
         text("sensitive values"): text("all") if sensitive is None else ", ".join(map(str, values)),
         text("baseline"): baseline,
         text("values that count as equal"): (

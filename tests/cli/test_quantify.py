@@ -184,6 +184,18 @@ def test_one_half_is_not_above_one_half(run):
     assert "PASS: nobody is exposed above P = 0.5 (--fail-above); people with P = 0.5 are not above it" in equal
 
 
+def test_people_exposed_at_the_threshold_fail_a_lower_limit(run, document):
+    """The verdict, the advice, the document and the report count people exposed above the limit or at the threshold."""
+    wards = {"a": ["no"] * 20, "c": ["yes"] * 3 + ["no"], "d": ["no"] * 6 + ["yes"] * 4}  # 27 of 34 say no
+    pd.Series(wards).explode().rename_axis("ward").rename("smoker").to_csv("people.csv")
+    command = ["quantify", "people.csv", "--qi", "ward", "--sa", "smoker", "--fail-above", "0.7", "--report", "r.html"]
+    text = run(*command, status=1)
+    assert "FAIL: 24 of 34 people" in text
+    assert "withhold the records of the 24 people in 2 groups" in text
+    assert document(*command, status=1)["fail_above"]["people"] == 24
+    assert "24 of 34 people are exposed" in Path("r.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("baseline", ["values", "by gender", "without her"])
 def test_other_baselines(document, hospital, post, folder, baseline):
     """A baseline from a file, of each value or by a quasi-identifier, or without each record, is that of the library."""

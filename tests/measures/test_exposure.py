@@ -74,6 +74,19 @@ def test_the_rule(case):
     assert exposure.attack_success == pytest.approx(chance / len(frame))
 
 
+@given(cases(), st.sampled_from([0.25, 0.6, 0.8]))
+def test_several_thresholds(case, other):
+    """With several thresholds, a person is exposed who is exposed at one of them."""
+    p, people, before, some, threshold = case
+    post, _ = posterior_with(p, people, bound=1e-9)
+    baseline = None if before is None else pd.Series(before, [f"s{j}" for j in range(len(p[0]))])
+    both, *each = (
+        exposed(post, at, sensitive=some, baseline=baseline).who["people"].to_dict()
+        for at in ([threshold, other], threshold, other)
+    )
+    assert both == each[0] | each[1]
+
+
 def test_the_bound_decides_for_exposure():
     """P is taken as high as the certificate allows, and the baseline of a posterior as low."""
     close = posterior_with([[0.795, 0.205]], [5], bound=0.01)[0]
@@ -260,6 +273,7 @@ def test_in_partitions(seed, n, named):
         {"sensitive": values[:2]},
         {"sensitive": values[1:], "baseline": plain},
         {"threshold": 1 / len(values), "baseline": plain},
+        {"threshold": [0.3, 0.6], "baseline": "overall"},
     ):
         check_partitions(views, people, **{"threshold": 0.4, **options})
     memory, parts = (mx.MaxEnt(view, people).solve() for view in views)
