@@ -515,7 +515,9 @@ def _read_original(path: str, options: ExposureOptions, source: CommandInput) ->
     for name in (*source.qi, *source.sa):
         check_label(name, f"column of {_name(path)} (given as --original)", original.columns)
     original = _without_counts(original, {*source.qi, *source.sa}, options)
-    original = _with_iso_dates(_without_gaps(original, path, source.qi, source.sa, options), source.sa)
+    # Missing cells stand for any value only in originals that are generalized like TABLE.
+    full = [name for name in source.qi if source.records is None or source.records[name].notna().all()]
+    original = _with_iso_dates(_without_gaps(original, path, source.qi, [*source.sa, *full], options), source.sa)
     if isinstance(source.view, Release) and source.view.generalized:
         original = _with_dates_of(source.view.quasi_identifiers.to_frame(index=False), original, path)
         if not _are_cells(with_cells(source.view, original)[source.qi], source.view):

@@ -97,7 +97,7 @@ def test_original_records_of_published_tables(hospital, run, refuse):
 
 
 def test_original_records_of_a_generalized_release(run, refuse):
-    """Exact records are found in their cells; if some are in two, by the population, as the error says."""
+    """Exact records are found in their cells, or by the population, as the error says; --missing drop leaves out gaps."""
     table = pd.DataFrame({"age": [20, 21, 30, 31], "disease": ["flu", "HIV", "flu", "flu"]})
     table.to_csv("people.csv", index=False)
     roles = ["--qi", "age", "--sa", "disease"]
@@ -109,6 +109,10 @@ def test_original_records_of_a_generalized_release(run, refuse):
     assert "give --population people.csv too" in refuse(*command, "people.csv")
     assert "right for" in run(*command, "people.csv", "--population", "people.csv")
     run("report", "open.csv", "--generalized", *roles, "--original", "open.csv", "--records", "--out", "page.html")
+    table.assign(age=table["age"].replace(31, None)).to_csv("gap.csv", index=False)
+    pd.DataFrame({"age": ["20-29", "20-29", "30"], "disease": ["flu", "HIV", "flu"]}).to_csv("open.csv", index=False)
+    assert "--missing drop" in refuse(*command, "gap.csv")
+    assert "dropped 1 of 4 rows of gap.csv" in run(*command, "gap.csv", "--missing", "drop")
 
 
 def test_decomposed_letters_are_those_that_are_typed(document, run):
