@@ -186,16 +186,16 @@ class CsvText:
             raise TableError(f"{source_name(self.path)} cannot be read: {self._wrong_line()}")
         return table
 
-    def lines(self) -> list[int]:
-        """Return the first line of every row below the header; cells may have line breaks, and blank lines are no rows."""
+    def cells_of_lines(self) -> dict[int, int]:
+        """Return the number of cells of every row below the header, by its first line; blank lines are no rows."""
         lines = io.StringIO(self.text, newline=None).readlines()
         reader = csv.reader(lines, delimiter=self.separator, skipinitialspace=True)
-        starts, start = list[int](), 0
-        for row in reader:
+        numbers, start = list[tuple[int, int]](), 0
+        for row in reader:  # cells may have line breaks
             if len(row) > 1 or lines[start].strip(" \t\n"):
-                starts.append(self.n_above + start + 1)
+                numbers.append((self.n_above + start + 1, len(row)))
             start = reader.line_num
-        return starts[1:]
+        return dict(numbers[1:])
 
     def _wrong_line(self) -> str:
         """Describe the line that has more cells than the header, or an unclosed quote."""
@@ -220,6 +220,7 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
     """Read a CSV file with a header, or standard input."""
     source = CsvText.read(path, form)
     cells = source.table(dtype=str, keep_default_na=False)
+    _warn_of_short_lines(source, cells)
     words = _missing_words(cells)
     cells = _without_words(cells, words)
     has_points = False
@@ -238,11 +239,26 @@ def read_csv(path: str, form: Format = Format()) -> pd.DataFrame:
     return table
 
 
+def _warn_of_short_lines(source: CsvText, cells: pd.DataFrame) -> None:
+    """Warn if some lines, but not most, have fewer cells than the header; pandas appends empty cells to them."""
+    if not cells.iloc[:, -1].eq("").any():
+        return
+    with suppress(csv.Error):  # a cell of more than 131,072 characters
+        short = {line: n for line, n in source.cells_of_lines().items() if n < cells.shape[1]}
+        if 0 < len(short) <= len(cells) / 2:
+            line, n = next(iter(short.items()))
+            warn(
+                f"{pluralize(len(short), 'line')} of {source_name(source.path)} {'has' if len(short) == 1 else 'have'} fewer "
+                f"cells than the header, first line {line} with {n} of {cells.shape[1]}; the last cells are read as missing. "
+                "If other cells are left out, add them"
+            )
+
+
 def read_texts(path: str) -> tuple[pd.DataFrame, str]:
     """Read all cells of a CSV file with a header as texts, with line numbers as index; also return its decimal sign."""
     source = CsvText.read(path, Format())
     _say_format(source, Format(), False, [])
-    table = source.table(dtype=str, keep_default_na=False).map(composed).set_axis(source.lines())
+    table = source.table(dtype=str, keep_default_na=False).map(composed).set_axis([*source.cells_of_lines()])
     return _with_plain_names(table), source.decimal
 
 
@@ -508,9 +524,12 @@ def _separator(text: str) -> str:
 
 def _decimal_sign(rows: list[list[str]], separator: str) -> str:
     """Return a comma if a column consists of numbers with a decimal comma; otherwise a point."""
-    # If cells are separated by commas, "18,19" can be a set of two numbers; only with semicolons "1,234" is not 1234.
+    # If cells are separated by commas, "18,19" can be a set of two numbers, and "-4,9" or "0,05" cannot; only with
+    # semicolons "1,234" is not 1234.
     other = rf"[0-9][.{GAPS}][0-9]"
-    if separator != ",":
+    if separator == ",":
+        other = rf"{other}|^-[0-9]+,(?![0-9]{{3}}$)|,0[0-9]$"
+    else:
         other = "," if separator == ";" else rf"{other}|^\D*0,|[0-9]{{4}},|,(?![0-9]{{3}}(?![0-9]))"
     for column in islice(zip_longest(*rows[1:], fillvalue=""), len(rows[0])):
         numbers = pd.Series([cell for cell in map(str.strip, column) if cell not in MISSING], dtype=str)
@@ -525,7 +544,10 @@ def _check_header(path: str, header: Iterable[object]) -> None:
     counts = Counter(plain_name(name) for name in header)
     twins = [name for name, n in counts.items() if n > 1 and name not in ("", "nan")]
     if twins:
-        raise TableError(f"{source_name(path)} has more than one column named {join_names(twins)}; rename all but one")
+        raise TableError(
+            f"{source_name(path)} has more than one column named {join_names(twins)}; rename all but one, or add a header if "
+            "these are values of a record"
+        )
 
 
 def _with_integers(table: pd.DataFrame) -> pd.DataFrame:

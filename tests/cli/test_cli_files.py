@@ -72,6 +72,13 @@ def test_lines_above_the_header_are_left_out(ending, sep, capsys):
     assert "the first 2 lines" in capsys.readouterr().out
 
 
+def test_lines_with_fewer_cells_than_the_header():
+    """A warning names the first of them, unless most lines lack cells."""
+    with pytest.warns(UserWarning, match="first line 5 with 2 of 3"):
+        read_csv(write_text("people.csv", 'age,"sex\n(f, m)",pay\n30,f,1\n\n31,2\n32,m,\n33,f,3\n'))
+    read_csv(write_text("people.csv", "a,b\n1\n2\n3,\n"))
+
+
 def test_files_that_are_not_text(people, refuse):
     """The message names the kind of file, or the kinds that are read."""
     for kind in ("xlsx", "parquet"):
@@ -151,6 +158,7 @@ def test_output_of_other_tools(run):
     ("text", "piece"),
     [
         ("a,d,a\n1,2,3\n", "'a'"),
+        ("a,1,1\na,2,1\n", "add a header"),
         ("", "empty"),
         ("a,d\n1,2,3\n", "--sep"),
         ("a,d\n1,x\n2,x,y\n3,y\n", "line 3 "),
@@ -180,6 +188,9 @@ def test_files_that_cannot_be_read(text, piece, refuse):
         ('age,pay\n30,"1.234,5"\n31,"30,25"\n', [1234.5, 30.25]),
         ('age,pay\n30,"1,234.50"\n31,"30,000"\n32,7\n', [1234.5, 30_000, 7]),
         ('set,pay\n"18,19",1\n"20,21",2\n', [1, 2]),
+        ('net,pay\n"-4,9","18,19"\n"2,5","20,21"\n', [18.19, 20.21]),
+        ('net,pay\n"0,05",1\n"2,5","20,21"\n', [1, 20.21]),
+        ('net,pay\n"-4,900",1\n"2,005","20,021"\n', [1, 20_021]),
         ("age;pay\n30;1.234,5\n31;\n", [1234.5, np.nan]),
         # in a European file groups of three digits are thousands, unless a number in any column contradicts it
         ("a;pay\nx;990\nx;1.000\nx;5.000\n", [990, 1000, 5000]),
