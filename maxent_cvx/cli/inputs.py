@@ -88,6 +88,8 @@ FEWEST_BELOW = 4
 STATISTICS = ("n", "mean", "median")
 #: Numbers that often denote a missing cell; codes of nines exceed the others by at least one in FAR of their range.
 MISSING_CODE, FAR = re.compile(r"-[0-9]+|9{2,}"), 10
+#: Signs that often denote a missing cell; beside plus signs they are results.
+MISSING_SIGN, PLUS = re.compile(r"[?.\u2013\u2014-]+|#NULL!"), re.compile(r"\++")
 
 
 # ------------------------------------------------------------------------------------------------------ tables of people
@@ -138,13 +140,15 @@ def _without_counts(table: pd.DataFrame, roles: Collection[str | None], options:
 
 
 def _warn_of_header(table: pd.DataFrame, path: str) -> None:
-    """Warn if most columns have the name of one of their values, since the first line is a person then."""
+    """Warn if most columns have the name of one of their values, or of another number, since it is a person's then."""
     first = table.head(FIRST_ROWS).map(str)  # astype(str) would decode bytes
-    names = [name for name in table.columns if first[name].eq(name).any()]
-    if len(names) > len(table.columns) / 2:
+    numbers = [str(name) for name in table.select_dtypes("number") if re.fullmatch(PLAIN_NUMBER, str(name))]
+    if all(map(str.isdecimal, numbers)) and numbers == sorted(numbers, key=int):  # years, or numbers of questions
+        numbers = []
+    if sum(first[name].eq(name).any() or name in numbers for name in table.columns) > len(table.columns) / 2:
         warn(
-            f"the first line of {_name(path)} is read as a header, but {join_names(names)} also occur as values below it; "
-            "if it is a record, add a header"
+            f"the line {join_names(table.columns, 4)} of {_name(path)} is read as a header, but looks like a record; if it "
+            "is one, add a header"
         )
     if _has_second_header(table):
         warn(
@@ -221,7 +225,7 @@ def _warn_of_values(table: pd.DataFrame) -> None:
                 f"different: {join_names(alike)}; if they are the same, write them alike in the file"
             )
         if codes := missing_codes(column):
-            shown, values = ",".join(map(text_of, codes)), "values" if len(codes) > 1 else "a value"
+            shown, values = shlex.quote(",".join(map(text_of, codes))), "values" if len(codes) > 1 else "a value"
             warn(
                 f"{join_names(codes)} in {name!r} may denote missing cells, but will be treated as {values}; to drop these "
                 f"rows, give  --missing-codes={shown} --missing drop"
@@ -238,13 +242,20 @@ def missing_codes(column: pd.Series) -> list[object]:
     """Return repeated values that may denote missing cells.
 
     These are negative integers if no other number is negative and the others are many or smaller in magnitude; numbers of
-    nines, far above the others; and such texts of digits among words.
+    nines, far above the others; such texts of digits among words; and signs such as "?" in texts.
+
+    >>> missing_codes(pd.Series(["f", "?", "?"])), missing_codes(pd.Series(["+", "-", "-"]))
+    (['?'], [])
     """
     counts = column.value_counts()
     repeated = [value for value in counts[counts > 1].index if MISSING_CODE.fullmatch(text_of(value))]
     if not pd.api.types.is_numeric_dtype(column):
         words = [value for value in counts.index if not NUMBER.fullmatch(text_of(value))]
-        return repeated if pd.api.types.infer_dtype(column) == "string" and len(words) > len(counts) / 2 else []
+        if pd.api.types.infer_dtype(column) != "string" or len(words) <= len(counts) / 2:
+            repeated = []
+        if any(PLUS.fullmatch(text_of(value)) for value in words):
+            return repeated
+        return [*repeated, *(value for value in words if counts[value] > 1 and MISSING_SIGN.fullmatch(text_of(value)))]
     others = counts.index.difference(repeated)
     if not len(others) or others.min() < 0:
         return []

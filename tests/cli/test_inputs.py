@@ -54,7 +54,7 @@ def test_missing_cells_of_a_population(run, refuse):
 def test_codes_of_missing_cells_are_suspected_and_can_be_named(capsys, run):
     """The arguments that the warning names leave the rows out, and no warning is left."""
     ages = [*range(20, 60), *[-9] * 3, *[999] * 2]
-    diseases = ["flu", "cold", "HIV"] * 13 + ["99", "99", "flu", "cold", "HIV", "flu"]
+    diseases = ["flu", "cold", "HIV"] * 13 + ["99", "99", "?", "?", "HIV", "flu"]
     pd.DataFrame({"age": ages, "disease": diseases}).to_csv("people.csv", index=False)
     command = ["quantify", "people.csv", "--qi", "age", "--sa", "disease", "--out", "p.csv"]
     assert main(command) == 0
@@ -66,8 +66,13 @@ def test_codes_of_missing_cells_are_suspected_and_can_be_named(capsys, run):
 
 
 def test_a_file_without_a_header_is_suspected(capsys):
-    """A file without a header causes a warning, as its first record is lost; other tables do not."""
-    for text, n in (("23,f,flu\n24,f,flu\n23,m,HIV\n", 1), ("age,flu,HIV\n23,0,1\n23,1,0\n", 0)):
+    """A file without a header causes a warning, as its first record is lost; other tables, also of years, do not."""
+    for text, n in (
+        ("23,f,flu\n24,f,flu\n23,m,HIV\n", 1),
+        ("age,flu,HIV\n23,0,1\n23,1,0\n", 0),
+        (",,,kind\n0.4,0.01,0.18,a\n0.5,0.2,0.3,b\n", 1),
+        ("name,2021,2022,2023\nx,3,4,5\ny,6,7,8\n", 0),
+    ):
         write_text("people.csv", text)
         assert main(["quantify", "people.csv"]) == 2
         assert capsys.readouterr().err.count("read as a header") == n
