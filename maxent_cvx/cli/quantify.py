@@ -415,7 +415,7 @@ def _larger_buckets(source: CommandInput, records: pd.DataFrame, verdict: Verdic
     assert limit is not None  # somebody is exposed above it
     # Without knowledge, no probability is above 1 / l.
     least = math.ceil(1 / (limit + ROUNDING))
-    tried, end = None, ""
+    tried, end, others = None, "", "Generalized groups may pass (publish --method mondrian)."
     method: Any = {"qi": source.qi, "sa": source.sa, "exempt": options.exempt or 0, "seed": options.seed}
     for l in range(max(2, least, (source.l or 0) + 1), len(records) + 1)[:TRIES]:
         try:
@@ -425,9 +425,10 @@ def _larger_buckets(source: CommandInput, records: pd.DataFrame, verdict: Verdic
                 original = records.assign(**{release.bucket: anonymize.anatomy_buckets(records, l=l, **method)})
             above = judge(solve(source.model(release), options), options, original).above
         except MaxEntError as error:
+            reason = str(error).removesuffix(", or choose a smaller l")  # which does not pass
             if tried is None:
-                return f"Anatomy cannot make buckets with --l {l}: {error}."
-            end = f", and larger ones cannot be made: {error}"
+                return f"Anatomy cannot make buckets with --l {l}: {reason}. {others}"
+            end = f", and larger ones cannot be made: {reason}"
             break
         tried = l
         if above is not None and not above.people and not above.undecided:
@@ -440,7 +441,7 @@ def _larger_buckets(source: CommandInput, records: pd.DataFrame, verdict: Verdic
             )
     if tried is None:
         return f"Anatomy's buckets of {len(records)} records do not pass at any size."
-    return f"Anatomy's buckets up to --l {tried} do not pass{end}. Generalized groups may (publish --method mondrian)."
+    return f"Anatomy's buckets up to --l {tried} do not pass{end}. {others}"
 
 
 # ---------------------------------------------------------------------------------------------------------------- reports
