@@ -55,7 +55,7 @@ from .._utils.validation import (
     is_several,
 )
 from ..measures.events import read_events
-from ..measures.exposure import WITHOUT_HER, Baseline, ExposureRule, exposed
+from ..measures.exposure import SUM_ROUNDING, WITHOUT_HER, Baseline, ExposureRule, exposed
 from ..measures.utility import query_error
 from ..model.maxent import MaxEnt
 from ..plots._style import AGAINST, COLOURS, FAINT, LINES, MARKERS, axes_for, legend_beside
@@ -443,7 +443,7 @@ class Judge:
         rule = None
         if not knowledge and (baseline is None or (isinstance(baseline, str) and baseline == "overall")):
             events, intervals = read_events(values, None, None)
-            rule = ExposureRule(threshold, 0.0, values, events, None, intervals)
+            rule = ExposureRule(threshold, SUM_ROUNDING, values, events, None, intervals)
             if baseline is not None:
                 overall = rule.units.of(np.bincount(s, minlength=len(values))[None] / len(s))
                 rule = replace(rule, baseline=Baseline(overall, np.zeros_like(overall), "overall"))
@@ -666,7 +666,7 @@ class Best:
                 )
             judge, share = self.judge, np.bincount(self.judge.s) / len(self.data)
             none_is_safe = f"no release of those searched exposes nobody at P >= {judge.threshold:g}"
-            if judge.baseline is None and share.max() >= judge.threshold:
+            if judge.baseline is None and share.max() >= judge.threshold - SUM_ROUNDING:
                 raise TableError(
                     f"{none_is_safe}: P({judge.values[int(share.argmax())]}) = {share.max():.4g} in the whole table; choose a "
                     'larger threshold, or baseline="overall", by which values that are so frequent do not count'

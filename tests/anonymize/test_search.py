@@ -76,6 +76,22 @@ def test_the_best_of_all_nodes(loss, suppression):
         assert result.release.n_records == n - result.suppressed
 
 
+@pytest.mark.parametrize(
+    ("pay", "threshold"),
+    [
+        ([5000 + 10 * i for i in range(8)] + [30_000, 60_000] + [5000, 20_000, 35_000, 50_000, 65_000] * 2, 0.8),
+        (list("aaabbccddeeefffgghhb"), 0.1 * 3),
+    ],
+    ids=["0.7999999999999999", "0.3"],
+)  # fmt: skip
+def test_a_share_reaches_the_threshold_up_to_rounding(pay, threshold):
+    """Eight of ten, as a difference of sums, reach 0.8, and three of ten reach 0.1 * 3 = 0.30000000000000004."""
+    table = pd.DataFrame({"sex": ["f"] * 10 + ["m"] * 10, "pay": pay})
+    found = mx.anonymize.search(table, "sex", "pay", threshold=threshold, methods=["full-domain"], progress=False)
+    assert found.levels == {"sex": 1}
+    assert mx.measures.exposed(mx.MaxEnt(found.release).solve(), threshold).people == 0
+
+
 def test_the_best_of_all_nodes_with_knowledge():
     """With a statement, the loss is that of the best node whose model exposes nobody."""
     for seed in range(6):
