@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from .._utils.errors import GroupTooLarge, Infeasible, SolverError, TableError
-from .._utils.formatting import ReprMixin
+from .._utils.formatting import ReprMixin, format_number
 from .._utils.validation import check_float, check_instance, check_int, check_seconds
 from ..measures.events import ROUNDING
 from ..releases.release import Release
@@ -132,7 +132,8 @@ def merge_buckets(
         k += 1
     if first is None:
         if in_time:
-            raise Infeasible(f"somebody has a P(s | q) of at least {threshold:g} in every merging of up to {k} buckets")
+            at_least = format_number(threshold)
+            raise Infeasible(f"somebody has a P(s | q) of at least {at_least} in every merging of up to {k} buckets")
         within = "" if time_limit is None else f" in {time_limit:g} seconds"
         raise SolverError(f"HiGHS found no merging{within}; allow more time or a smaller `most`")
     buckets = pd.Series(release.buckets[first], release.buckets, name=release.bucket)

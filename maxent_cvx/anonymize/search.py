@@ -42,7 +42,7 @@ from .._utils.errors import (
     short_repr,
     unknown_name,
 )
-from .._utils.formatting import ReprMixin, TablePreview
+from .._utils.formatting import ReprMixin, TablePreview, format_number
 from .._utils.progress import progress_bar
 from .._utils.tables import Microdata, group_codes, names
 from .._utils.validation import (
@@ -665,7 +665,7 @@ class Best:
                     "(time_limit; --time-limit), or choose a larger threshold"
                 )
             judge, share = self.judge, np.bincount(self.judge.s) / len(self.data)
-            none_is_safe = f"no release of those searched exposes nobody at P >= {judge.threshold:g}"
+            none_is_safe = f"no release of those searched exposes nobody at P >= {format_number(judge.threshold)}"
             if judge.baseline is None and share.max() >= judge.threshold - SUM_ROUNDING:
                 raise TableError(
                     f"{none_is_safe}: P({judge.values[int(share.argmax())]}) = {share.max():.4g} in the whole table; choose a "

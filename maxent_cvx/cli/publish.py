@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from .. import anonymize, measures
 from .._utils.errors import TableError, pluralize
+from .._utils.formatting import format_number
 from ..measures.exposure import check_attributes
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
@@ -125,7 +126,7 @@ def _write_groups(release: Release, records: Records, options: PublishOptions, p
     write(path, partial(table.to_csv, index=False))
     print(f"{len(table)} records in {len(release.buckets)} groups")
     _print_exposure(MaxEnt(release), threshold=threshold)
-    more = [] if threshold == THRESHOLD else ["--threshold", f"{threshold:g}"]
+    more = [] if threshold == THRESHOLD else ["--threshold", format_number(threshold)]
     if known := _known(options):  # statements are about exact values, which generalized cells do not have
         are_all = Path(options.table).exists() and table_arguments(options) == format_arguments(options)
         hierarchies = [text for pair in options.hierarchy for text in ("--hierarchy", "=".join(pair))]
@@ -246,7 +247,7 @@ def _write_tables(
     if release.with_counterfeits.any():
         more.append("--counterfeits")
     if threshold != THRESHOLD:
-        more += ["--threshold", f"{threshold:g}"]
+        more += ["--threshold", format_number(threshold)]
     if before is not None:
         more += format_arguments(options)  # not needed for files written by publish
         files = [options.before, files[0], options.before_sa, files[1]]

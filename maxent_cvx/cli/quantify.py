@@ -15,7 +15,7 @@ import pandas as pd
 
 from .. import anonymize, experiments, measures, plots
 from .._utils.errors import Infeasible, MaxEntError, TableError, pluralize, unknown_name
-from .._utils.formatting import Message, rounded
+from .._utils.formatting import Message, format_number, rounded
 from .._utils.parallel import local_client
 from .._utils.validation import check_in
 from ..measures.exposure import WITHOUT_HER, Exposure, certified_error
@@ -335,10 +335,11 @@ def _print_limit(verdict: Verdict) -> None:
     """Print whether somebody is exposed above the limit, and the groups unless printed before."""
     if (above := verdict.above) is None:
         return
-    text = f"exposed above P = {verdict.limit:g} (--fail-above)"
-    equal = ""
+    assert verdict.limit is not None
+    limit, equal = format_number(verdict.limit), ""
+    text = f"exposed above P = {limit} (--fail-above)"
     if verdict.exposure.threshold == verdict.limit and verdict.exposure.people > above.people:
-        equal = f"; people with P = {verdict.limit:g} are not above it"
+        equal = f"; people with P = {limit} are not above it"
     if verdict.is_undecided:
         print(f"\nUNDECIDED: nobody is {text}, but the values cannot be compared as they are; see the warnings")
     elif not above.people:
@@ -437,7 +438,8 @@ def _larger_buckets(source: CommandInput, records: pd.DataFrame, verdict: Verdic
                 "maxent-cvx publish", [options.table], source.qi, source.sa, *more, *table_arguments(options)
             )
             return (
-                f"Anatomy's buckets with --l {l} pass: nobody is exposed above P = {limit:g}. Publish them:  {command}"
+                f"Anatomy's buckets with --l {l} pass: nobody is exposed above P = {format_number(limit)}. Publish them:"
+                f"  {command}"
             )
     if tried is None:
         return f"Anatomy's buckets of {len(records)} records do not pass at any size."
@@ -468,7 +470,7 @@ def write_report(
         failing = [verdict.above.threshold for verdict in verdicts if verdict.above is not None and verdict.fails]
         strict = max(failing or [strict_threshold(limit, post) for post in posts.values()])
         thresholds = [strict, max(strict, options.threshold)]
-        about["limit"] = Message("nobody may be exposed above P = {limit:g}", limit=limit)
+        about["limit"] = Message("nobody may be exposed above P = {limit}", limit=format_number(limit))
     for post in posts.values():
         _population_size(post, options)
     reported: Any = first if len(posts) == 1 else posts

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import LONGEST_LABEL, MaxEntError
-from .._utils.formatting import as_label, escaped, isolated
+from .._utils.formatting import as_label, escaped, format_number, isolated
 from .._utils.validation import check_dataframe, check_float, check_instance, check_int, check_list, check_seconds
 from ..measures.events import sensitive_events
 from ..measures.exposure import certified_error
@@ -79,7 +79,7 @@ def _caption(answer: Answer, threshold: float, is_current: bool) -> str:
     values = escaped(as_label(answer.post.space.view.sensitive))
     return (
         f"{before}P({values}){groups}: the maximum-entropy probability{below}. Red frame: inferred with P &gt;= "
-        f"{threshold:g}.{left_out}"
+        f"{format_number(threshold)}.{left_out}"
     )
 
 

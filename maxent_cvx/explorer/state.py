@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from .._utils.associations import Associations, mine_associations
 from .._utils.errors import Infeasible, MaxEntError, RepeatedStatement, SolverError, StatementError
+from .._utils.formatting import format_number
 from .._utils.validation import check_label
 from ..measures.accuracy import overall_divergence
 from ..measures.events import ROUNDING, sensitive_events
@@ -406,7 +407,7 @@ def verdict(answer: Answer, start: Answer | MaxEntError, threshold: float, first
     meaning = exposure.meaning if exposure.people else f"no{exposure.meaning.removeprefix('a')}"
     sentence = f"{exposure.people:,} of {exposure.total:,} people exposed: {meaning}"
     if is_moved and isinstance(start, Answer):
-        at = "" if threshold == first_threshold else f", with P >= {first_threshold:g}"
+        at = "" if threshold == first_threshold else f", with P >= {format_number(first_threshold)}"
         sentence += f" ({start.exposure(first_threshold).people} at the start{at})"
     sentences += [f"{sentence}.", *exposure.distances, *exposure.warnings]
     if answer.without_intervals:

@@ -31,7 +31,7 @@ from .._utils.errors import (
     short_repr,
     shortened,
 )
-from .._utils.formatting import Message, ReprMixin, TablePreview, people_message
+from .._utils.formatting import Message, ReprMixin, TablePreview, format_number, people_message
 from .._utils.tables import plain_index, real_numbers, repeated
 from .._utils.validation import check_float, check_instance
 from ..model.explain import by_statement, model_of, removable_labels, without_knowledge
@@ -152,7 +152,8 @@ class Exposure(ReprMixin):
     @property
     def meaning(self) -> str:
         """The condition for exposure in words: "a value with P < 0.8 overall is inferred with P >= 0.8"."""
-        return f"a value is inferred with P >= {self.threshold:g}" if self._rule is None else self._rule.meaning
+        at = format_number(self.threshold)
+        return f"a value is inferred with P >= {at}" if self._rule is None else self._rule.meaning
 
     @property
     def closeness(self) -> str:
@@ -236,7 +237,8 @@ class Exposure(ReprMixin):
     def _sentences(self) -> list[str]:
         """Return the verdict, and with a baseline the number of people exposed by the release alone."""
         if self._rule is None or self._rule.baseline is None:
-            first, others = f"{self.people:,} of {self.total:,} people exposed at P >= {self.threshold:g}", list[str]()
+            at, others = format_number(self.threshold), list[str]()
+            first = f"{self.people:,} of {self.total:,} people exposed at P >= {at}"
         else:
             first, *others = _verdict(self._rule, self._rule.baseline, self)
         if self.attack_success is not None:
@@ -859,16 +861,17 @@ class ExposureRule:
     @property
     def meaning(self) -> str:
         """The condition for exposure in words."""
-        value, windows = "a value", self.windows
+        value, windows, at = "a value", self.windows, format_number(self.threshold)
         if windows is not None:
             value += f", to within {windows.scale.in_words(windows.radius)},"
         if self.baseline is not None:
-            limit = f"P < {self.threshold:g}" if self.rho1 is None else f"P <= {self.rho1:g}"
+            limit = f"P < {at}" if self.rho1 is None else f"P <= {format_number(self.rho1)}"
             value += f" with {limit} {self.baseline.called}"
         also = ""
         if self.baseline is not None and self.rho1 is None:
-            also = "".join(f", or with P >= {t:g} if P < {t:g} {self.baseline.called}" for t in self.higher)
-        return f"{value} is inferred with P >= {self.threshold:g}{also}"
+            higher = map(format_number, self.higher)
+            also = "".join(f", or with P >= {t} if P < {t} {self.baseline.called}" for t in higher)
+        return f"{value} is inferred with P >= {at}{also}"
 
 
 # ------------------------------------------------------------------------------------------------ attribution to knowledge
@@ -960,7 +963,7 @@ def _in_quotes(label: object) -> str:
 
 def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iterator[str]:
     """Yield sentences about the exposed people, by value, and about the excluded values."""
-    at, values, total = f"P >= {rule.threshold:g}", exposure.values, exposure.total
+    at, values, total = f">= {format_number(rule.threshold)}", exposure.values, exposure.total
     # Only releases of a population have a note.
     whom = "people who may be in the release" if exposure._note else "people"
     if exposure.people:
@@ -971,7 +974,7 @@ def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iter
         if n := int((values["anyway"] > 0).sum()):
             are = "interval is excluded because its" if n == 1 else "intervals are excluded because their"
             yield (
-                f"{n:,} {are} baseline probability is too large; the most frequent has {at} for "
+                f"{n:,} {are} baseline probability is too large; the most frequent has P {at} for "
                 f"{people_message(values['anyway'].max())}."
             )
         return
@@ -984,10 +987,10 @@ def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iter
         if is_same and not row["exposed"]:
             excluded = f"is excluded (baseline probability {row['baseline']:.3g})"
         else:
-            limit = f">= {rule.threshold:g}" if rule.rho1 is None else f"> {rule.rho1:g}"
+            limit = at if rule.rho1 is None else f"> {format_number(rule.rho1)}"
             excluded = f"is excluded for {people_message(row['not_counted'])} (baseline probability {limit})"
         n, value = int(row["anyway"]), _in_quotes(label)
-        yield f"{value} {excluded}; {people_message(n)} {'has' if n == 1 else 'have'} P({value}) >= {rule.threshold:g}."
+        yield f"{value} {excluded}; {people_message(n)} {'has' if n == 1 else 'have'} P({value}) {at}."
 
 
 def _distances(rule: ExposureRule, exposure: Exposure) -> Iterator[str]:

@@ -131,15 +131,20 @@ def percent(p: float, exact: float = 0.0) -> str:
     return localized(f"{100 * p:.1f}".removesuffix(".0")) + f"{SPACE}%"
 
 
+def exactly(threshold: float) -> str:
+    """Format a threshold with all its digits; slightly above a round number as that number."""
+    return localized(f"{100 * (round(threshold, 5) if _is_above(threshold) else threshold):.12g}") + f"{SPACE}%"
+
+
 def from_on(threshold: float) -> str:
     """Format a threshold: "at least 80 %"; slightly above a round number "more than 50 %"."""
-    value = percent(round(threshold, 5))
+    value = exactly(threshold)
     return text("more than {percent}" if _is_above(threshold) else "at least {percent}", percent=value)
 
 
 def below(threshold: float) -> str:
     """Format the complement of a threshold: "less than 80 %", or "at most 50 %"."""
-    value = percent(round(threshold, 5))
+    value = exactly(threshold)
     return text("at most {percent}" if _is_above(threshold) else "less than {percent}", percent=value)
 
 
@@ -299,7 +304,7 @@ def threshold_curve(cases: Sequence[ReportData]) -> Picture | None:
     alt = text(
         "Number of exposed people against the threshold. At the threshold of this report, {percent}, a dotted line, it is "
         "{counts}.",
-        percent=percent(settings.threshold), counts=counts,
+        percent=exactly(settings.threshold), counts=counts,
     )  # fmt: skip
     return Picture(_as_source(ax), alt, text("Number of people who would be exposed at other thresholds."))
 

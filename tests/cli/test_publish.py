@@ -35,6 +35,16 @@ def test_the_verdict_is_that_of_the_printed_command(people, run, method):
     assert verdict.split(": ", 1)[1] in run(*printed_command(text, "Read them back:"))
 
 
+def test_a_threshold_is_printed_with_all_its_digits(run):
+    """Everybody's P is 1/3, which is below 0.33333334, but not below 0.333333."""
+    write_text("six.csv", "age,ill\n20,a\n20,b\n20,c\n30,d\n30,e\n30,f\n")
+    search = ["--method", "search", "--methods", "full-domain", "--threshold", "0.33333334", "--out", "open"]
+    text = run("publish", "six.csv", "--qi", "age", "--sa", "ill", *search)
+    for verdict in (text, run(*printed_command(text, "Read them back:"))):
+        assert "0 of 6 people" in verdict
+        assert "0.33333334" in verdict
+
+
 def test_rules_about_negative_values(published):
     """The printed command gives a list of values that begins with a minus sign as one argument."""
     write_text("cold.csv", "age,degrees\n30,-1\n30,2\n40,-1\n40,0\n")

@@ -12,7 +12,7 @@ import maxent_cvx as mx
 from maxent_cvx import P
 from maxent_cvx.releases.partitioned import divided
 from maxent_cvx.reporting.data import ReportData, Settings
-from maxent_cvx.reporting.tables import SPACE, interval_tables, percent
+from maxent_cvx.reporting.tables import SPACE, from_on, interval_tables, percent
 from support.reports import read
 from support.series import patients
 
@@ -273,11 +273,12 @@ def test_an_answer_that_is_not_certified(release):
 
 
 def test_probabilities_are_not_rounded_to_certainties():
-    """Only 0 and 1 are written as 0 % and 100 %."""
+    """Only 0 and 1 are written as 0 % and 100 %; a threshold has all its digits."""
     assert [percent(p).replace(SPACE, " ") for p in (0.0, 1e-4, 0.0996, 0.9996, 1.0)] == [
         "0 %", "below 0.1 %", "10 %", "over 99.9 %", "100 %",
     ]  # fmt: skip
     assert percent(1 - 1e-7, exact=1e-6) == percent(1.0)
+    assert from_on(0.99951).replace(SPACE, " ") == "at least 99.951 %"
 
 
 def test_an_answer_from_a_file(release, tmp_path):
