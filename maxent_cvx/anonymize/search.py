@@ -303,18 +303,20 @@ class Attribute:
     @classmethod
     def of(cls, column: pd.Series, hierarchy: object) -> Attribute:
         """Read the hierarchy of a column, or make one."""
-        levels = _made_levels(column) if hierarchy is None else _read_levels(hierarchy, str(column.name))
+        record, values = pd.factorize(column)
+        values = pd.Index(values)
+        levels = _made_levels(values) if hierarchy is None else _read_levels(hierarchy, str(column.name))
         if levels.isna().iloc[:, 1:].any(axis=None):
             raise TableError(f"the hierarchy of {column.name!r} has a missing node; name every generalization")
         leaves = pd.Index(levels.iloc[:, 0])
         if leaves.has_duplicates:
             raise TableError(f"the hierarchy of {column.name!r} has {leaves[leaves.duplicated()][0]!r} twice")
-        place = leaves.get_indexer(pd.Index(column))
+        place = leaves.get_indexer(values)
         if (place < 0).any():  # hierarchy files contain texts
-            for texts in (column.astype(str), column.map(text_of)):  # 21.0 is "21" in a file
-                place = np.where(place < 0, leaves.get_indexer(pd.Index(texts)), place)
+            for texts in (values.astype(str), values.map(text_of)):  # 21.0 is "21" in a file
+                place = np.where(place < 0, leaves.get_indexer(texts), place)
         if (place < 0).any():
-            value = column.iloc[int((place < 0).argmax())]
+            value = values[int((place < 0).argmax())]
             raise TableError(
                 f"the hierarchy of {column.name!r} lacks the value {short_repr(value)}; add it, with all its levels"
             )
@@ -326,7 +328,7 @@ class Attribute:
             if len(np.unique(fine * np.int64(len(leaves)) + coarse)) != len(np.unique(fine)):
                 raise TableError(f"the levels of the hierarchy of {column.name!r} do not nest: a node has two parents")
         nodes = [pd.Series(leaves, dtype=object).to_numpy(), *(node for _, node in factors[1:])]
-        codes, below = [code[place] for code, _ in factors], [np.bincount(code) for code, _ in factors]
+        codes, below = [code[place[record]] for code, _ in factors], [np.bincount(code) for code, _ in factors]
         return cls(str(column.name), leaves, codes, nodes, below, levels)
 
     def ncp(self, level: int) -> np.ndarray:
@@ -368,14 +370,12 @@ def _read_levels(hierarchy: object, attribute: str) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype=object)
 
 
-def _made_levels(column: pd.Series) -> pd.DataFrame:
+def _made_levels(values: pd.Index) -> pd.DataFrame:
     """Make a hierarchy: nested ranges; months, years and decades; or a single level "*"."""
-    values = pd.Index(column.drop_duplicates())
-    if not column.isna().any():
-        with suppress(TypeError):  # labels of several types need no order
-            values = values.sort_values()
+    with suppress(TypeError, NotImplementedError):  # labels of several types, and Arrow's dictionaries, need no order
+        values = values.sort_values()
     levels: list[Any] = [pd.Series(values, dtype=object).to_numpy()]
-    if pd.api.types.is_datetime64_any_dtype(column):
+    if pd.api.types.is_datetime64_any_dtype(values):
         times = pd.DatetimeIndex(values)
         for unit in ("M", "Y", "10Y"):
             first = times.tz_localize(None).to_numpy().astype(f"datetime64[{unit}]")

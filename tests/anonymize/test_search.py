@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
@@ -128,7 +129,7 @@ def test_made_hierarchies_nest(values):
 
     Although 0.3 / 0.1 is less than 3, the ends of ranges are short decimals.
     """
-    levels = _made_levels(values)
+    levels = _made_levels(pd.Index(values).unique())
     for fine, coarse in itertools.pairwise(levels.columns):
         assert levels.groupby(levels[fine].map(str))[coarse].agg(lambda nodes: len({str(n) for n in nodes})).max() == 1
     assert levels.iloc[:, -1].nunique() == 1
@@ -150,7 +151,7 @@ def test_made_hierarchies_nest(values):
 @pytest.mark.filterwarnings("error")
 def test_ranges_of_large_numbers_contain_their_values(values, n_levels):
     """Where doubles are too coarse for the ends of ranges, there are none."""
-    levels = _made_levels(values)
+    levels = _made_levels(pd.Index(values).unique())
     assert levels.shape[1] == n_levels
     assert all(value in cell for _, (value, *cells, _) in levels.iterrows() for cell in cells)
     table = pd.DataFrame({"Q": values, "S": ["a", "b", *"c" * (len(values) - 2)]})
@@ -258,7 +259,7 @@ def test_months_years_and_decades_are_read_back(zone):
     if zone != "America/Havana":
         born = pd.concat([born, pd.Series(pd.to_datetime(["0001-01-01", "9999-12-31 23:00"], format="ISO8601"))])
     born = born.sort_values(ignore_index=True).dt.tz_localize(zone)
-    levels = _made_levels(born).set_index(0).loc[born]
+    levels = _made_levels(pd.Index(born)).set_index(0).loc[born]
     year, month = born.dt.year, born.dt.month
     for level, code in enumerate((12 * year + month, year, year // 10), start=1):
         table = pd.DataFrame({"born": levels[level].to_numpy(), "S": "a"})
@@ -302,6 +303,19 @@ def test_the_index_of_the_table_does_not_matter(method):
     twice = mx.anonymize.search(pd.concat([half, half]), **how)
     once = mx.anonymize.search(pd.concat([half, half], ignore_index=True), **how)
     assert (twice.loss, twice.nodes) == (once.loss, once.nodes)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [(list("BBAACC"), pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))), ([3, 1, 2, 3, 5, 4], "float16")],
+    ids=["dictionary", "float16"],
+)
+def test_types_that_cannot_be_sorted_or_indexed(values, dtype):
+    """The search for Arrow's dictionaries and for numbers of 16 bits is that for their texts and numbers."""
+    table = pd.DataFrame({"A": values, "S": list("xyxyxy")})
+    tables = table, table.astype({"A": dtype})
+    plain, other = (mx.anonymize.search(t, "A", "S", methods=["full-domain"], progress=False) for t in tables)
+    assert (other.loss, other.levels) == (plain.loss, plain.levels)
 
 
 def test_lattices_too_large_to_be_listed():
