@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 from .._utils.errors import TableError
 from .._utils.tables import Microdata, check_columns, factorize, names
 from .._utils.validation import check_int
+from ..releases.generalized import label_of
 from ..releases.release import Release
 from ..worlds.worst_case import Safety
 from .anatomy import SafeGroups
@@ -180,6 +182,7 @@ def mondrian_table(
     DataFrame
         The QI and sensitive columns, indexed like the table. Numbers and dates become the closed Interval of their group,
         other values the set of values of their group, or "*" if these are all values; a common value of the group is kept.
+        In a file a set is "{a, b}", as :meth:`maxent_cvx.Release.from_generalized` reads it.
 
     Raises
     ------
@@ -241,6 +244,17 @@ def mondrian_table(
     return pd.DataFrame(columns, table.index).assign(**{name: table[name] for name in data.sa})
 
 
+class ValueSet(frozenset[object]):
+    """The values of a group; their text, as in a file, is one that is read."""
+
+    @cached_property
+    def _text(self) -> str:
+        return label_of(self)
+
+    def __str__(self) -> str:
+        return self._text
+
+
 def _cell(codes: np.ndarray, level: pd.Index) -> object:
     """Generalise the values of a group to one cell."""
     if len(codes) == 1:
@@ -248,4 +262,4 @@ def _cell(codes: np.ndarray, level: pd.Index) -> object:
         return float(value) if isinstance(value, np.floating) else value  # as the ends of intervals
     if has_scale(level):
         return pd.Interval(level[codes[0]], level[codes[-1]], closed="both")
-    return "*" if len(codes) == len(level) else frozenset(level[codes])
+    return "*" if len(codes) == len(level) else ValueSet(level[codes])
