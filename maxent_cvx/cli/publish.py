@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 from dataclasses import replace
 from functools import partial
@@ -204,7 +205,9 @@ def _rules(records: Records, options: PublishOptions, files: list[str]) -> None:
     ).without_scores()
     write(files[0], rules.to_csv)
     people = table[qi].sort_values(qi, key=lambda column: column.map(str), ignore_index=True)
-    write(files[1], lambda path: people.to_csv(path, index=False))
+    # Without quotes, a | in all cells of a single column is read as a separator.
+    quoting: Any = csv.QUOTE_MINIMAL if len(qi) > 1 else csv.QUOTE_ALL
+    write(files[1], lambda path: people.to_csv(path, index=False, quoting=quoting))
     say(f"{rules!r}"[1:-1])
     values = [*table[sa].drop_duplicates().sort_values(sa).itertuples(index=False, name=None)]
     view = QITable(people, qi=qi, sa=sa, sa_values=values if len(sa) > 1 else [value for (value,) in values])

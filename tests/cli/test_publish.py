@@ -45,11 +45,12 @@ def test_a_threshold_is_printed_with_all_its_digits(run):
         assert "0.33333334" in verdict
 
 
-def test_rules_about_negative_values(published):
-    """The printed command gives a list of values that begins with a minus sign as one argument."""
-    write_text("cold.csv", "age,degrees\n30,-1\n30,2\n40,-1\n40,0\n")
+@pytest.mark.parametrize("qi", ["age", "x|y"])
+def test_rules_about_negative_values(published, qi):
+    """The printed command gives a list of values that begins with a minus sign as one argument, and any name of a column."""
+    write_text("cold.csv", f"{qi},degrees\n30,-1\n30,2\n40,-1\n40,0\n")
     rules = ["--method", "rules", "--support", "0.2", "--confidence", "0.4"]
-    result = published("cold.csv", "--qi", "age", "--sa", "degrees", *rules, "--out", "open")
+    result = published("cold.csv", "--qi", qi, "--sa", "degrees", *rules, "--out", "open")
     assert result["release"]["records"] == 4
 
 
