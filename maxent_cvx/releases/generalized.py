@@ -42,7 +42,7 @@ from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of
 SUPPRESSED = "*"
 
 #: A date, or a date and time; without an offset, in UTC.
-DATE = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?"
+DATE = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}(?::\d{2})?)?)?"
 #: A month; as a range of numbers, its lower end would exceed its upper end.
 MONTH = r"\d{4}-(?:0[1-9]|1[0-2])"
 END = rf"(?:{DATE}|[-+]?(?:{NUMBER_PATTERN}|[iI]nf))"
@@ -116,10 +116,12 @@ def _span(text: str) -> Span | None:
 def _seconds(texts: Sequence[str]) -> np.ndarray:
     """Return the seconds from 1970 to each date, or NaN for other texts, such as 2024-02-30."""
     dates = [text if re.fullmatch(DATE, text) else "" for text in texts]
+    # pandas writes the seconds of offsets before standard time, -04:56:02 in New York, but does not read them.
+    ends = [re.search(r"([+-])\d{2}:\d{2}(:(\d{2}))$", text) for text in dates]
+    dates = [text.removesuffix(end[2]) if end else text for text, end in zip(dates, ends, strict=True)]
     times = pd.to_datetime(dates, format="ISO8601", errors="coerce", utc=True)
-    return np.asarray(
-        (times - pd.Timestamp("1970-01-01", tz="UTC").as_unit("s")) / pd.Timedelta(seconds=1), dtype=float
-    )
+    seconds = (times - pd.Timestamp("1970-01-01", tz="UTC").as_unit("s")) / pd.Timedelta(seconds=1)
+    return np.asarray(seconds, dtype=float) - [float(end[1] + end[3]) if end else 0.0 for end in ends]
 
 
 def _items(text: str) -> frozenset[str]:

@@ -56,6 +56,14 @@ def test_a_month_is_its_days():
     assert values_of("2024-01", pd.Index(["2023-12", "2024-01"])) == ["2024-01"]
 
 
+def test_times_before_standard_time():
+    """Local mean time differs from UTC by seconds too: by -04:56:02 in New York, until 1883."""
+    times = pd.to_datetime(["1747-06-09", "1850-01-20", "1900-01-01"]).tz_localize("America/New_York")
+    cell = pd.Interval(*times[:2], closed="both")
+    assert values_of(cell, times) == values_of(str(cell), times) == times[:2].tolist()
+    assert values_of("[1747-06-09 04:56:02, 1747-06-09 04:56:02]", times) == times[:1].tolist()
+
+
 def test_a_text_that_is_a_value_itself():
     """A text with two readings is an error unless a hierarchy decides; with one reading it is a value."""
     for cell, values in {
