@@ -23,7 +23,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import DuplicateLabel, Infeasible, SolverError, StatementError, join_names, short_repr
-from .._utils.formatting import ReprMixin, TablePreview, format_number
+from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.parallel import Workers
 from .._utils.progress import progress_bar
 from .._utils.validation import check_float, check_instance, check_int, check_mapping, check_optional_bool, check_seed
