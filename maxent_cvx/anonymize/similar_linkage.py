@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -545,13 +546,21 @@ class Linking:
         if not len(too_many):
             return
         most, enough = int(too_many.iloc[0]), int((~self.protected).sum()) + len(too_many)
-        out = -(-(most * least - n) // (least - 1))  # without s of them, most - s <= (n - s) / least
+
+        def fitting(n_groups: int) -> int:
+            """Return how many records fit into groups without a protected value twice."""
+            return int(np.where(self.protected, np.minimum(frequency, n_groups), frequency).sum())
+
+        # A concave function of the number of groups exceeds a linear one, the records needed, up to some number.
+        n_groups = bisect_left(range(1, n // least + 1), True, key=lambda g: fitting(g) < g * least)
+        out = n - fitting(n_groups) if n_groups else n
         if out > suppress:
+            suppress_them = f", or suppress at least {pluralize(out, 'record')}" if n_groups else ""
             raise TableError(
                 f"{pluralize(len(too_many), 'value is', 'values are')} too frequent to occur once per group of "
                 f"{least} records: {join_names(too_many.index[:1])} occurs {most} times, and {n} records make "
-                f"{pluralize(n // least, 'group')}; choose an r of at most {n // most}, exempt the "
-                f"{pluralize(enough, 'most frequent value')}, or suppress at least {pluralize(out, 'record')}"
+                f"{pluralize(n // least, 'group')}; choose an r of at most {n // most}, or exempt the "
+                f"{pluralize(enough, 'most frequent value')}{suppress_them}"
             )
 
     def _left_over(self, grouping: Grouping, suppress: int, works: tuple[float, str] | None) -> TableError:

@@ -641,7 +641,10 @@ def _read_parquet(path: str, form: Format) -> pd.DataFrame:
     named = [name for name in table.index.names if name is not None and name not in table.columns]
     table = table.reset_index(level=named).reset_index(drop=True)
     _check_header(path, table.columns)
-    return _from_cells(path, table, form)
+    halves = {
+        name: "float32" for name, dtype in table.dtypes.items() if dtype == np.float16
+    }  # pandas cannot index float16
+    return _from_cells(path, table.astype(halves), form)
 
 
 def as_dates(column: pd.Series) -> pd.Series:

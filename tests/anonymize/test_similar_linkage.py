@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,6 +63,19 @@ def test_too_frequent():
     others = frame[frame["S"] != "x"]
     assert others.groupby([group[others.index], "S"]).size().max() == 1
     assert largest(frame, group, prior, set("abcdefg")) <= 1 / 3 * (1 + 1e-9)
+
+
+def test_the_least_suppression_that_is_proposed_suffices():
+    """The number of records to suppress is the least after which a value occurs at most once per group of r records."""
+    frame = pd.DataFrame({"A": 0, "S": list("a" * 12 + "b" * 6 + "c" * 4 + "d" * 3)})
+    uniform = QIDistribution({"A": pd.DataFrame(0.25, index=pd.Index([0], name="A"), columns=list("abcd"))})
+    roles = {"qi": "A", "sa": "S", "prior": uniform, "r": 4}
+    with pytest.raises(TableError) as refused:
+        similar_linkage(frame, **roles)
+    proposed = int(re.search(r"(\d+) records$", str(refused.value))[1])
+    assert similar_linkage(frame, **roles, suppress=proposed).n_records == len(frame) - proposed == 12
+    with pytest.raises(TableError):
+        similar_linkage(frame, **roles, suppress=proposed - 1)
 
 
 @pytest.mark.parametrize("condition", ["sound", "exact", "delta"])

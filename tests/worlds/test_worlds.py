@@ -121,14 +121,6 @@ def test_nothing_underflows(small):
     np.testing.assert_allclose(expected.sum(axis=1), 1.0, rtol=1e-11)
 
 
-def test_probabilities_of_many_people_sum_to_1():
-    """Given a sentence, the probabilities of each of 800 people sum to 1 up to one rounding error."""
-    rng = np.random.default_rng(0)
-    group = pd.DataFrame(rng.random((2, 2))[rng.integers(0, 2, 800)])
-    p = mx.worlds.posterior(group, rng.integers(0, 2, 800), knowledge=["0=1"])
-    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-15)
-
-
 # -- ties --------------------------------------------------------------------------------------------------------------
 
 
