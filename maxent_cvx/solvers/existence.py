@@ -637,8 +637,9 @@ DENSE_SHARE = 0.05
 #: The largest number of rows for which each uncertainty is propagated separately, with the inverse of S (500: .02 s).
 MOST_ROWS_SINGLY = 500
 
-#: Relative to the tolerance for pivots: added to the diagonal of a sparse S so that no pivot is 0. The pivot of a row
-#: that is a combination of others is this times 1 plus the sum of the squares of its coefficients.
+#: Relative to the first tolerance for pivots: added to the diagonal of a sparse S so that no pivot is 0. The pivot of a
+#: row that is a combination of others is this times 1 plus the sum of the squares of its coefficients, so that a later
+#: tolerance is needed for combinations of a thousand rows.
 SHIFT = 1e-3
 
 #: Steps of inverse iteration; it stops when the estimate changes by less than a tenth.
@@ -822,8 +823,9 @@ def _definite(matrix: np.ndarray | sp.csr_array, size: np.ndarray, terms: float)
     if not k:
         return _Definite(np.empty(0, dtype=np.int64), np.zeros((0, 0)), np.copy, 1.0, 1.0)
     tolerance = max(4 * terms * EPS * float(size.sum()), 16 * k * EPS)
+    shift = SHIFT * tolerance
     while True:
-        rows = _independent(matrix, tolerance)
+        rows = _independent(matrix, tolerance, shift)
         chosen = matrix[rows][:, rows]
         if not len(rows):  # S contains NaN, so nothing is proved about the omitted rows
             return _Definite(rows, chosen, np.copy, 1.0, 1.0)
@@ -835,14 +837,14 @@ def _definite(matrix: np.ndarray | sp.csr_array, size: np.ndarray, terms: float)
         tolerance = max(10 * tolerance, 1e-12)
 
 
-def _independent(matrix: np.ndarray | sp.csr_array, tolerance: float) -> np.ndarray:
-    """Return rows of S with pivots above a tolerance: from a pivoted Cholesky, or a sparse, factorization."""
+def _independent(matrix: np.ndarray | sp.csr_array, tolerance: float, shift: float) -> np.ndarray:
+    """Return rows of S with pivots above a tolerance: of a pivoted Cholesky factorization, or of S + shift I if sparse."""
     if not sp.issparse(matrix):
         _, order, rank, _ = dpstrf(matrix, tol=tolerance)
         return np.asarray(order[:rank] - 1)
-    factor = _sparse_factor(matrix, SHIFT * tolerance)
+    factor = _sparse_factor(matrix, shift)
     if factor is None:
-        return _independent(matrix.toarray(), tolerance)
+        return _independent(matrix.toarray(), tolerance, shift)
     pivots = factor.U.diagonal()
     kept = pivots > tolerance
     kept[pivots.argmax()] = True  # the pivoted factorization keeps at least one, too

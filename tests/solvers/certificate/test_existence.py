@@ -227,6 +227,19 @@ def test_rows_that_repeat_others_are_left_out(shape):
     assert definite.least > 0
 
 
+def test_long_combinations_of_rows_are_left_out():
+    """Sums of neighbours in a chain depend on each other between neighbours whose values are certain."""
+    n, certain = 3_000, [100, 1_400, 2_900]
+    variance = np.random.default_rng(0).uniform(1, 2, n + 1)
+    variance[certain] = 0.0
+    incidence = sp.diags_array([np.ones(n), np.ones(n)], offsets=[0, 1], shape=(n, n + 1), format="csr")
+    matrix = sp.csr_array(incidence @ sp.diags_array(variance) @ incidence.T)
+    root = sp.diags_array(1 / np.sqrt(matrix.diagonal()))
+    definite = existence._definite(sp.csr_array(root @ matrix @ root), np.full(n, 100.0), 40.0)
+    assert len(definite.rows) == n - (len(certain) - 1)
+    assert definite.trust >= 0.5
+
+
 def test_a_release_without_knowledge_is_proved():
     """The closed form is certified for the hundreds of published rows of a release alone, in memory and in partitions."""
     table = pd.DataFrame(np.random.default_rng(0).integers(0, 6, (400, 2)), columns=["q", "s"]).assign(
