@@ -301,7 +301,7 @@ def exposed(
         listed.
     threshold : float or list of float
         A probability. A P(s | q) that is below it by no more than the certified error counts as reaching it. With
-        several, a person is exposed who is exposed at one of them.
+        several thresholds, anyone who is exposed at one of them is exposed.
     original : DataFrame, optional
         The original records, to measure the attack's success. For a generalized release, the generalized records, or
         the exact ones if each is in one cell; cells of a hierarchy are not recognized.
