@@ -436,7 +436,7 @@ def typed_values(texts: Sequence[str]) -> list[object]:
 
 def printed(value: object) -> str:
     """Format a sensitive value; combinations with commas."""
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return ",".join(map(label_of, value)) if isinstance(value, tuple) else label_of(value)
 
 
 def numbers_by_value(table: pd.DataFrame, sa: list[str], path: str, what: str) -> pd.Series:

@@ -22,7 +22,7 @@ from .._utils.errors import StatementError, TableError, join_names, short_repr
 from .._utils.formatting import Message, format_value, rounded
 from .._utils.tables import as_numbers, choose, plain_index
 from .._utils.validation import check_float, check_label
-from ..releases.generalized import read_hierarchies
+from ..releases.generalized import label_of, read_hierarchies
 
 #: Sums of probabilities that differ by less are equal up to rounding, and the same for float32 and float16.
 ROUNDING, COARSE = 1e-9, 1e-3
@@ -96,7 +96,7 @@ def sensitive_events(values: pd.Index, sensitive: object) -> SensitiveEvents:
         if not isinstance(combination, tuple) or len(combination) != values.nlevels:
             raise StatementError(
                 f"sensitive={short_repr(sensitive)}: a combination of {names} must be a tuple of {values.nlevels} values "
-                f"(--sensitive {','.join(map(str, values[0]))}); "
+                f"(--sensitive {','.join(map(label_of, values[0]))}); "
                 f"for values of one attribute give a dictionary such as {{{values.names[0]!r}: value}}"
             )
         check_label(combination, f"combination of {names}", values)

@@ -87,6 +87,18 @@ def test_further_tables_match(patients, ending, run, document):
     assert "30 people" in run("quantify", "qi.csv", *roles, "--baseline", baseline)
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_sensitive_dates_are_named_as_printed(patients, ending, document, refuse):
+    """Sensitive days without times are 2024-01-31, in combinations and in names of columns of a baseline, too."""
+    path = write_table(patients.assign(born=pd.to_datetime(patients["born"])), f"people.{ending}")
+    write_table(pd.DataFrame({"zip": ["01067", "80331"], "2024-01-31": 0.5, "2024-03-02": 0.5}), "before.csv")
+    command = ["quantify", path, "--qi", "zip", "--bucket", "group", "--sa"]
+    pair = document(*command, "born,disease", "--sensitive", "2024-01-31,flu")
+    assert "2024-01-31,flu" in {row["value"] for row in pair["release"]["values"]}
+    assert "(--sensitive 2024-01-31," in refuse(*command, "born,disease", "--sensitive", "flu")
+    document(*command, "born", "--baseline", "before.csv")
+
+
 def test_names_come_first(patients, refuse):
     """A table of people whose first column is a quasi-identifier has no names."""
     write_table(patients, "people.csv")
