@@ -84,10 +84,11 @@ NOT_SCORED = (
 IN_MEMORY = {
     "top": "score the associations of a CSV file", "l": "write the buckets into a column, and give --bucket",
     "exempt": "write the buckets into a column, and give --bucket", "sa_table": "write the values into the same files",
-    "generalized": "write the groups into a column, and give --bucket", "id": "read the releases of a series from CSV",
+    "generalized": "write the groups into a column, and give --bucket", "id": "name one file per release, without --workers",
     "qi_table": "rules are about one table of people", "population_size": "leave it out",
     "original": "leave it out", "rows": "write the rows into files of their own", "plot": "plot what --out writes",
-    "missing_codes": "leave these rows out of the files", "no_count": "leave the column out of the files",
+    "missing": "leave rows with missing cells out of the files", "missing_codes": "leave these rows out of the files",
+    "counterfeits": "leave it out", "no_count": "leave the column out of the files",
 }  # fmt: skip
 
 #: Rows of a Parquet file up to which it is read into memory, as other files are.
@@ -527,8 +528,10 @@ def _is_in_partitions(options: QuantifyOptions) -> bool:
     if any(table.suffix == ".parquet" for table in tables):
         if any(glob.glob(str(table)) and not table.exists() for table in tables):  # Windows' shells expand no patterns
             return True
-        is_one_table = len(tables) == 1 and options.cluster is None and options.workers is None
-        return not is_one_table or (options.bucket is not None and _n_rows(tables[0]) > MOST_IN_MEMORY)
+        if options.cluster is not None or options.workers is not None:
+            return True
+        is_large = len(tables) > 1 or (options.bucket is not None and _n_rows(tables[0]) > MOST_IN_MEMORY)
+        return is_large and options.id is None  # several TABLEs with --id are a series
     if options.cluster is not None or options.workers is not None:
         raise TableError(f"--cluster and --workers are for Parquet files, not for {options.table!r}")
     return False

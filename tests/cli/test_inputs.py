@@ -180,10 +180,11 @@ def test_cells_that_are_plain_values(document):
 
 
 def test_several_tables_are_a_series(document, refuse, run):
-    """Several tables linked by pseudonyms give the answer of ReleaseSeries."""
+    """Several tables linked by pseudonyms give the answer of ReleaseSeries, from CSV and Parquet files."""
     tables = mx.datasets.load_patients()
-    for name, table in zip(("first.csv", "second.csv"), tables, strict=True):
-        table.to_csv(name, index=False)
+    for name, table in zip(("first", "second"), tables, strict=True):
+        write_table(table, f"{name}.csv")
+        write_table(table, f"{name}.parquet")
     series = mx.ReleaseSeries(
         mx.Release.from_buckets(t, qi=[], sa="Disease", bucket="Bucket", id="Pseudonym") for t in tables
     )
@@ -192,6 +193,9 @@ def test_several_tables_are_a_series(document, refuse, run):
     expected = mx.measures.exposed(mx.MaxEnt(series).solve(), 0.9)
     assert result["exposure"]["people"] == expected.people > 0
     assert result["tables"] == ["first.csv", "second.csv"]
+    parquet = ["quantify", "first.parquet", "second.parquet", *command[3:], "--id", "Pseudonym"]
+    assert document(*parquet, "--threshold", "0.9")["exposure"] == result["exposure"]
+    assert "without --workers" in refuse(*parquet, "--workers", "1")
     assert result["exposure"]["baseline"] is None, "how many people have each value is not published of a series"
     assert "--id" in refuse(*command, "--qi", "Gender")
     assert "--sa-table" in refuse(*command, "--sa-table", "values.csv", "--id", "Pseudonym")
@@ -441,7 +445,8 @@ def test_a_folder_is_written_whole_under_a_new_name(run, refuse, partitions):
     "options",
     [
         ["--top", "5"], ["--exempt", "1"], ["--solver", "CLARABEL"], ["--workers", "0"], ["--cluster", "nowhere"],
-        ["--workers", "1", "--cluster", "tcp://here:1"], ["--original", "hospital.csv"],
+        ["--workers", "1", "--cluster", "tcp://here:1"], ["--original", "hospital.csv"], ["--missing", "drop"],
+        ["--counterfeits"],
     ],
 )  # fmt: skip
 def test_options_that_partitions_do_not_support(refuse, partitions, options):
