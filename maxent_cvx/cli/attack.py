@@ -17,6 +17,7 @@ from .inputs import (
     read_records,
     read_release,
     read_statistics,
+    truth_of,
     values_as_printed,
 )
 from .options import DefinettiOptions, ReconstructOptions, ReleaseOptions, WorstCaseOptions, with_dataset_defaults
@@ -67,8 +68,9 @@ def definetti(options: DefinettiOptions) -> None:
     shown = pd.concat([groups, shown.reset_index(drop=True)], axis=1)
     print(table_text(shown, index=False, float_format="{:.4f}".format))
     score = None
-    if not options.sa_table and not options.is_generalized:
-        score = result.judge(records)
+    original = None if options.sa_table or options.is_generalized else truth_of(records, options.count)
+    if original is not None:
+        score = result.judge(original)
         say("", f"Compared with the records: {score}")
         calibration = score.calibration[score.calibration["records"] > 0]
         print(table_text(calibration, float_format="{:.3f}".format))

@@ -34,6 +34,7 @@ from .inputs import (
     known_values,
     located,
     numbers_by_value,
+    people_of,
     printed,
     read_further,
     read_input,
@@ -499,6 +500,8 @@ def _score(source: CommandInput, options: QuantifyOptions) -> int:
     kinds = {"K+": lambda k: (k, 0), "K-": lambda k: (0, k), "K/2 + K/2": lambda k: (k - k // 2, k // 2)}
     bounds = {(name, k): bound(k) for name, bound in kinds.items() for k in options.top}
     assert records is not None  # there is no --top in partitions
+    if options.count is not None and options.count in records.columns:
+        records = people_of(records, options.count)
     table = experiments.quantify(
         source.view, records, list(bounds.values()), min_support=options.min_support, solver=options.solver
     )

@@ -23,12 +23,13 @@ def compare(options: CompareOptions) -> None:
     records = read_records(options)
     check_output(options.out, {".csv"})
     check_output(options.plot, PICTURES)
-    if options.count is not None:
-        records = replace(records, table=people_of(records.table, options.count))
-    people, bucket = records.table, options.bucket
+    count, bucket = options.count, options.bucket
+    if count is not None and (bucket is None or options.known):
+        records, count = replace(records, table=people_of(records.table, count)), None
+    people = records.table
     if bucket is None:
         people, bucket = anatomize(records, options)
-    model = MaxEnt(Release.from_buckets(people, qi=records.qi, sa=records.sa, bucket=bucket))
+    model = MaxEnt(Release.from_buckets(people, qi=records.qi, sa=records.sa, bucket=bucket, count=count))
     if options.known:
         negative = options.known // 2
         model.add(StrongestAssociations(people, options.known - negative, negative, min_support=options.min_support))

@@ -138,6 +138,21 @@ def test_compare_of_a_table_with_counts(document, refuse):
     assert counted["objective"] == pytest.approx(repeated["objective"])
 
 
+@pytest.mark.parametrize("roles", [["--bucket", "g"], []], ids=str)
+def test_counts_of_millions(roles, run, document, refuse):
+    """90 million people in four rows are counted without a row for each; what needs these rows is left out or refused."""
+    write_text("n.csv", "age,ill,n,g\n20,flu,40000000,1\n20,HIV,2000000,1\n30,flu,3000000,2\n30,HIV,45000000,2\n")
+    command = ["n.csv", "--qi", "age", "--sa", "ill", "--count", "n"]
+    exposure = document("quantify", *command, *roles)["exposure"]
+    assert (exposure["people"], exposure["of"]) == (90_000_000, 90_000_000)
+    text = run("quantify", *command, *roles)
+    assert "left out above 3,000,000 people; 'n' counts 90,000,000" in text
+    assert "Divergence" not in text
+    assert "n.csv" in run("attack", "worst-case", *command, *roles)
+    for more in ([*roles, "--top", "1"], ["--l", "2"]):
+        assert "3,000,000" in refuse("quantify", *command, *more)
+
+
 def test_solvers(run):
     """The solvers are listed by name."""
     assert "DUAL_NEWTON" in run("solvers")
