@@ -146,11 +146,11 @@ def test_counts_of_millions(roles, run, document, refuse):
     exposure = document("quantify", *command, *roles)["exposure"]
     assert (exposure["people"], exposure["of"]) == (90_000_000, 90_000_000)
     text = run("quantify", *command, *roles)
-    assert "left out above 3,000,000 people; 'n' counts 90,000,000" in text
+    assert "left out above 10,000,000 people; 'n' counts 90,000,000" in text
     assert "Divergence" not in text
     assert "n.csv" in run("attack", "worst-case", *command, *roles)
     for more in ([*roles, "--top", "1"], ["--l", "2"]):
-        assert "3,000,000" in refuse("quantify", *command, *more)
+        assert "10,000,000" in refuse("quantify", *command, *more)
 
 
 def test_solvers(run):
