@@ -249,8 +249,8 @@ def _warn_of_short_lines(source: CsvText, cells: pd.DataFrame) -> None:
             line, n = next(iter(short.items()))
             warn(
                 f"{pluralize(len(short), 'line')} of {source_name(source.path)} {'has' if len(short) == 1 else 'have'} fewer "
-                f"cells than the header, first line {line} with {n} of {cells.shape[1]}; the last cells are read as missing. "
-                "If other cells are left out, add them"
+                f"cells than the header; the first is line {line}, with {n} of {cells.shape[1]} cells. The last cells are "
+                "read as missing; if other cells were left out, add them to the file"
             )
 
 

@@ -640,7 +640,7 @@ def read_release(records: Records, options: ReleaseOptions) -> tuple[Release | G
         return _read_generalized(records, options), table
     count, bucket = options.count, options.bucket
     if count is not None and (n := count_column(table[count], "the table")).any():
-        table = table[n > 0]
+        table = table[n > 0]  # rows of nobody have no QI tuples in the release
     is_table = options.l is None and len(records.qi) > 0
     if count is not None and (options.id is not None or not (bucket or is_table)):
         table, count = people_of(table, count), None

@@ -215,7 +215,7 @@ def merge_pairs(release: Release, exposed: Sequence[int]) -> np.ndarray:
     """Return the target bucket of each bucket if each exposed bucket joins the one with the most different values.
 
     Buckets that are not exposed are preferred, then buckets that are not merged yet, so that few buckets grow. Only the
-    first candidates are compared, so that the work is linear in the number of buckets. There are at least two buckets.
+    first candidates are compared, so that the number of comparisons is linear in that of buckets. There must be two buckets.
     """
     every = np.arange(len(release.buckets))
     into, is_free = every.copy(), np.ones(len(every), dtype=bool)

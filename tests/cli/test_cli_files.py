@@ -74,7 +74,7 @@ def test_lines_above_the_header_are_left_out(ending, sep, capsys):
 
 def test_lines_with_fewer_cells_than_the_header():
     """A warning names the first of them, unless most lines lack cells."""
-    with pytest.warns(UserWarning, match="first line 5 with 2 of 3"):
+    with pytest.warns(UserWarning, match="line 5, with 2 of 3"):
         read_csv(write_text("people.csv", 'age,"sex\n(f, m)",pay\n30,f,1\n\n31,2\n32,m,\n33,f,3\n'))
     read_csv(write_text("people.csv", "a,b\n1\n2\n3,\n"))
 
