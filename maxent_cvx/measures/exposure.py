@@ -152,8 +152,7 @@ class Exposure(ReprMixin):
     @property
     def meaning(self) -> str:
         """The condition for exposure in words: "a value with P < 0.8 overall is inferred with P >= 0.8"."""
-        at = format_number(self.threshold)
-        return f"a value is inferred with P >= {at}" if self._rule is None else self._rule.meaning
+        return f"a value is inferred with P {reaching(self.threshold)}" if self._rule is None else self._rule.meaning
 
     @property
     def closeness(self) -> str:
@@ -237,8 +236,8 @@ class Exposure(ReprMixin):
     def _sentences(self) -> list[str]:
         """Return the verdict, and with a baseline the number of people exposed by the release alone."""
         if self._rule is None or self._rule.baseline is None:
-            at, others = format_number(self.threshold), list[str]()
-            first = f"{self.people:,} of {self.total:,} people exposed at P >= {at}"
+            others = list[str]()
+            first = f"{self.people:,} of {self.total:,} people exposed at P {reaching(self.threshold)}"
         else:
             first, *others = _verdict(self._rule, self._rule.baseline, self)
         if self.attack_success is not None:
@@ -267,6 +266,25 @@ def check_attributes(names: Iterable[object]) -> None:
     """Refuse attributes with the name of a column of `who`."""
     if clash := [name for name in names if name in WHO_COLUMNS]:
         raise TableError(f"an attribute is named {clash[0]!r}, like a column of the exposed groups; rename it")
+
+
+#: Thresholds that exceed a number of five decimals by less are strict limits, with a margin for rounding. A choice.
+HAIR = 1e-6
+
+
+def is_strict(threshold: float) -> bool:
+    """Return whether a threshold is slightly above a number of five decimals."""
+    return 0 < threshold - round(threshold, 5) < HAIR
+
+
+def reaching(threshold: float) -> str:
+    """Format the condition of probabilities that reach a threshold: ">= 0.8"; for a strict limit "> 0.8"."""
+    return f"> {round(threshold, 5):g}" if is_strict(threshold) else f">= {format_number(threshold)}"
+
+
+def below(threshold: float) -> str:
+    """Format the complement: "< 0.8"; for a strict limit "<= 0.8"."""
+    return f"<= {round(threshold, 5):g}" if is_strict(threshold) else f"< {format_number(threshold)}"
 
 
 def check_thresholds(threshold: object) -> tuple[float, ...]:
@@ -861,17 +879,17 @@ class ExposureRule:
     @property
     def meaning(self) -> str:
         """The condition for exposure in words."""
-        value, windows, at = "a value", self.windows, format_number(self.threshold)
+        value, windows = "a value", self.windows
         if windows is not None:
             value += f", to within {windows.scale.in_words(windows.radius)},"
         if self.baseline is not None:
-            limit = f"P < {at}" if self.rho1 is None else f"P <= {format_number(self.rho1)}"
-            value += f" with {limit} {self.baseline.called}"
+            limit = below(self.threshold) if self.rho1 is None else f"<= {format_number(self.rho1)}"
+            value += f" with P {limit} {self.baseline.called}"
         also = ""
         if self.baseline is not None and self.rho1 is None:
-            higher = map(format_number, self.higher)
-            also = "".join(f", or with P >= {t} if P < {t} {self.baseline.called}" for t in higher)
-        return f"{value} is inferred with P >= {at}{also}"
+            called = self.baseline.called
+            also = "".join(f", or with P {reaching(each)} if P {below(each)} {called}" for each in self.higher)
+        return f"{value} is inferred with P {reaching(self.threshold)}{also}"
 
 
 # ------------------------------------------------------------------------------------------------ attribution to knowledge
@@ -963,7 +981,7 @@ def _in_quotes(label: object) -> str:
 
 def _verdict(rule: ExposureRule, baseline: Baseline, exposure: Exposure) -> Iterator[str]:
     """Yield sentences about the exposed people, by value, and about the excluded values."""
-    at, values, total = f">= {format_number(rule.threshold)}", exposure.values, exposure.total
+    at, values, total = reaching(rule.threshold), exposure.values, exposure.total
     # Only releases of a population have a note.
     whom = "people who may be in the release" if exposure._note else "people"
     if exposure.people:

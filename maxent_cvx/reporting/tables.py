@@ -22,7 +22,7 @@ from .._utils.formatting import as_label, isolated, rounded
 from .._utils.tables import sort_distinct
 from ..attacks.result import AttackResult
 from ..measures.events import sensitive_events
-from ..measures.exposure import same_value
+from ..measures.exposure import HAIR, is_strict, same_value
 from ..plots._style import shortened
 from ..plots.posterior import most_exposed
 from ..plots.posterior import posterior as plot_posterior
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 #: Probabilities this close to 0 or 1 are written as 0 or 1, since solvers consider them exact.
 NEAR = 1e-9
-#: A threshold above a round number by less than this is written as "more than" that number.
-HAIR = 1e-6
 #: The smallest threshold of the curve, unless the threshold of the report is lower.
 LEAST = 0.5
 #: The largest heat map that is readable on a page: rows, columns, and quasi-identifiers in the row labels.
@@ -133,24 +131,19 @@ def percent(p: float, exact: float = 0.0) -> str:
 
 def exactly(threshold: float) -> str:
     """Format a threshold with all its digits; slightly above a round number as that number."""
-    return localized(f"{100 * (round(threshold, 5) if _is_above(threshold) else threshold):.12g}") + f"{SPACE}%"
+    return localized(f"{100 * (round(threshold, 5) if is_strict(threshold) else threshold):.12g}") + f"{SPACE}%"
 
 
 def from_on(threshold: float) -> str:
     """Format a threshold: "at least 80 %"; slightly above a round number "more than 50 %"."""
     value = exactly(threshold)
-    return text("more than {percent}" if _is_above(threshold) else "at least {percent}", percent=value)
+    return text("more than {percent}" if is_strict(threshold) else "at least {percent}", percent=value)
 
 
 def below(threshold: float) -> str:
     """Format the complement of a threshold: "less than 80 %", or "at most 50 %"."""
     value = exactly(threshold)
-    return text("at most {percent}" if _is_above(threshold) else "less than {percent}", percent=value)
-
-
-def _is_above(threshold: float) -> bool:
-    """Return whether a threshold is slightly above a round number."""
-    return 0 < threshold - round(threshold, 5) < HAIR
+    return text("at most {percent}" if is_strict(threshold) else "less than {percent}", percent=value)
 
 
 def at_most(x: float) -> Cell:

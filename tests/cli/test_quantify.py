@@ -207,6 +207,7 @@ def test_people_exposed_at_the_threshold_fail_a_lower_limit(run, document):
     text = run(*command, status=1)
     assert "FAIL: 24 of 34 people" in text
     assert "withhold the records of the 24 people in 2 groups" in text
+    assert "0.70000" not in text, "the margin for rounding above the limit"
     assert "a smaller l" not in text, "which does not pass either"
     assert document(*command, status=1)["fail_above"]["people"] == 24
     assert "24 of 34 people are exposed" in Path("r.html").read_text(encoding="utf-8")
