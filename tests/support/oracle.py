@@ -139,14 +139,18 @@ def exact_rows(model: MaxEnt) -> list[Row]:
 
 
 def _statement(model: MaxEnt, statement: Statement) -> Row:
-    """Read a statement: sum_k a_k (people of event k in the terms) / (people that it is about)."""
+    """Read a statement: sum_k a_k (people of event k in the terms) / (people that it is about).
+
+    Factors that cancel up to 2^-50 cancel, as the certificate says.
+    """
     space, view = model.space, model.view
-    total, off = [Fraction(0)] * len(space), Fraction(0)
+    parts, off = [[Fraction(0)] for _ in range(len(space))], Fraction(0)
     for event, a in statement.terms:
         about = 1 if event.who is not None else int(view.n_q[space.described(dict(event.given))].sum())
         for j in event.row(space).indices:
-            total[j] += Fraction(a) / about
+            parts[j].append(Fraction(a) / about)
         off += _half_unit(a)  # of a probability of at most 1
+    total = [a if abs(a := sum(of_term)) > max(map(abs, of_term)) / 2**50 else Fraction(0) for of_term in parts]
     sides = [None if np.isinf(side) else Fraction(side) for side in (statement.low, statement.high)]
     off += max(_half_unit(side) for side in (statement.low, statement.high))
     return Row(tuple(total), *sides, off=off, cost=None if statement.penalty is None else _cost(statement.penalty))
