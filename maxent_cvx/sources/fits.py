@@ -14,6 +14,7 @@ from .._utils.errors import StatementError, join_names
 from .._utils.formatting import constant
 from .._utils.validation import check_finite, check_known, check_mapping, check_str
 from ..releases.base import View
+from .moments import COMPUTED
 from .numbers import INTERCEPT, design_matrix
 
 #: The largest scores of a converged fit, relative to the sums of the absolute values of their summands.
@@ -162,7 +163,8 @@ def _with_moments(fit: PublishedFit, b: np.ndarray, X: np.ndarray, y: np.ndarray
     mean = expit(X @ b) if fit.kind == "logistic" else X @ b
     size = np.abs(X).T @ (np.abs(y) + np.abs(mean)) / len(X)
     off = np.abs(X.T @ (y - mean)) / len(X)
-    if (off > CONVERGED * size).any():
+    roundoff = COMPUTED * np.abs(X).mean(axis=0) * np.abs(y).max()  # y and mu may be 0 for a whole category
+    if (off > CONVERGED * size + roundoff).any():
         raise StatementError(
             "the coefficients do not solve the score equations X'y = X'mu of their data, as with weights, offsets, "
             "penalties or constraints; fit data with one row per person without them, or pass {name: coefficient} with "

@@ -150,6 +150,10 @@ FITS = {
          "sex=F:age", "age:age"],
         "income", "linear", 0,
     ),
+    "nobody of some ages is ill": (
+        lambda t: smf.ols("ill ~ C(age)", t).fit(),
+        "ill", {}, ["intercept", *(f"age={age}" for age in sorted(set(records(1)["age"]))[1:])], "ill", "linear", 0,
+    ),
     "no intercept": (
         lambda t: smf.ols("income ~ sex - 1", t).fit(), "income", {}, ["sex=F", "sex=M"], "income", "linear", 0
     ),
