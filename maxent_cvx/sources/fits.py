@@ -170,7 +170,7 @@ def _with_moments(fit: PublishedFit, b: np.ndarray, X: np.ndarray, y: np.ndarray
             "penalties or constraints; fit data with one row per person without them, or pass {name: coefficient} with "
             "penalty= or tolerance="
         )
-    return replace(fit, off=off, means=X.mean(axis=0), expected=X.T @ mean / len(X))
+    return replace(fit, off=off, means=X.mean(axis=0, dtype=float), expected=X.T @ mean / len(X))
 
 
 def _of_sklearn(model: Any) -> PublishedFit:
@@ -180,6 +180,11 @@ def _of_sklearn(model: Any) -> PublishedFit:
         raise StatementError(f"{what} is not supported; {LIKE_THESE}")
     if not hasattr(model, "coef_"):
         raise StatementError(f"{what} is not fitted, so it has no coefficients; call fit first")
+    if (dtype := np.asarray(model.coef_).dtype).itemsize < 8:
+        raise StatementError(
+            f"{what} has coefficients of {dtype}, which solve the score equations only roughly; fit it to columns of "
+            "float64, X.astype(float)"
+        )
     b = np.atleast_2d(np.asarray(model.coef_, dtype=float))
     if len(b) > 1:
         raise StatementError(f"{what} has {len(b)} rows of coefficients; fit one class or response against the rest")

@@ -202,9 +202,10 @@ class PublishedRegression(Source):
     Raises
     ------
     StatementError, BadProbability
-        If an argument is invalid, or a fit is of another model than these, or did not converge; when added to a model,
-        if a regressor is not a number, if the records of a fit are not those of the described people, if decimals are
-        given and the columns are linearly dependent, or if the members of the release are unknown.
+        If an argument is invalid, or a fit is of another model than these, or did not converge, or has coefficients in
+        single precision (scikit-learn, fitted to float32); when added to a model, if a regressor is not a number, if
+        the records of a fit are not those of the described people, if decimals are given and the columns are linearly
+        dependent, or if the members of the release are unknown.
     UnknownName, TableError
         When added to a model, if it lacks an attribute or value, or values are not numbers.
 

@@ -165,6 +165,10 @@ FITS = {
     "logit by BFGS": (
         lambda t: smf.logit("ill ~ age", t).fit(method="bfgs", disp=0), "ill", {}, AGE, {1: 1}, "logistic", 0
     ),
+    "logit of columns of 32 bits": (
+        lambda t: sm.Logit(t["ill"].to_numpy(), columns(t).to_numpy("float32")).fit(**LOGIT),
+        "ill", {"of": {1: 1}, "names": {"x1": "age", "x2": "sex=M"}}, AGE_SEX, {1: 1}, "logistic", 0,
+    ),
     "logit of numbers, released as texts": (
         lambda t: smf.logit("ill ~ age", t).fit(**LOGIT),
         "answer", {"of": {"yes": 1}}, AGE, {"yes": 1}, "logistic", 0,
@@ -427,6 +431,7 @@ WRONG = {
         lambda: LogisticRegression().fit(X, TABLE["zone"]),
         lambda: LinearRegression().fit(X, TABLE["ill"]),
         lambda: LogisticRegression(),
+        lambda: PublishedRegression(LinearRegression().fit(X.astype("float32"), TABLE["ill"]), "ill"),
         lambda: LogisticRegression(solver="liblinear").fit(X, Y),
         lambda: LogisticRegression(l1_ratio=1, solver="saga").fit(X, Y),
         lambda: LogisticRegression(max_iter=2).fit(X, Y),
