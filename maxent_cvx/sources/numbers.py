@@ -14,7 +14,7 @@ import pandas as pd
 from .._utils.errors import StatementError, join_names, short_repr, unknown_name
 from .._utils.formatting import constant
 from .._utils.tables import numbers_of, real_numbers, repeated
-from .._utils.validation import check_finite, check_known, check_label, check_number
+from .._utils.validation import check_finite, check_label, check_number, label_of
 from ..releases.base import OUTSIDE, View
 from ..terms.axes import level_of
 
@@ -54,12 +54,15 @@ def responses(view: View, of: Mapping[Any, float] | str, attribute: str | None =
         return numbers_of_values(view, of)
     names = view.sensitive if attribute is None else [check_label(attribute, "sensitive attribute", view.sensitive)]
     levels = {name: level_of(view.sensitive_values, view.sensitive.index(name)) for name in names}
-    fitting = [name for name, (_, level) in levels.items() if all(value in level for value in of)]
+    fitting = [name for name, (_, level) in levels.items() if all(label_of(value, level) in level for value in of)]
     if len(fitting) == 1:
         codes, level = levels[fitting[0]]
-        return np.array([float(of.get(value, 0.0)) for value in level])[codes]
-    known = [value for _, level in levels.values() for value in level]
-    check_known(of, f"value of {' or '.join(map(repr, names))}", known)
+        numbers = {label_of(value, level): float(y) for value, y in of.items()}
+        return np.array([numbers.get(value, 0.0) for value in level])[codes]
+    for value in of:
+        if not any(label_of(value, level) in level for _, level in levels.values()):
+            known = [label for _, level in levels.values() for label in level]
+            raise unknown_name(f"value of {' or '.join(map(repr, names))}", value, known)
     several = " and ".join(map(repr, fitting)) or "several attributes"
     raise StatementError(f"{join_names(list(of))} are values of {several}; pass values of a single attribute")
 
