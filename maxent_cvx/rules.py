@@ -41,6 +41,7 @@ from ._utils.validation import (
     check_number,
     check_positions,
     check_str,
+    label_of,
     read_file_text,
 )
 from .releases.base import View
@@ -829,11 +830,11 @@ def find_values(column: pd.Series, known: pd.Index, what: str) -> np.ndarray:
     as_texts = pd.Index(known.map(_text), dtype=object)
     if (at < 0).any() and as_texts.is_unique:
         at = np.where(at < 0, as_texts.get_indexer(labels.map(_text)), at)
-    if (at < 0).any() and pd.api.types.is_numeric_dtype(known) and known.is_unique:
-        texts = pd.to_numeric(
-            pd.Series([w if isinstance(w, str) else None for w in labels], dtype=object), errors="coerce"
-        )
-        at = np.where(at < 0, pd.Index(known.astype(float)).get_indexer(pd.Index(texts, dtype=float)), at)
+    if (at < 0).any() and pd.api.types.is_numeric_dtype(getattr(known, "categories", known)) and known.is_unique:
+        numbers = pd.to_numeric(
+            pd.Series([w if isinstance(w, str | float) else None for w in labels], dtype=object), errors="coerce"
+        ).map(lambda number: label_of(number, known))
+        at = np.where(at < 0, pd.Index(known.astype(float)).get_indexer(pd.Index(numbers, dtype=float)), at)
     if (at < 0).any():
         raise unknown_name(f"{what} (of the rule {column.index[int((at < 0).argmax())]!r})", labels[at < 0][0], known)
     return np.asarray(at)
