@@ -362,6 +362,20 @@ def check_types(tables: Sequence[pd.DataFrame]) -> None:
             )
 
 
+def stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Concatenate tables with the same columns and types; ordered categories become those of the table with most."""
+    check_types(tables)
+    for name in tables[0].columns:
+        dtypes = [table[name].dtype for table in tables]
+        orders = [dtype.categories for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered]
+        most = max(orders, key=len, default=pd.Index([]))
+        if any(not most[most.isin(order)].equals(order) for order in orders) or 0 < len(orders) < len(tables):
+            raise TableError(f"{name!r} has different ordered categories in different tables; use the same in all")
+        if orders:
+            tables = [table.astype({name: pd.CategoricalDtype(most, ordered=True)}) for table in tables]
+    return pd.concat(tables, ignore_index=True)
+
+
 # Numeric labels, and numbers assigned to labels.
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
-from .._utils.tables import Microdata, check_once, check_types, distinct
+from .._utils.tables import Microdata, check_once, check_types, distinct, stacked
 from .._utils.validation import check_in, check_int, check_seed
 from ..releases.release import Release
 from .anatomy import anatomy_buckets, draw, join, shuffled
@@ -112,8 +112,8 @@ def republish(
     StatementError
         If the release has no pseudonyms, or the method is unknown.
     TableError
-        If the value of a person has changed, labels have other types than in the release, newcomers cannot be placed
-        into buckets of l different values, or a number is out of range.
+        If the value of a person has changed, labels have other types or another order than in the release, newcomers cannot
+        be placed into buckets of l different values, or a number is out of range.
     UnknownName
         If the table lacks a column of the release.
 
@@ -146,8 +146,7 @@ def republish(
     check_types([release.persons.names.to_frame(), table[[name]]])
     before = release.persons.names.get_indexer(pd.Index(table[name]))
     frames = [release.sensitive_values.to_frame(index=False), data.frame[list(release.sensitive)]]
-    check_types(frames)
-    code, values = distinct(pd.concat(frames, ignore_index=True))
+    code, values = distinct(stacked(frames))
     old, value = code[: len(frames[0])], code[len(frames[0]) :]
     places = _places(release, old, value, before, table[name])
     if method == "independent":

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import TablePreview
-from .._utils.tables import check_types, choose, distinct, multi_index, ranges, sort_distinct
+from .._utils.tables import check_types, choose, distinct, multi_index, ranges, sort_distinct, stacked
 from .._utils.validation import check_instance, check_int, check_known, is_several
 from .base import View, from_dict, restored, stored
 from .release import Release
@@ -43,7 +43,8 @@ class ReleaseSeries(View):
     StatementError
         If an item is not a release with pseudonyms.
     TableError
-        If the columns of the releases, the types of their labels, or the QI of a person in them, differ.
+        If the columns of the releases, the types of their labels, or the QI of a person in them, differ; or their
+        ordered categories do, and no release has those of all others in the same order.
     Infeasible
         If the releases contradict each other: a person's buckets have no common value.
 
@@ -88,8 +89,7 @@ class ReleaseSeries(View):
         for u, release in enumerate(self.releases):
             self.buckets[u, self._at[u]] = release.persons.bucket
         frames = [release.sensitive_values.to_frame(index=False) for release in self.releases]
-        check_types(frames)
-        values, self.sensitive_values = distinct(pd.concat(frames, ignore_index=True))
+        values, self.sensitive_values = distinct(stacked(frames))
         self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
         exact = [u for u, release in enumerate(self.releases) if not release.generalized]
         have_same = len({frozenset(self.releases[u].qi) for u in exact}) == 1
@@ -257,8 +257,7 @@ class ReleaseSeries(View):
             return multi_index([self.persons], [np.arange(n)], self.qi)
         columns = list(self.qi[1:])  # in the order of the first release that has them
         tables = [self.releases[u].quasi_identifiers.to_frame(index=False)[columns] for u in self._exact]
-        check_types(tables)
-        number, tuples = sort_distinct(pd.concat(tables, ignore_index=True))
+        number, tuples = sort_distinct(stacked(tables))
         before = np.cumsum([0, *map(len, tables)])
         of = np.full(n, -1)
         for start, u in zip(before, self._exact, strict=False):
@@ -339,4 +338,7 @@ def _check(releases: tuple[Release, ...]) -> None:
             ("sensitive values", release.sensitive, releases[0].sensitive),
         ):
             if names != first:
-                raise TableError(f"release {u} has its {role} in {names!r}, but release 1 in {first!r}; rename one")
+                raise TableError(
+                    f"release {u} has its {role} in {names!r}, but release 1 in {first!r}; use the same names in the same "
+                    "order"
+                )

@@ -137,6 +137,25 @@ def test_releases_that_cannot_be_of_the_same_people():
     assert turned.qi == ("Pseudonym", "Gender", "Zip")
 
 
+@pytest.mark.parametrize("column", ["Disease", "Degree"])
+def test_ordered_categories(column: str):
+    """Releases may lack ordered categories if one has all; an order that differs, or that only one has, is refused."""
+    names = ["none", "mild", "bad", "dead"]
+    order = pd.CategoricalDtype(names, ordered=True)
+    values = pd.Categorical(["bad", "none"] * 6 + ["bad"], dtype=order)
+    table = TABLES[0].assign(**{"Degree": "mild", "Bucket": 1, column: values})
+    second = table.assign(**{column: table[column].cat.remove_unused_categories()})
+    first, again = published(table, ["Degree"]), published(second, ["Degree"])
+    for series in (ReleaseSeries([first, again]), ReleaseSeries([again, first])):
+        united = series.quasi_identifiers.get_level_values(column) if column in series.qi else series.sensitive_values
+        assert united.dtype == order
+    if column == "Disease":
+        assert mx.anonymize.republish(again, table, method="m_invariant", l=2).sensitive_values.dtype == order
+    for other in (table[column].astype(str), table[column].cat.reorder_categories(names[::-1])):
+        with refused(TableError):
+            ReleaseSeries([first, published(table.assign(**{column: other}), ["Degree"])])
+
+
 def test_releases_that_contradict_each_other():
     """Two of three have a, and one of the same three; or the second release leaves b to two of them."""
     first = pd.DataFrame({"Pseudonym": [1, 2, 3], "Disease": list("aab"), "Bucket": 1})
