@@ -312,7 +312,8 @@ class Domain:
         for j in np.flatnonzero(fits):  # only with several runs of stars
             many[j] = _fits(self.texts[j], parts, padded=False)
             padded[j] = many[j] and _fits(self.texts[j], parts, padded=True)
-        return padded, many
+        is_exact = padded.any() and (sizes == sum(map(len, parts))).all()  # one character per star, as with one run
+        return padded, padded if is_exact else many
 
 
 def unquoted(item: str) -> str:
@@ -386,8 +387,10 @@ def _cover(cells: Sequence[object], domain: Domain, nodes: Mapping[Any, frozense
             covered[i] = True
         elif node is not None:
             covered[i] = _below(node, domain)
-        elif isinstance(cell, set | frozenset):
-            covered[i] = _cover(list(cell), domain, nodes).any(axis=0)
+        elif isinstance(cell, set | frozenset):  # as in a range, some numbers in a set may have no matching value
+            numbers = {x for x in cell if re.fullmatch(rf"-?{NUMBER_PATTERN}", text_of(x))}
+            lost = {x for x in numbers if not ({x, text_of(x)} & nodes.keys() or domain.places(x))}
+            covered[i] = _cover(list(cell - lost or cell), domain, nodes).any(axis=0)
         elif span is not None and not np.isnan(domain.dates if span.is_date else domain.numbers).all():
             covered[i] = domain.between([span])[0]
         else:
@@ -395,7 +398,7 @@ def _cover(cells: Sequence[object], domain: Domain, nodes: Mapping[Any, frozense
     if plain:
         covered[plain] = _texts([cells[i] for i in plain], domain)
     if (nobody := ~covered.any(axis=1)).any():
-        raise _stands_for_none(cells[int(nobody.argmax())], domain)
+        raise _stands_for_none(cells[int(nobody.argmax())], domain, bool(nodes))
     return covered
 
 
@@ -461,14 +464,15 @@ def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -
         )
 
 
-def _stands_for_none(cell: object, domain: Domain) -> TableError:
+def _stands_for_none(cell: object, domain: Domain, has_nodes: bool) -> TableError:
     """Return the error for a value that covers nobody."""
     number = re.fullmatch(rf"-?{NUMBER_PATTERN}", text_of(cell))
     mean = number and not float(text_of(cell)).is_integer() and not domain.has_fractions
     note = "; a mean, as microaggregation publishes, is not a generalised value" if mean else ""
     return TableError(
         f"{label_of(cell)} of {domain.attribute!r} covers none of the population's values "
-        f"{join_names(domain.values)}; use {ACCEPTED}, or pass the hierarchy of {domain.attribute!r}{note}"
+        f"{join_names(domain.values)}; use {ACCEPTED}, or {'a node of' if has_nodes else 'pass'} the hierarchy of "
+        f"{domain.attribute!r}{note}"
     )
 
 
@@ -503,6 +507,9 @@ def cells_with(cells: pd.Index, chosen: np.ndarray) -> np.ndarray:
 
 #: The exact values below each node of a hierarchy, by attribute.
 Hierarchies = Mapping[str, Mapping[object, frozenset[object]]]
+
+#: Types of lists of values or nodes, in order.
+SEVERAL = list | tuple | range | np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray
 
 
 def read_hierarchies(given: Mapping[str, object] | None) -> Hierarchies:
@@ -579,7 +586,7 @@ def _has_levels(hierarchy: Mapping[object, object]) -> bool:
     if len(hierarchy) < 2 or set(hierarchy) != set(range(len(hierarchy))):
         return False
     lists = list(hierarchy.values())
-    if not all(isinstance(level, list | tuple | np.ndarray | pd.Series | pd.Index) for level in lists):
+    if not all(isinstance(level, SEVERAL) for level in lists):
         return False
     return len({len(level) for level in lists}) == 1  # type: ignore[arg-type]
 
@@ -598,7 +605,7 @@ def _leaves(
 
 def _children(listed: object) -> Iterable[object]:
     """Return the children of a node, of which a single one need not be in a list."""
-    return listed if isinstance(listed, list | tuple | set | frozenset) else [listed]
+    return listed if isinstance(listed, SEVERAL | set | frozenset) else [listed]
 
 
 def check_readable(table: pd.DataFrame, hierarchies: Hierarchies) -> None:

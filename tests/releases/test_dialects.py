@@ -37,13 +37,27 @@ def test_one_value_in_each_dialect():
         (17, [17]),
         (17.0, [17]),
         (frozenset({18, 19}), [18, 19]),
+        ("{14, 15, 16}", [15, 16]),
+        (frozenset({14, 15, 16}), [15, 16]),
+        (frozenset({"14", "15", "16"}), [15, 16]),
         (pd.Interval(18, 20, closed="left"), [18, 19]),
         ("2*", list(range(20, 30))),
         *((every, list(AGES)) for every in ("*", "**", None, math.nan)),
     ]:
         assert values_of(cell) == expected, cell
     # Cells that stand for nobody, and a mean, as microaggregation publishes.
-    for cell in ("20-18", "[20, 18]", "40-50", "(20, 20]", "18,99", "{18, x}", "teens", 24.5):
+    for cell in (
+        "20-18",
+        "[20, 18]",
+        "40-50",
+        "(20, 20]",
+        "18,99",
+        frozenset({14}),
+        frozenset({18, "x"}),
+        "{18, x}",
+        "teens",
+        24.5,
+    ):
         with refused(TableError):
             values_of(cell)
 
@@ -172,7 +186,9 @@ def test_hierarchies_in_every_form(tmp_path):
     """A hierarchy is a dictionary, a table, levels as of ANJANA, or a file of ARX with semicolons, commas or tabs."""
     table = pd.DataFrame({0: [17, 18, 19, 20], 1: ["teens", "teens", "teens", "older"], 2: ["any"] * 4})
     forms = [table, {level: table[level] for level in table}, {level: table[level].tolist() for level in table}]
-    forms += [{"any": ["teens", "older"], "teens": [17, 18, 19], "older": 20}]
+    forms += [{0: range(17, 21), 1: table[1], 2: table[2]}]
+    for teens in ([17, 18, 19], range(17, 20), table[0].head(3), np.arange(17, 20), pd.array([17, 18, 19])):
+        forms += [{"any": ["teens", "older"], "teens": teens, "older": 20}]
     for i, separator in enumerate(";,\t"):
         path = tmp_path / f"age{i}.csv"
         table.to_csv(path, sep=separator, header=False, index=False)
@@ -182,6 +198,18 @@ def test_hierarchies_in_every_form(tmp_path):
         for cell, expected in {"teens": [17, 18, 19], "older": [20], "any": [17, 18, 19, 20], 18: [18]}.items():
             for values in (pd.Index([17, 18, 19, 20, 21]), pd.Index(["17", "18", "19", "20", "21"])):
                 assert values[covers(cell, values, "Age", nodes)].astype(int).tolist() == expected
+
+
+def test_a_star_is_a_character_of_values_of_one_length():
+    """Two runs of stars are read as one is: if all values have the mask's length, a star is one character."""
+    values = pd.Index(["0100", "0110", "1100"])
+    assert [values_of(mask, values) for mask in ("0*0*", "01*", "01**")] == [
+        ["0100"],
+        ["0100", "0110"],
+        ["0100", "0110"],
+    ]
+    with refused(TableError):
+        values_of("0*0*", values.append(pd.Index(["01101"])))
 
 
 def test_many_stars_end_at_once():
