@@ -569,7 +569,11 @@ def _check_header(table: pd.DataFrame, attribute: str) -> None:
             )
 
 
-def _of_table(table: pd.DataFrame) -> dict[object, frozenset[object]]:
+class TableNodes(dict[object, frozenset[object]]):
+    """The exact values below every node of a table of levels, which, unlike a dictionary, must have all values."""
+
+
+def _of_table(table: pd.DataFrame) -> TableNodes:
     """Return the exact values below every node of a table of levels; values are nodes, too."""
     below: dict[object, set[object]] = {}
     leaves = table.iloc[:, 0].astype(object)
@@ -578,7 +582,7 @@ def _of_table(table: pd.DataFrame) -> dict[object, frozenset[object]]:
         named = column.notna().to_numpy()
         for node, leaf in zip(column[named], leaves[named], strict=True):
             below.setdefault(node, set()).add(leaf)
-    return {node: frozenset(found) for node, found in below.items()}
+    return TableNodes({node: frozenset(found) for node, found in below.items()})
 
 
 def _has_levels(hierarchy: Mapping[object, object]) -> bool:
@@ -872,8 +876,15 @@ def groups_of(
     masks = []
     for i, attribute in enumerate(cells):
         few, number = distinct_cells(cells[attribute])
-        nodes = hierarchies.get(str(attribute), {})
-        level = coverage(few, tuples.levels[i], str(attribute), nodes)
+        nodes, values = hierarchies.get(str(attribute), {}), tuples.levels[i]
+        if isinstance(nodes, TableNodes):
+            listed = _below(frozenset().union(*nodes.values()), Domain(values, str(attribute)))
+            if not listed.all():
+                raise TableError(
+                    f"the hierarchy of {attribute!r} lacks {join_names(values[~listed])} of the population; add rows for "
+                    "them"
+                )
+        level = coverage(few, values, str(attribute), nodes)
         masks.append((number, level, np.asarray(tuples.codes[i])))
     step, parts = max(CHUNK // max(len(tuples), 1), 1), []
     for low in range(0, len(cells), step):

@@ -187,8 +187,9 @@ class Release(BucketView):
             statements then refer to cells as written; an exact value that is also in generalised cells is an error.
         hierarchies : dict, optional
             By attribute, ``{node: [values or nodes below]}``, or a table with exact values in the first column and
-            their generalisations in the others, or the name of an ARX hierarchy file. A node takes precedence over any
-            other interpretation of its text. Without a population, hierarchies define the possible values.
+            their generalisations in the others, or the name of an ARX hierarchy file; tables and files must have a row for
+            each value of the population. A node takes precedence over any other interpretation of its text. Without a
+            population, hierarchies define the possible values.
         count : str, optional
             The column of `table`, of `population`, or of both, with the number of people per row.
         id : str, optional
@@ -203,8 +204,8 @@ class Release(BucketView):
         Raises
         ------
         UnknownName, TableError, StatementError
-            If a value matches nobody or is ambiguous, a group contains more records than matching people in the
-            population, or a column looks like a count but is not given as one.
+            If a value matches nobody or is ambiguous, a hierarchy lacks values of the population, a group contains more
+            records than matching people in the population, or a column looks like a count but is not given as one.
 
         Examples
         --------

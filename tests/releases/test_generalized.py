@@ -29,6 +29,8 @@ RECORDS = pd.DataFrame(
     }
 )
 VOTERS = pd.DataFrame({"Age": [20, 25, 29, 30, 35], "Sex": list("fmmff")})
+#: A hierarchy with rows for them, but for nobody of another age.
+AGES = pd.DataFrame({0: VOTERS["Age"], 1: ["[20, 29]"] * 3 + ["old"] * 2})
 
 
 def read(records: pd.DataFrame = RECORDS, population: pd.DataFrame | None = VOTERS, **options):
@@ -108,11 +110,12 @@ def test_sets_beside_a_hierarchy():
         ({"records": RECORDS.assign(Age="[40, 30]")}, TableError),
         ({"records": RECORDS.assign(Disease=OUTSIDE)}, TableError),
         ({"hierarchies": {"Agee": {}}}, UnknownName),
+        ({"population": pd.concat([VOTERS, VOTERS.head(1).assign(Age=24)]), "hierarchies": {"Age": AGES}}, TableError),
         ({"population": None, "hierarchies": {"Age": {}}}, StatementError),
     ],
 )
 def test_what_is_refused(change, error):
-    """Values of nobody, groups with more records than people, and wrong hierarchies are refused."""
+    """Values of nobody, groups with more records than people, and wrong or incomplete hierarchies are refused."""
     with refused(error):
         read(**({"records": RECORDS} | change))
 
