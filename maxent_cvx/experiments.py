@@ -50,6 +50,7 @@ from ._utils.validation import (
     check_str,
 )
 from .measures.accuracy import overall_divergence, term_divergence
+from .model.bounds import of_combinations
 from .model.explain import solved_rows
 from .model.maxent import MaxEnt
 from .model.measure import Measure, Measures, can_be_called, own_name
@@ -62,6 +63,7 @@ from .solvers.certificate import ACCURACY
 from .sources.associations import StrongestAssociations
 from .sources.parser import read_probability
 from .sources.statements import ParametricStatement, Probability, Statement
+from .terms.space import Space
 
 
 class SolverTable(pd.DataFrame):
@@ -871,7 +873,7 @@ def sweep(
     base, current = model.copy(), {}
     for name, source in model.knowledge.items():
         stated = source.now() if isinstance(source, ParametricStatement) else source
-        if isinstance(stated, Statement) and (factor := _factor(stated, swept)) is not None:
+        if isinstance(stated, Statement) and (factor := _factor(stated, swept, model.space)) is not None:
             base.remove(name)
             current[name] = (stated.low + stated.high) / 2 / factor + swept.constant
     if value is None and (len(current) != 1 or not np.isfinite([*current.values()]).all()):
@@ -924,10 +926,18 @@ def _numbers(given: object, what: str) -> list[float]:
     return [check_number(number, what) for number in as_list(given)]
 
 
-def _factor(statement: Statement, swept: Probability) -> float | None:
+def _factor(statement: Statement, swept: Probability, space: Space) -> float | None:
     """Return the multiple of the probability that a statement constrains; None for other statements."""
     terms, other = dict(statement.terms), {event: a for event, a in swept.terms.items() if a != 0}
-    if terms.keys() != other.keys():
-        return None
-    ratios = np.array([terms[event] / other[event] for event in terms])
+    if terms.keys() == other.keys():
+        ratios = np.array([terms[event] / other[event] for event in terms])
+    else:
+        try:  # the events may be the same, as P(Flu) and P(Disease=Flu) are
+            rows = of_combinations([Probability(terms), swept], space).matrix
+        except MaxEntError:  # a mean of an unknown number of people has no row
+            return None
+        first, second = rows[[0]], rows[[1]]
+        if not first.nnz or not np.array_equal(first.indices, second.indices):
+            return None
+        ratios = first.data / second.data
     return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None

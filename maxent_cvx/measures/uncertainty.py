@@ -32,7 +32,7 @@ from ..model.maxent import MaxEnt
 from ..model.measure import Measures
 from ..model.posterior import Posterior
 from ..solvers.sparse import components
-from ..sources.base import as_source
+from ..sources.base import as_source, build_rows
 from ..sources.parser import read_statement
 from .exposure import WITHOUT_HER, certified_error, exposed
 
@@ -227,11 +227,18 @@ def _with_statements(model: MaxEnt, statements: Iterable[Any]) -> tuple[MaxEnt, 
             label = key
         else:
             source = read_statement(key) if isinstance(key, str) else as_source(key)
-            label = next((label for label, known in full.knowledge.items() if known == source), source.label)
+            group = build_rows(source, full.space)
+            has_terms = any(rows.matrix.nnz for rows in group.rows)  # all rows of impossible values are equal
+            same = (
+                label
+                for label, known in full._base.knowledge.items()
+                if known.source == source or (has_terms and group.has_same_rows(known))
+            )
+            label = next(same, source.label)
             if label not in full.knowledge:
                 full.add(source)
         if label in labels:
-            raise DuplicateLabel(f"the statement {label!r} is given twice; give it one probability")
+            raise DuplicateLabel(f"{short_repr(str(key))} is given twice, also as {label!r}; give it one probability")
         labels.append(label)
     return full, labels
 

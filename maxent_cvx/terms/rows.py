@@ -15,7 +15,7 @@ from .._utils.errors import BadProbability, StatementError, pluralize, short_rep
 from .._utils.formatting import MOST_ROWS, ReprMixin, TablePreview
 from .._utils.validation import check_array, check_instance, check_int, check_number, check_positions, is_text
 from ..solvers.parameters import PLACES
-from ..solvers.sparse import condensed
+from ..solvers.sparse import canonical, condensed
 
 # Comparisons.
 
@@ -369,7 +369,8 @@ class Rows(ReprMixin):
         (True, False)
         """
         check_instance(other, Rows, "other")
-        if self.matrix.shape != other.matrix.shape or abs(self.matrix - other.matrix).sum() > 0:
+        mine, others = ((m.indptr, m.indices, m.data) for m in map(canonical, (self.matrix, other.matrix)))
+        if self.matrix.shape != other.matrix.shape or not all(map(np.array_equal, mine, others)):
             return False
         same_costs = self.penalty.same_as(other.penalty) if self.penalty else other.penalty is None
         return same_costs and np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)

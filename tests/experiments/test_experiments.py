@@ -216,3 +216,11 @@ def test_sweep_replaces_a_statement_with_a_parameter(release, value):
     model = MaxEnt(release).add(2 * probability == 2 * share)
     swept = mx.sweep(model, probability, value=value, progress=False)
     assert swept["probability"].tolist() == pytest.approx(value or [0.3])
+
+
+def test_sweep_replaces_a_statement_in_another_spelling(release):
+    """P(Disease=Flu) is P(Flu): a statement about a multiple of the swept combination is replaced, others stay."""
+    model = MaxEnt(release).add("2 P(Disease=Flu | Gender=male) - P(HIV | Gender=female) = 0.5", "P(HIV) >= 0.1")
+    swept = 4 * P("Flu", given=MEN) - 2 * P("HIV", given=WOMEN) + 1
+    for value in (None, 1.8):
+        assert mx.sweep(model, swept, value=value)["probability"].tolist() == pytest.approx([value or 2])

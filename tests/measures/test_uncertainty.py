@@ -135,11 +135,17 @@ def test_shapley_axioms():
 
 
 def test_a_statement_of_the_model_becomes_uncertain():
-    """A statement of the model, by its label or its text, has the given probability; the model stays as it is."""
+    """A statement of the model, by its label or in any spelling, has the given probability; the model is unchanged."""
     model = mx.MaxEnt(RELEASE).add("P(Breast Cancer | Gender=male) = 0", label="anatomy")
-    for key in ("anatomy", "P(Breast Cancer | Gender=male) = 0"):
+    for key in ("anatomy", "P(Breast Cancer | Gender=male) = 0", "P(Disease=Breast Cancer | Gender=male) = 0"):
         assert mx.uncertain(model, {key: 0.25}, progress=False).expected == pytest.approx(0.25)
     assert list(model.knowledge) == ["anatomy"]
+
+
+def test_impossible_values_are_different_statements():
+    """That nobody has one value or another, both of which the release excludes anyway, can both be uncertain."""
+    said = {f"P({value} | Gender=female, Degree=graduate) = 0": 0.5 for value in ("Breast Cancer", "Pneumonia")}
+    assert mx.uncertain(mx.MaxEnt(RELEASE), said, progress=False).distribution.to_dict() == {0: 1}
 
 
 @pytest.mark.parametrize(
@@ -148,6 +154,7 @@ def test_a_statement_of_the_model_becomes_uncertain():
         ({}, {}, mx.StatementError),
         ({"P(Flu) = 0.4": 1.5}, {}, mx.BadProbability),
         ({"P(Flu | Gender=male) = 0.9": 1.0}, {}, mx.Infeasible),
+        ({"P(Flu) = 0.2": 0.5, "P(Disease=Flu) = 0.2": 0.5}, {}, mx.DuplicateLabel),
         ({"P(Flu) = 0.4": 0.5}, {"measure": lambda post: "much"}, mx.MaxEntError),
     ],
 )
