@@ -495,6 +495,7 @@ class Choice:
             known = _as_dates(known, attribute)
         if isinstance(known, pd.DatetimeIndex) and isinstance(low, pd.Timestamp) and low.tz is None:
             known = known.tz_localize(None)  # a date without a time zone is one in the zone of the values
+        low, high = label_of(low, known), label_of(high, known)
         try:
             above = known >= low if self.interval.closed_left else known > low
             below = known <= high if self.interval.closed_right else known < high

@@ -14,6 +14,7 @@ import numbers
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from contextlib import suppress
+from decimal import Decimal
 from numbers import Real
 from os import PathLike, fspath
 from pathlib import Path
@@ -252,11 +253,12 @@ def check_label(value: object, what: str, known: Collection[Any]) -> Any:
     return label
 
 
-def label_of(value: object, known: pd.Index) -> object:
+def label_of(value: object, known: pd.Index) -> Any:
     """Return the date, period or duration that a text denotes among known labels, or None; others are unchanged.
 
     pandas reads "2020" as the whole year; here a text selects an equal text, or the date that it names. Among numbers of
-    32 bits, 0.1 is the nearest of these, as for == and `in`, but not for isin in pandas.
+    32 bits, 0.1 is the nearest of these, as for == and `in`, but not for isin in pandas. Among Decimals it is
+    Decimal("0.1").
     """
     import pandas as pd
 
@@ -268,6 +270,8 @@ def label_of(value: object, known: pd.Index) -> object:
     if is_number and known.dtype.kind == "f" and getattr(known.dtype, "itemsize", 8) == 4:
         with np.errstate(over="ignore"), suppress(OverflowError):  # no value is as large as 10**400
             return np.float32(float(value))  # type: ignore[arg-type]
+    if isinstance(value, float | np.floating) and value not in known and (number := Decimal(str(value))) in known:
+        return number
     if isinstance(known.dtype, pd.ArrowDtype) and isinstance(value, str):
         known = known.astype(object).infer_objects()
     is_period = isinstance(known, pd.PeriodIndex) and not isinstance(value, pd.Period)  # which contains times, too

@@ -485,7 +485,7 @@ class Block(NonStrict):
                 if end is not None:
                     if isinstance(values, pd.CategoricalIndex):
                         end = values.categories.get_loc(self._check_known(end, level))
-                    elif isinstance(values, pd.DatetimeIndex):
+                    elif isinstance(values, pd.DatetimeIndex) or isinstance(end, float):
                         end = label_of(end, values)  # None, which cannot be compared, for "2020" or "2020-01"
                     inside &= (ranked >= end) if is_start else (ranked <= end)
         except TypeError:

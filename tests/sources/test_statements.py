@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -228,12 +229,14 @@ def test_an_interval_of_the_numbers_in_a_population():
         model.add(P(pd.Interval(40, 50)) == 0)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "Float32", "float[pyarrow]", "category", "parquet"])
-def test_numbers_of_32_bits(dtype, tmp_path):
-    """0.1 is a published value if 0.1, rounded to 32 bits, was published; it is not a value without records."""
+@pytest.mark.parametrize("dtype", ["float32", "Float32", "float[pyarrow]", "category", "parquet", "decimal"])
+def test_numbers_of_32_bits_and_decimals(dtype, tmp_path):
+    """0.1 is a published value if Decimal("0.1"), or 0.1 rounded to 32 bits, was published; else it has no records."""
     table = pd.DataFrame({"Q": [0.1, 0.1, 0.2, 0.2], "S": [0.1, 0.7, 0.1, 0.7], "B": 0})
-    short = table.astype(dict.fromkeys("QS", "float32" if dtype in ("category", "parquet") else dtype))
+    short = table.astype(dict.fromkeys("QS", "float32" if dtype in ("category", "parquet", "decimal") else dtype))
     roles = {"qi": "Q", "sa": "S", "bucket": "B"}
+    if dtype == "decimal":
+        short = table.astype(str).map(Decimal)
     if dtype == "parquet":
         short.to_parquet(tmp_path / "short.parquet")
         release = mx.Release.from_parquet(tmp_path / "short.parquet", **roles, partitions=1)

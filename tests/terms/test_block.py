@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from decimal import Decimal
 
 import cvxpy as cp
 import numpy as np
@@ -391,6 +392,13 @@ def test_differences_of_a_sum_with_a_single_expression(smokers):
     assert not steps.constant.any()
     assert abs(steps.matrix - block.diff("age").matrix).max() == 0
     assert len(steps <= 0.5) == len(steps)
+
+
+def test_slices_of_decimals_include_their_ends():
+    """The slice from 0.2 contains Decimal("0.2"), which is below the float 0.2."""
+    table = pd.DataFrame({"dose": [Decimal("0.1"), Decimal("0.2")], "s": ["yes", "no"], "b": 1})
+    block = Space.of(mx.Release.from_buckets(table, qi="dose", sa="s", bucket="b")).marginal("dose")
+    assert block.loc[0.2:].index.to_list() == [Decimal("0.2")]
 
 
 def test_order_of_categories():
