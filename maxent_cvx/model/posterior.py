@@ -496,7 +496,8 @@ class Posterior:
             Show a progress bar; by default on a terminal or in a notebook.
         integer : bool
             List the certainties in integer assignments, in which everybody has exactly one value; linear rows do not
-            imply this. They include certainties of the release alone, and have no reasons.
+            imply this. They include certainties of the release alone, except about people with only one possible value,
+            and have no reasons.
         time_limit : float, optional
             Seconds. By default 60 if `integer`, otherwise no limit.
 
