@@ -63,8 +63,9 @@ class Distance:
         The complementarity gap s' dual with slack s = b - A z, as a sum of absolute values: a bound on the distance of
         the objective from its optimum. It is divided by the sum of the entropies' arguments times their factors.
     largest : float
-        Largest violation of any row and of any dual condition, relative to the largest of all their summands, as
-        solvers of general cone programs measure it.
+        Largest violation of any row, relative to its own summands or the largest side, and of any dual condition,
+        relative to the largest of all their summands. Of infeasible problems, columns may be as large as 1e10, beside
+        which every violation is small.
     relative_gap : float
         The gap, plus the effect of residuals of the dual conditions, divided by the sum of the absolute values of its
         summands and of those of the objective.
@@ -187,7 +188,7 @@ class ConeProgram:
         far = float(np.abs(z).max(initial=0.0))
         steep = 0.0 if self.P is None else SHARE * far * float(np.abs(self.P.data).max(initial=0.0))
         largest = max(
-            self._violation(slack, np.full(len(scale), float(scale.max(initial=0.0)))),
+            self._violation(slack, np.maximum(scale, float(sides.max(initial=0.0)))),
             float(balance.max(initial=0.0) / balances.max(initial=max(steep, TINY))),
             self.outside(dual).max(initial=0.0) / (max(float(np.abs(dual).max(initial=0.0)), steep) + TINY),
         )

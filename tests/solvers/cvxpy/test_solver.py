@@ -170,6 +170,8 @@ def test_statuses():
         (exponentials, [exponentials <= 1, x >= 0.1]),
         (exponentials, [entropy <= -2, cp.sum(x) == 1]),
         (entropy - 1e-3 * s, [x >= 0, cp.sum(x) == 1, x <= 0.1]),
+        # Values of 1 to 3 have no mean of 3.1. The columns of huber may become 1e10.
+        (entropy + 0.01 * cp.sum(cp.huber(x - 1 / 3)), [cp.sum(x) == 1, [1, 2, 3] @ x == 3.1]),
     ]
     unbounded = [
         (convex - 1e-3 * s, [x >= 0, cp.sum(x) == 1]) for convex in (entropy, entropy + cp.sum_squares(x), exponentials)
