@@ -390,3 +390,12 @@ def test_large_averages_are_written_as_people_do(hospital):
     release = mx.Release.from_buckets(pd.concat([hospital] * 200), **ROLES)
     html = mx.report(mx.MaxEnt(release).add(MEDICINE).solve(), threshold=0.4, language="de", progress=False).html
     assert "sind im Mittel 520 Personen gefährdet" in read(html).text
+
+
+def test_exposed_without_the_statements():
+    """The release exposes all 8 people. Of four, an adversary who knows a statement infers another value."""
+    table = pd.DataFrame({"q": list("aaaabbbb"), "s": ["Flu"] * 5 + ["HIV"] * 3, "bucket": 1})
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="bucket"))
+    assert mx.measures.exposed(model.solve(), 0.6).people == 8
+    post = model.add("P(HIV | q=a) = 0.75").solve()
+    assert "exposes 4 of them by the same value" in read(mx.report(post, threshold=0.6, baseline=None).html).text
