@@ -703,7 +703,7 @@ def _implication(premise: tuple[str, object], target: tuple[str, object]) -> str
 def _person(name: str) -> str:
     """Format "person 1 of bucket 7"."""
     number, _, bucket = name.removeprefix("person ").partition(" of bucket ")
-    return text("person {number} of bucket {bucket}", number=number, bucket=as_label(bucket, LONGEST_LABEL))
+    return text("person {number} of bucket {bucket}", number=number, bucket=as_label(bucket))
 
 
 def plain_table(table: pd.DataFrame, rows: int) -> Table:

@@ -399,3 +399,14 @@ def test_exposed_without_the_statements():
     assert mx.measures.exposed(model.solve(), 0.6).people == 8
     post = model.add("P(HIV | q=a) = 0.75").solve()
     assert "exposes 4 of them by the same value" in read(mx.report(post, threshold=0.6, baseline=None).html).text
+
+
+def test_buckets_of_cells_have_their_whole_names():
+    """Two buckets that differ in the middle of a long name have different names in the advice and in the worst case."""
+    exact = pd.DataFrame({"weight in kg": [51, 59, 61, 69] * 2, "department": "Internal medicine and cardiology"})
+    cells = exact.assign(**{"weight in kg": ["50-59", "50-59", "60-69", "60-69"] * 2}, dx=list("AAABAABC"))
+    release = mx.Release.from_generalized(cells, qi=[*exact], sa="dx", population=exact)
+    page = read(mx.report(mx.MaxEnt(release).solve(), threshold=0.9, attacks=["worst_case"]).html)
+    names = [f"weight in kg={weight}, department=Internal medicine and cardiology" for weight in ("50-59", "60-69")]
+    assert f"Merge buckets: {names[0]} and {names[1]} together" in page.text
+    assert page.table("The worst case")[0][2][0] == f"person 1 of bucket {names[0]}"
