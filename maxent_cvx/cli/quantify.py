@@ -361,7 +361,7 @@ def _print_groups(exposure: Exposure) -> None:
     formats: Any = dict.fromkeys(("P", "baseline"), "{:.4g}".format)
     print(table_text(shown.reset_index(), index=False, formatters=formats))
     if len(exposure.who) > len(shown):
-        print(f"... and {pluralize(len(exposure.who) - len(shown), 'more group')}; --json lists all of them")
+        print(f"... and {pluralize(len(exposure.who) - len(shown), 'more group')}; quantify --json lists all of them")
 
 
 def _population_size(post: AnyPosterior, options: ExposureOptions) -> int | None:

@@ -96,3 +96,10 @@ def test_a_missing_baseline_is_mentioned_once(run, hospital):
     )
     assert "veröffentlichte Regel: " in page().text
     assert text.count("baseline: none") == 1
+
+
+def test_options_that_are_mentioned_exist(run):
+    """Of many exposed groups the first ten are printed; quantify, which alone has --json, lists all of them."""
+    Path("many.csv").write_text("age,code\n" + "".join(f"{age},{age % 2}\n" for age in range(12)))
+    text = run("report", "many.csv", "--qi", "age", "--sa", "code", "--l", "1")
+    assert "... and 2 more groups; quantify --json lists all of them" in text
