@@ -49,6 +49,11 @@ def format_value(value: object) -> str:
     return f'"{escaped}"'
 
 
+def iso_text(value: object) -> str:
+    """Return the text of a value; of a Timestamp at midnight, the date only, as in statements."""
+    return str(value).removesuffix(" 00:00:00") if isinstance(value, pd.Timestamp) else str(value)
+
+
 def rounded(number: float, digits: int = 3) -> str:
     """Write a number with some significant digits as people do, without a power of ten up to a million million.
 
@@ -156,7 +161,7 @@ def as_label(value: object, longest: int | None = None) -> str:
     """
     if isinstance(value, tuple):
         return ", ".join(as_label(part, longest) for part in value)
-    text = visible(str(value) if longest is None else shortened(str(value), longest))
+    text = visible(iso_text(value) if longest is None else shortened(iso_text(value), longest))
     return f"{ISOLATE}{text}{END}" if re.search(f"[{RIGHT_TO_LEFT}]", text) else text
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from .. import anonymize, datasets
 from .._utils.errors import Infeasible, MaxEntError, StatementError, TableError, join_names, pluralize, unknown_name
-from .._utils.formatting import constant
+from .._utils.formatting import constant, iso_text
 from .._utils.tables import check_named, count_column, distinct, looks_like_count
 from .._utils.validation import check_label, read_file_text
 from ..attacks.reconstruction import Statistic
@@ -49,7 +49,7 @@ from .files import (
     readings_as_dates,
     with_plain_values,
 )
-from .matching import is_number, iso_text, with_types_of
+from .matching import is_number, with_types_of
 from .options import (
     ExposureOptions,
     PublishOptions,

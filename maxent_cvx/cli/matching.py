@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from .._utils.errors import TableError, short_repr
-from .._utils.formatting import constant
+from .._utils.formatting import constant, iso_text
 from ..releases.generalized import MONTH, text_of
 from .files import as_dates
 from .streams import say, source_name
@@ -128,8 +128,3 @@ def _like(example: object, date: pd.Timestamp) -> object:
     if isinstance(example, pd.Timestamp):
         return date
     return iso_text(date) if isinstance(example, str) else date.date()
-
-
-def iso_text(date: pd.Timestamp) -> str:
-    """Write a date, or a date and time."""
-    return str(date).removesuffix(" 00:00:00")

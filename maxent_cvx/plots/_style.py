@@ -15,6 +15,7 @@ import pandas as pd
 
 from .._utils import errors
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
+from .._utils.formatting import iso_text
 from .._utils.tables import check_labels, real_numbers
 from .._utils.validation import check_dataframe, check_mapping
 
@@ -156,7 +157,7 @@ def _keep_legend(ax: Axes) -> None:
 
 def joined(name: object) -> str:
     """Format a name, or a combination with commas."""
-    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    return ", ".join(map(iso_text, name)) if isinstance(name, tuple) else iso_text(name)
 
 
 def shortened(name: object, longest: int = LONGEST) -> str:

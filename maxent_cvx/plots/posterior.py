@@ -143,7 +143,7 @@ def before_and_after(
         change = (table["second"] - table["first"]).abs().to_numpy()
         table = table.iloc[np.argsort(-change, kind="stable")[:max_rows]]
     table = table.sort_values(["second", "first"], ascending=False, kind="stable")
-    whom = ", ".join(f"{name}={value}" for name, value in who.items()) if isinstance(who, Mapping) else str(who)
+    whom = ", ".join(f"{name}={joined(value)}" for name, value in who.items()) if isinstance(who, Mapping) else str(who)
     of_all = f" (the {max_rows} values of {n_values} that change most)" if cut else ""
     title = f"P({', '.join(attributes)} | {whom}){of_all}"
     return draw_dumbbells(ax, table.index, table["first"].to_numpy(), table["second"].to_numpy(), labels, title)

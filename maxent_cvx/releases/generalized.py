@@ -17,7 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
-from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value
+from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value, iso_text
 from .._utils.tables import count_column, counted, counted_people, distinct, factorize, ranges, sort_distinct, tally
 from .._utils.validation import check_mapping, read_file_text
 from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of, positions, sizes_of, unused_name
@@ -152,7 +152,7 @@ def label_of(cell: object) -> str:
     if isinstance(cell, pd.Interval) and isinstance(cell.left, pd.Timestamp):
         are_days = cell.left.tz is None and all(end == end.normalize() for end in (cell.left, cell.right))
         return str(cell).replace(" 00:00:00", "") if are_days else str(cell)
-    return str(cell).removesuffix(" 00:00:00") if isinstance(cell, pd.Timestamp) else str(cell)
+    return iso_text(cell)
 
 
 # Conversion of a table of generalised records to one column per attribute, regardless of the tool that wrote it.

@@ -224,6 +224,14 @@ def test_long_names_that_differ_in_the_middle_look_different() -> None:
     assert len(alone) < len(names[0]) < len(", ".join(rows[0]))
 
 
+def test_days_have_no_time() -> None:
+    """A day is written as in statements."""
+    bounds = pd.DataFrame(
+        {"low": 0.1, "high": 0.2}, index=pd.MultiIndex.from_arrays([pd.to_datetime(["2024-01-05"]), ["A"]])
+    )
+    assert labels(plots.intervals(bounds, ax=Figure().subplots()).yaxis) == ["2024-01-05, A"]
+
+
 TABLE = pd.DataFrame(
     {
         "group": ["x"] * 3 + ["y"] * 3,

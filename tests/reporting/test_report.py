@@ -145,6 +145,15 @@ def test_merged_groups_of_two_attributes_are_told_apart():
     assert re.search(r"^(\(age = \d+, sex = [fm]\)(, | and | together; | together, and 7 more$))+$", advice)
 
 
+def test_days_are_written_as_in_statements():
+    """A day has no time, in a sentence as in a table."""
+    table = pd.DataFrame({"day": pd.to_datetime(["2024-01-05", "2024-01-06"] * 3), "s": list("AABABB"), "bucket": 1})
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="day", sa="s", bucket="bucket"))
+    html = mx.report(model.add("P(A | day=2024-01-05) = 1").solve(), threshold=0.9).html
+    assert "day = 2024-01-05" in read(html).text
+    assert "00:00" not in html
+
+
 def test_named_people_are_called_by_name(release):
     """A person whom the adversary knows is named, not counted as "1 person with" the name."""
     people = {"Grace": {"Gender": "female", "Degree": "junior"}}
