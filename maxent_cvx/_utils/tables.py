@@ -362,8 +362,8 @@ def check_types(tables: Sequence[pd.DataFrame]) -> None:
             )
 
 
-def stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate tables with the same columns and types; ordered categories become those of the table with most."""
+def concatenated(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Concatenate tables with the same columns and types; ordered categories become those of the longest order."""
     check_types(tables)
     for name in tables[0].columns:
         dtypes = [table[name].dtype for table in tables]

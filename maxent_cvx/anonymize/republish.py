@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
-from .._utils.tables import Microdata, check_once, check_types, distinct, stacked
+from .._utils.tables import Microdata, check_once, check_types, concatenated, distinct
 from .._utils.validation import check_in, check_int, check_seed
 from ..releases.release import Release
 from .anatomy import anatomy_buckets, draw, join, shuffled
@@ -146,7 +146,7 @@ def republish(
     check_types([release.persons.names.to_frame(), table[[name]]])
     before = release.persons.names.get_indexer(pd.Index(table[name]))
     frames = [release.sensitive_values.to_frame(index=False), data.frame[list(release.sensitive)]]
-    code, values = distinct(stacked(frames))
+    code, values = distinct(concatenated(frames))
     old, value = code[: len(frames[0])], code[len(frames[0]) :]
     places = _places(release, old, value, before, table[name])
     if method == "independent":

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import TablePreview
-from .._utils.tables import check_types, choose, distinct, multi_index, ranges, sort_distinct, stacked
+from .._utils.tables import check_types, choose, concatenated, distinct, multi_index, ranges, sort_distinct
 from .._utils.validation import check_instance, check_int, check_known, is_several
 from .base import View, from_dict, restored, stored
 from .release import Release
@@ -89,7 +89,7 @@ class ReleaseSeries(View):
         for u, release in enumerate(self.releases):
             self.buckets[u, self._at[u]] = release.persons.bucket
         frames = [release.sensitive_values.to_frame(index=False) for release in self.releases]
-        values, self.sensitive_values = distinct(stacked(frames))
+        values, self.sensitive_values = distinct(concatenated(frames))
         self._value = np.split(values, np.cumsum([len(frame) for frame in frames])[:-1])
         exact = [u for u, release in enumerate(self.releases) if not release.generalized]
         have_same = len({frozenset(self.releases[u].qi) for u in exact}) == 1
@@ -257,7 +257,7 @@ class ReleaseSeries(View):
             return multi_index([self.persons], [np.arange(n)], self.qi)
         columns = list(self.qi[1:])  # in the order of the first release that has them
         tables = [self.releases[u].quasi_identifiers.to_frame(index=False)[columns] for u in self._exact]
-        number, tuples = sort_distinct(stacked(tables))
+        number, tuples = sort_distinct(concatenated(tables))
         before = np.cumsum([0, *map(len, tables)])
         of = np.full(n, -1)
         for start, u in zip(before, self._exact, strict=False):

@@ -64,8 +64,8 @@ class Distance:
         the objective from its optimum. It is divided by the sum of the entropies' arguments times their factors.
     largest : float
         Largest violation of any row, relative to its own summands or the largest side, and of any dual condition,
-        relative to the largest of all their summands. Of infeasible problems, columns may be as large as 1e10, beside
-        which every violation is small.
+        relative to the largest of all their summands. The answer to an infeasible problem may contain numbers of
+        1e10, relative to which every violation is small.
     relative_gap : float
         The gap, plus the effect of residuals of the dual conditions, divided by the sum of the absolute values of its
         summands and of those of the objective.
