@@ -114,7 +114,7 @@ def level_names(index: pd.Index) -> list[str]:
 
 def known_values(axes: Axes, level: str) -> pd.Index:
     """Return the values that a level can have: those published in its column, or the names of people."""
-    return axes.people.names if level == "who" else axes.of_column(level)[1]
+    return axes.people.names if level == "who" and len(axes.people) else axes.of_column(level)[1]
 
 
 def ordered_values(axes: Axes, level: str) -> pd.Index:

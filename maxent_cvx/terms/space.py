@@ -386,7 +386,7 @@ class Space(ReprMixin):
         self.view.tell_apart(names)
         axes = [self.axes.of(name) for name in names]
         terms = np.arange(len(self))
-        if "who" in names:
+        if "who" in names and len(self.people):
             terms = np.flatnonzero(self.codes["who"] < len(self.people))
         group = group_codes([codes[terms] for codes, _ in axes], [len(values) for _, values in axes])
         first = np.unique(group, return_index=True)[1]

@@ -191,6 +191,17 @@ def test_wrong_descriptions(release, hospital):
         mx.MaxEnt(other, people={"Alice": {"who": "male", "Degree": "college"}})
 
 
+def test_a_column_is_called_who(hospital):
+    """Where nobody is named, a column that is called who is a column like all others."""
+    views = [
+        mx.Release.from_buckets(table, qi=[name, "Degree"], sa="Disease", bucket="Bucket")
+        for name, table in (("Gender", hospital), ("who", hospital.rename(columns={"Gender": "who"})))
+    ]
+    gender, who = (mx.Space.of(view).marginal([view.qi[0], "s"]) for view in views)
+    assert who.index.to_list() == gender.index.to_list()
+    assert who["male", ["Flu"]].index.to_list() == gender["male", ["Flu"]].index.to_list()
+
+
 def test_wrong_statements(model, release, hospital):
     """People who are not known, counted twice, or described where they are named; records without names."""
     for error, call in (
