@@ -16,6 +16,7 @@ from .._utils.errors import StatementError, TableError, join_names
 from .._utils.formatting import Message, people_message
 from .._utils.tables import check_columns, choose, counted_people, plain_index, sort_distinct
 from .._utils.validation import check_instance, check_mapping, check_positive, check_str
+from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
 from ..releases.base import OUTSIDE
@@ -287,7 +288,8 @@ def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> p
     multipliers = np.zeros(len(query_rows))
     if len(answer_rows):
         *_, of_answers = post.multipliers.values()  # knowledge comes last
-        multipliers[_places(answer_rows.index, query_rows.index)] = of_answers
+        scale = model_of(post).form.scale[-len(of_answers) :]  # N for a row without terms, and 1 for others
+        multipliers[_places(answer_rows.index, query_rows.index)] = of_answers * scale
     log = np.full((len(view.quasi_identifiers), len(view.sensitive_values)), -np.inf)
     log[space.codes["q"], space.codes["s"]] = query_rows.matrix.T @ multipliers / space.n_records
     p = np.exp(log - log.max(axis=1, keepdims=True))

@@ -204,6 +204,17 @@ def test_uninformative_answers_leave_everybody_alike() -> None:
     assert result.scores.to_numpy() == pytest.approx(0.5)
 
 
+def test_answers_about_nobody_in_the_data_count_fully_for_others() -> None:
+    """A count a of people whose QI combination nobody in the data has gives the multiplier a / sd^2, whatever N is."""
+    data = pd.DataFrame({"sex": list("mmff"), "age": [1, 2, 2, 2], "ill": [False, True] * 2})
+    people = pd.concat([data.assign(inside=True), pd.DataFrame([["f", 1, True, False]], columns=[*data, "inside"])])
+    answers = mx.AnsweredQueries([{"sex": "f", "age": 1, "ill": True}, {"sex": "m", "ill": True}], [2, 1])
+    scores = attacked(people.astype({"inside": bool}), answers, sd=1).scores
+    assert scores["f", 1] == pytest.approx(1 / (1 + np.exp(-2)))
+
+
+
+
 def test_wrong_aggregates() -> None:
     """Answers must be counts with the target, and some people must be in the data."""
     people, answers = people_and_answers(6, 10, 3)
