@@ -75,8 +75,11 @@ class AggregatesResult(AttackResult):
     def roc(self) -> pd.DataFrame:
         """The share of people without the target value, and with it, whose score reaches each threshold.
 
-        Columns `group`, `threshold`, `false_positive`, `true_positive`; thresholds fall.
+        Columns `group`, `threshold`, `false_positive`, `true_positive`; thresholds fall. No row if no group has people with
+        and without it.
         """
+        if not self.groups:
+            return pd.DataFrame(columns=["group", "threshold", "false_positive", "true_positive"], dtype=float)
         return pd.concat([self._curve(group) for group in self.groups], ignore_index=True)
 
     @property

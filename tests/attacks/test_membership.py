@@ -213,6 +213,12 @@ def test_answers_about_nobody_in_the_data_count_fully_for_others() -> None:
     assert scores["f", 1] == pytest.approx(1 / (1 + np.exp(-2)))
 
 
+def test_without_both_kinds_of_people_there_is_no_curve() -> None:
+    """If everybody has the target value, the curves and areas have no rows."""
+    people, answers = people_and_answers(4, 10, 2)
+    result = attacked(people.assign(ill=True), answers)
+    assert (len(result.roc), len(result.auc)) == (0, 0)
+    assert result.roc.columns.equals(attacked(people, answers).roc.columns)
 
 
 def test_wrong_aggregates() -> None:
