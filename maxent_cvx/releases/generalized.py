@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from .._utils import validation
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value, iso_text
 from .._utils.tables import count_column, counted, counted_people, distinct, factorize, ranges, sort_distinct, tally
@@ -274,7 +275,8 @@ class Domain:
         if text in written_so:
             return written_so[text]
         if self.is_numeric and re.fullmatch(rf"[-+]?{NUMBER_PATTERN}", text):
-            return [of_number[float(text)]] if float(text) in of_number else []
+            number = validation.label_of(float(text), self.values)
+            return [of_number[number]] if number in of_number else []
         return np.flatnonzero(self.dates == _seconds([text])).tolist() if re.fullmatch(DATE, text) else []
 
     def exact(self, cells: Sequence[object]) -> np.ndarray:

@@ -22,6 +22,13 @@ def values_of(cell: object, values: pd.Index = AGES, nodes: dict | None = None) 
     return values[covers(cell, values, "Age", {"Age": nodes or {}})].tolist()
 
 
+def test_a_number_is_the_nearest_of_32_bits():
+    """Among numbers of 32 bits, 0.1 is the nearest of these, as in P."""
+    doses = pd.Index(np.array([0.1, 0.4], "float32"))
+    for cell in ("0.1", 0.1, np.float32(0.1), "{0.1}", frozenset({0.1})):
+        assert covers(cell, doses, "Dose", {}).tolist() == [True, False], cell
+
+
 def test_one_value_in_each_dialect():
     """Each way to write a set of ages from 15 to 34 is read (intervals are drawn below), and nothing else."""
     for cell, expected in [
