@@ -13,7 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.special import gammaln, logsumexp, ndtr, ndtri
 
-from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr, unknown_name
+from .._utils.errors import BadProbability, GroupTooLarge, StatementError, TableError, short_repr
 from .._utils.formatting import Message, people_message
 from .._utils.tables import as_numbers, group_codes, ranges, real_numbers
 from .._utils.validation import check_array, check_dataframe, check_instance, check_label, check_list, check_positive
@@ -410,9 +410,7 @@ def _positions(labels: pd.Index, cells: list[list[Any]], what: str) -> tuple[np.
     at = {label: i for i, label in enumerate(labels)}
     pairs = []
     for row, cell in enumerate(cells):
-        if unknown := [label for label in cell if not isinstance(label, Hashable) or label not in at]:
-            raise unknown_name(what, unknown[0], labels)
-        pairs += [(row, i) for i in dict.fromkeys(at[label] for label in cell)]
+        pairs += [(row, i) for i in dict.fromkeys(at[check_label(label, what, labels)] for label in cell)]
     cell_of, position = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return cell_of, position
 

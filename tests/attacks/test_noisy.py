@@ -196,6 +196,15 @@ def test_trade_off():
     assert gaussian.epsilon is None
 
 
+def test_answers_name_values_as_sentences_do():
+    """Among numbers of 32 bits, 0.1 is the nearest of these, in answers as in sentences."""
+    answers = pd.DataFrame({"who": ["Ann"], "values": [0.1], "answer": [1]})
+    doses = np.array([0.1, 0.3], "float32")
+    noise = scipy.stats.dlaplace(1.0)
+    result = mx.attacks.noisy(answers, {"Ann": list(doses), "Bob": list(doses)}, noise, knowledge=["Bob=0.1"])
+    np.testing.assert_allclose(result.table, [[1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))], [1, 0]])
+
+
 def test_wrong_arguments():
     """Answers are about people and values of the data, with a known noise, and integers with discrete noise."""
     answers = pd.DataFrame({"who": [["a", "b"]], "values": [["x"]], "answer": [1]})
