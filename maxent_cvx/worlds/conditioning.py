@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .._utils.errors import GroupTooLarge, Infeasible, join_names
 from .._utils.tables import group_codes
 from .._utils.validation import check_number
-from .groups import STATES, Groups, Lattice, forward_weights, shares
+from .groups import STATES, Groups, Lattice, falling, forward_weights, shares
 from .sentences import FALSE, TRUE, PersonKnowledge, Residuals, Sentence
 
 
@@ -59,16 +59,6 @@ class Slot:
         mentioned = self.classes >= 0
         of_value[:, self.classes[mentioned]] = share[:, mentioned]
         return of_value + share[:, ~mentioned].sum(axis=1, keepdims=True) * self.others
-
-
-def falling(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """Return log(prod n (n - 1) ... (n - k + 1)), over the last axis of k: ways to draw without replacement."""
-    # Summed factor by factor, since a difference of two log-factorials of thousands would lose digits.
-    most = int(k.max(initial=0))
-    with np.errstate(divide="ignore"):
-        factor = np.log(np.maximum(n[:, None] - np.arange(most), 0.0))
-    sums = np.concatenate([np.zeros((len(n), 1)), np.cumsum(factor, axis=1)], axis=1)
-    return np.asarray(sums[np.arange(len(n)), k].sum(axis=-1))
 
 
 def closed_form(left: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

@@ -136,7 +136,7 @@ class Groups:
     @property
     def steps(self) -> np.ndarray:
         """The number of steps of the sum over the worlds of each group, in the cheaper way."""
-        return np.minimum(_steps(self.values), _steps(self.tuples))
+        return np.minimum(_steps(self.tuples, self.values), _steps(self.values, self.tuples))
 
     @cached_property
     def width(self) -> tuple[np.ndarray, np.ndarray]:
@@ -218,8 +218,8 @@ def sorted_counts(counts: np.ndarray | sp.sparray) -> sp.csc_array:
 #
 # The weight of a way is the product of one factor per item, for the kind of its place; the sum over all ways is a
 # permanent with repeated columns. The places of the first j items only matter by the number of taken places of each
-# kind, so prod(m + 1) states suffice for N! / prod(m!) ways. All numbers are logarithms, so that no factor underflows;
-# the logarithm of 0 is -inf.
+# kind, so prod(m + 1) states suffice for N! / prod(m!) ways. Many items with the same factors follow after all others,
+# by a multinomial coefficient. All numbers are logarithms, so that no factor underflows; the logarithm of 0 is -inf.
 
 
 #: The maximum number of numbers in memory for one layer of states of a batch of groups.
@@ -243,7 +243,7 @@ class Lattice:
         return int(np.prod(self.places + 1))
 
     @cached_property
-    def _taken(self) -> np.ndarray:
+    def taken(self) -> np.ndarray:
         """The taken places of each kind in every state, shape (states, kinds), as small integers for speed."""
         taken = np.empty((self.n_states, len(self.places)), np.min_scalar_type(int(self.places.max())))
         for kind, (m, stride) in enumerate(zip(self.places, self.stride, strict=True)):
@@ -252,20 +252,20 @@ class Lattice:
 
     def layers(self) -> list[np.ndarray]:
         """The states with 0, 1, ..., N taken places."""
-        size = self._taken.sum(axis=1, dtype=np.min_scalar_type(int(self.places.sum())))  # 16 bits are sorted fast
+        size = self.taken.sum(axis=1, dtype=np.min_scalar_type(int(self.places.sum())))  # 16 bits are sorted fast
         order = np.argsort(size, kind="stable")
         return np.split(order, np.cumsum(np.bincount(size))[:-1])
 
     def neighbours(self, states: np.ndarray, step: int) -> np.ndarray:
         """Return the states with one place more (`step` 1) or less (-1) of each kind, shape (kinds, states)."""
         # Nonexistent states get the number of states.
-        taken = np.ascontiguousarray(self._taken.take(states, axis=0).T)
+        taken = np.ascontiguousarray(self.taken.take(states, axis=0).T)
         inside = taken < self.places.astype(taken.dtype)[:, None] if step > 0 else taken > 0
         return np.where(inside, states + step * self.stride[:, None], self.n_states)
 
     def moved(self, states: np.ndarray, takes: np.ndarray, step: int) -> np.ndarray:
         """Return :meth:`neighbours` for several places at once, `takes` of each kind, shape (states, ways)."""
-        after = self._taken[states].astype(np.int64)[:, None] + step * takes
+        after = self.taken[states].astype(np.int64)[:, None] + step * takes
         inside = ((after >= 0) & (after <= self.places)).all(axis=2)
         return np.where(inside, states[:, None] + step * (takes @ self.stride), self.n_states)
 
@@ -274,16 +274,19 @@ def shares(
     log_factor: np.ndarray, places: np.ndarray, log_ends: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the total weight of all ways, and the share of it in which each item has each kind of place."""
+    # Without `log_ends`, the weights of the end states, more items like the first one take the places that remain.
     n_groups, n_items, n_kinds = log_factor.shape
-    lattice = Lattice(places)
+    lattice = Lattice(np.minimum(places, n_items) if log_ends is None else places)
     layers = lattice.layers()
     n_states = lattice.n_states
     before = forward_weights(log_factor, lattice, layers)
     # Forward and backward: the share of an item and a kind is the sum, over all states before the item, of the weight
     # of the ways to the state, times the factor, times the weight of the ways from there.
     after = np.full_like(before, -np.inf)
+    summand: np.ndarray | float = 0.0
     if log_ends is None:
-        after[:, n_states - 1] = 0.0
+        end = layers[n_items]
+        after[:, end], summand = _log_rest(log_factor[:, 0], places, lattice.taken[end])
     else:
         after[:, :n_states] = log_ends
     total = log_sum(before[:, layers[n_items]] + after[:, layers[n_items]], axis=1)[0]
@@ -295,7 +298,28 @@ def shares(
             after[:, states], of_kind, of_all = log_sum(after[:, at] + log_factor[:, item, :, None], axis=1)
             through = np.exp(before[:, states] + after[:, states] - scale) / np.maximum(of_all, 1.0)
             share[:, item] += np.einsum("gs,gks->gk", through, of_kind)
-    return total, share
+    return total + summand, share
+
+
+def _log_rest(log_factor: np.ndarray, places: np.ndarray, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the log weights of all ways to fill the remaining places of states with like items, minus a summand."""
+    # Relative to all places, and to the largest, since logarithms of large numbers would lose digits.
+    finite, left = np.where(np.isfinite(log_factor), log_factor, 0.0), places - taken
+    log_rest = falling(places, taken) - finite @ taken.T
+    top = log_rest.max(axis=1)
+    log_rest[np.isneginf(log_factor) @ (left > 0).T] = -np.inf
+    summand = top + finite @ places + gammaln(left[0].sum() + 1.0) - gammaln(places + 1.0).sum()
+    return log_rest - top[:, None], summand
+
+
+def falling(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Return log(prod n (n - 1) ... (n - k + 1)), over the last axis of k: ways to draw without replacement."""
+    # Summed factor by factor, since a difference of two log-factorials of thousands would lose digits.
+    most = int(k.max(initial=0))
+    with np.errstate(divide="ignore"):
+        factor = np.log(np.maximum(n[:, None] - np.arange(most), 0.0))
+    sums = np.concatenate([np.zeros((len(n), 1)), np.cumsum(factor, axis=1)], axis=1)
+    return np.asarray(sums[np.arange(len(n)), k].sum(axis=-1))
 
 
 def forward_weights(log_factor: np.ndarray, lattice: Lattice, layers: list[np.ndarray]) -> np.ndarray:
@@ -360,7 +384,7 @@ def weighed(
     is_small = groups.steps <= limit
     p, weight = np.full(groups.start[-1], np.nan), np.full(len(groups), np.nan)
     # Assigning values to tuples counts every world prod n(s)! / prod m(x)! times as often as tuples to values.
-    to_values = _steps(groups.values) <= _steps(groups.tuples)
+    to_values = _steps(groups.tuples, groups.values) <= _steps(groups.values, groups.tuples)
     orders = _log_orders(groups.tuples) - _log_orders(groups.values)
     for assigned, kinds, selected, transposed in (
         (groups.tuples, groups.values, to_values & is_small, False),
@@ -405,11 +429,20 @@ def check_steps(groups: Groups, limit: float) -> None:
         )
 
 
-def _steps(table: sp.csc_array) -> np.ndarray:
-    """Return the number of steps for each group if its places are the entries of its column: k prod(m + 1)."""
+def _n_items(assigned: sp.csc_array) -> np.ndarray:
+    """Return the number of items of each group that are assigned one by one, others than the most frequent first."""
+    # Rounded up to a power of two, so that more groups are of the same shape.
+    size = np.asarray(assigned.sum(axis=0))
+    others = size - np.maximum.reduceat(assigned.data, assigned.indptr[:-1])
+    return np.minimum(size, 2 ** np.ceil(np.log2(others + 1)).astype(np.int64))
+
+
+def _steps(assigned: sp.csc_array, kinds: sp.csc_array) -> np.ndarray:
+    """Return the number of steps for each group: k prod(m + 1), where no m is larger than the number of items."""
+    width = np.diff(kinds.indptr)
     with np.errstate(over="ignore"):
-        states = np.multiply.reduceat(table.data + 1.0, table.indptr[:-1])
-    return np.asarray(states * np.diff(table.indptr))
+        most = np.minimum(kinds.data, np.repeat(_n_items(assigned), width))
+        return np.asarray(np.multiply.reduceat(most + 1.0, kinds.indptr[:-1]) * width)
 
 
 def _log_orders(table: sp.csc_array) -> np.ndarray:
@@ -417,27 +450,35 @@ def _log_orders(table: sp.csc_array) -> np.ndarray:
     return np.asarray(np.add.reduceat(gammaln(table.data + 1.0), table.indptr[:-1]))
 
 
+def _by_count(table: sp.csc_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return the group of every entry, and the order of the entries by group and decreasing count."""
+    group = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
+    return group, np.lexsort((-table.data, group))
+
+
 def _of_same_places(
     assigned: sp.csc_array, kinds: sp.csc_array, selected: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Group the groups whose kinds have the same numbers of places, in any order."""
+    """Group the groups whose kinds have the same numbers of places, in any order, and with equally many items."""
     if not len(selected):
         return
-    width = np.diff(kinds.indptr)
-    group = np.repeat(np.arange(len(width)), width)
-    order = np.lexsort((-kinds.data, group))  # entries stay in their group
+    n_items, width = _n_items(assigned), np.diff(kinds.indptr)
+    group, order = _by_count(kinds)
     rank = np.arange(len(group)) - kinds.indptr[group]
-    pattern = np.zeros((len(width), width.max()), dtype=np.int64)
+    pattern = np.zeros((len(width), width.max() + 1), dtype=np.int64)
     pattern[group, rank] = kinds.data[order]
+    pattern[:, -1] = n_items
     patterns, which = np.unique(pattern[selected], axis=0, return_inverse=True)
-    items, first = np.repeat(np.arange(len(assigned.data)), assigned.data), np.append(0, np.cumsum(assigned.data))
-    for i, padded in enumerate(patterns):
+    by_count = _by_count(assigned)[1]  # the most frequent item of each group comes first
+    n = assigned.data[by_count]
+    n[assigned.indptr[:-1]] -= np.asarray(assigned.sum(axis=0)) - n_items
+    items, first = np.repeat(by_count, n), np.append(0, np.cumsum(n_items))
+    for i, (padded, n) in enumerate(zip(patterns[:, :-1], patterns[:, -1], strict=True)):
         places = padded[padded > 0]
         same = selected[which.reshape(-1) == i]
-        parts = np.array_split(same, 1 + len(same) * int(np.prod(places + 1)) // STATES)
-        for part in parts:
+        for part in np.array_split(same, 1 + len(same) * int(np.prod(np.minimum(places, n) + 1)) // STATES):
             at = kinds.indptr[part][:, None] + np.arange(len(places))
-            assigned_at = first[assigned.indptr[part]][:, None] + np.arange(places.sum())
+            assigned_at = first[part][:, None] + np.arange(n)
             yield part, items[assigned_at], order[at], places
 
 

@@ -144,8 +144,9 @@ def posterior(
     """Compute P(t : x) = sum of P(w | L) over the worlds w in which t has x, where P(w | L) ~ prod_j f_j(w(j)).
 
     A world assigns the values of a group to its tuples. The sums are exact, by dynamic programming over the number of
-    uses of each distinct value, or of each distinct prior, whichever takes fewer steps. It takes k prod(m + 1) steps
-    for k kinds with multiplicities m: about 1 s for 20 tuples with 20 values, and 0.1 s for 200 tuples with 3 values.
+    uses of each distinct value, or of each distinct prior, whichever takes fewer steps. It takes at most k prod(m + 1)
+    steps for k kinds with multiplicities m: about 1 s for 20 tuples with 20 values, and 0.1 s for 200 tuples with 3
+    values. A million tuples take less if all but a few have the same prior, or the same value.
 
     Parameters
     ----------

@@ -121,6 +121,18 @@ def test_nothing_underflows(small):
     np.testing.assert_allclose(expected.sum(axis=1), 1.0, rtol=1e-11)
 
 
+def test_a_large_bucket():
+    """One of 100,000 people has another prior: the odds of the values are their numbers times the ratio of priors."""
+    table = pd.DataFrame({"Q": list("aaab"), "S": list("xyzx"), "B": 1, "n": [40_000, 50_000, 9_999, 1]})
+    release = mx.Release.from_buckets(table, qi="Q", sa="S", bucket="B", count="n")
+    f = pd.DataFrame([[0.2, 0.4, 0.4], [0.3, 0.4, 0.3]], pd.Index(["a", "b"], name="Q"), list("xyz"))
+    p = mx.worlds.linkage(release, QIDistribution(f)).unstack().loc[1]
+    m = pd.Series([40_001, 50_000, 9_999], list("xyz"))
+    odds = m * f.loc["b"] / f.loc["a"]
+    np.testing.assert_allclose(p.loc["b"], odds / odds.sum(), **EXACT)
+    np.testing.assert_allclose(p.loc["a"], (m - odds / odds.sum()) / 99_999, **EXACT)
+
+
 # -- ties --------------------------------------------------------------------------------------------------------------
 
 
