@@ -142,7 +142,8 @@ def sample(
     group, values
         As in :func:`maxent_cvx.worlds.posterior`.
     n : int
-        The number of worlds, at least 100.
+        The number of worlds, at least 100, or more unless all priors are equal: the sampled worlds must be equivalent to
+        100 independent ones.
     seed : int
         The random seed.
     knowledge : list of Sentence or str, optional
@@ -283,7 +284,7 @@ def counted(log_weight: np.ndarray) -> tuple[np.ndarray, float]:
     effective = float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
     if effective < FEWEST:
         raise Inaccurate(
-            f"{n} sampled worlds are equivalent to {effective:.0f} independent ones, but reliable standard errors need "
+            f"{n} sampled worlds are equivalent to {math.floor(effective)} independent ones, but reliable standard errors need "
             f"{FEWEST}; increase n=, or use the exact worlds.posterior(..., limit=...)"
         )
     return weight / weight.sum(), effective
