@@ -108,6 +108,11 @@ class People:
         view: Release | GroupedRelease = release
         qi = list(release.qi)
         if release.generalized:
+            if len(release.sensitive) > 1:
+                raise StatementError(
+                    "minimality of a generalised release requires one sensitive attribute, but the release has "
+                    f"{join_names(release.sensitive)}; join them to one column before the release is made"
+                )
             if population is None:
                 raise StatementError("the release has generalised QI; pass the exact QI of its people as population")
             view = Release.from_generalized(_records(release), qi=qi, sa=release.sensitive, population=population[qi])
@@ -680,8 +685,8 @@ def minimality(
         :func:`~maxent_cvx.anonymize.mondrian` without `l` and `safe`, or of
         :func:`~maxent_cvx.anonymize.similar_linkage` is recognised; see the notes.
     population : DataFrame, optional
-        The QI of all people in the release, one row per person; required if the release has generalised QI. The
-        algorithm is called with rows in this order; by default people are sorted.
+        The QI of all people in the release, one row per person; required if the release has generalised QI, which must
+        have one sensitive attribute. The algorithm is called with rows in this order; by default people are sorted.
     seeds : list of int, optional
         Possible seeds of the publisher, equally likely. The algorithm is called with each of them as ``seed``.
     prior : QIDistribution, optional

@@ -183,8 +183,9 @@ class Release(BucketView):
             Column names.
         population : DataFrame, optional
             The exact QI of the people in the records, and possibly of others, such as a voter list: one row per person.
-            Without it, only the generalised QI of people are known, and q in P(s | q) is generalised. Conditions of
-            statements then refer to cells as written; an exact value that is also in generalised cells is an error.
+            It requires a single `sa`. Without it, only the generalised QI of people are known, and q in P(s | q) is
+            generalised. Conditions of statements then refer to cells as written; an exact value that is also in
+            generalised cells is an error.
         hierarchies : dict, optional
             By attribute, ``{node: [values or nodes below]}``, or a table with exact values in the first column and
             their generalisations in the others, or the name of an ARX hierarchy file; tables and files must have a row for
