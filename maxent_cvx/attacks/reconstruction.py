@@ -180,7 +180,14 @@ class Statistic(ReprMixin):
 
 def as_fraction(value: Any) -> Fraction:
     """Return the number as typed: 36.7 instead of the double next to it."""
+    value = float(str(value)) if isinstance(value, np.floating) else value  # single precision has fewer digits
     return Fraction(value) if isinstance(value, Rational) else Fraction(Decimal(repr(float(value))))
+
+
+def _as_typed(numbers: Any) -> Any:
+    """Convert single precision to the doubles that are written the same."""
+    is_single = getattr(numbers, "dtype", None) in (np.float32, np.float16)
+    return numbers.astype(str).astype(float) if is_single else numbers
 
 
 def _mean_and_median(numbers: Iterable[int | Fraction]) -> tuple[Fraction, Fraction]:
@@ -288,7 +295,7 @@ class RecordTypes:
             if domain.duplicated().any():
                 raise TableError("the domain contains a record twice; remove repetitions with drop_duplicates()")
             _check_size(len(domain))
-            return cls(domain.reset_index(drop=True))
+            return cls(domain.reset_index(drop=True).apply(_as_typed))
         levels = check_mapping(domain, "domain", "{attribute: values}, or a DataFrame of possible records")
         values = {
             check_str(name, "an attribute of the domain"): _values(name, listed) for name, listed in levels.items()
@@ -348,7 +355,7 @@ class RecordTypes:
 
 def _values(name: object, values: object) -> list[object]:
     """Read the values of an attribute, and check that they are distinct."""
-    domain = check_list(values, f"the values of {name!r}", "values")
+    domain = check_list(_as_typed(values), f"the values of {name!r}", "values")
     try:
         twice = len(set(domain)) < len(domain)
     except TypeError as error:
@@ -893,6 +900,7 @@ def tabulate(
     reconstruction of 4 people: 1 solution, and no other: the records are unique
     """
     check_dataframe(original, "the original records")
+    original = original.apply(_as_typed)
     of = None if of is None else check_str(of, "of")
     groups = [
         group

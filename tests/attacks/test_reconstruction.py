@@ -194,6 +194,17 @@ def test_published_tables_are_true_of_the_records() -> None:
             assert multisets([people]) <= multisets(result.solutions)
 
 
+def test_numbers_of_single_precision() -> None:
+    """They are the numbers as written, in records, in the domain and in a statistic."""
+    people = pd.DataFrame({"dose": np.array([0.1, 0.35, 0.35], "float32")})
+    typed = people.astype(str).astype(float)
+    tables = tabulate(people, [[], "dose"], of="dose", suppressed=None)
+    assert str(tables) == str(tabulate(typed, [[], "dose"], of="dose", suppressed=None))
+    for domain in (typed.drop_duplicates(), people.drop_duplicates(), {"dose": people["dose"].unique()}):
+        assert multisets(reconstruct(tables, domain).solutions) == multisets([typed])
+    assert str(Statistic({}, 3, mean=np.float32(36.7), decimals=1)) == str(Statistic({}, 3, mean=36.7, decimals=1))
+
+
 def test_probabilities_are_shares_of_assignments() -> None:
     """Two people aged 1 to 3 with mean age 2 are (2, 2), (1, 3) and (3, 1), each with probability 1/3."""
     result = reconstruct(Statistic({}, 2, mean=2), {"age": [1, 2, 3]})
