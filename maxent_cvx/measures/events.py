@@ -344,9 +344,9 @@ class Intervals:
         return total[:, stop] - total[:, start]
 
     def medians(self, p: np.ndarray) -> np.ndarray:
-        """Return the position of the median of every row, the guess with the least expected error."""
+        """Return the position of the median of every row, the guess with the least expected error; of two, the lower."""
         total = self._cumulative(p)[:, 1:]
-        return self.sorted[np.minimum((total < total[:, -1:] / 2).sum(axis=1), len(self.order) - 1)]
+        return self.sorted[np.minimum((total < total[:, -1:] / 2 - ROUNDING).sum(axis=1), len(self.order) - 1)]
 
     def errors(self, p: np.ndarray) -> np.ndarray:
         """Return the expected distance of the value from the median, for every row."""

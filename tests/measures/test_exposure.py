@@ -284,6 +284,16 @@ def test_in_partitions(seed, n, named):
         _ = exposed(parts).statements
 
 
+def test_a_median_between_two_values_is_the_lower_one():
+    """If P(S <= 0.1) is a half up to rounding, people are exposed by the interval around 0.1, also in partitions."""
+    rng = np.random.default_rng(54)
+    table = pd.DataFrame({"age": rng.integers(20, 23, 12), "S": rng.choice([0.1, 0.2, 1e6], 12, p=[0.5, 0.4, 0.1])})
+    view = mx.Release.from_buckets(table.assign(B=rng.integers(0, 2, 12)), qi="age", sa="S", bucket="B")
+    posts = [mx.MaxEnt(each).add("P(0.1 | age=20) <= 0.99").solve() for each in (view, divided(view, 2))]
+    memory, parts = (exposed(post, 0.6, baseline=None).who.sort_index() for post in posts)
+    pd.testing.assert_frame_equal(memory, parts, check_dtype=False)
+
+
 def test_a_saved_posterior_has_no_statements(tmp_path, release):
     """A file does not contain the knowledge: people who are exposed are counted, and statements are refused."""
     post = mx.MaxEnt(release).add("P(Breast Cancer | Gender=male) = 0").solve()
