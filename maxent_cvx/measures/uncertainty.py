@@ -227,18 +227,16 @@ def _with_statements(model: MaxEnt, statements: Iterable[Any]) -> tuple[MaxEnt, 
             label = key
         else:
             source = read_statement(key) if isinstance(key, str) else as_source(key)
-            group = build_rows(source, full.space)
-            has_terms = any(rows.matrix.nnz for rows in group.rows)  # all rows of impossible values are equal
-            same = (
-                label
-                for label, known in full._base.knowledge.items()
-                if known.source == source or (has_terms and group.has_same_rows(known))
-            )
-            label = next(same, source.label)
+            same = [label for label, known in full.knowledge.items() if known == source]
+            if not same:  # a statement of the model in another spelling has the same rows
+                group = build_rows(source, model.space)
+                own = model._base.knowledge.items() if any(rows.matrix.nnz for rows in group.rows) else ()
+                same = [label for label, known in own if label not in labels and group.has_same_rows(known)]
+            label = same[0] if same else source.label
             if label not in full.knowledge:
                 full.add(source)
         if label in labels:
-            raise DuplicateLabel(f"{short_repr(str(key))} is given twice, also as {label!r}; give it one probability")
+            raise DuplicateLabel(f"the statement {label!r} is given twice; give it one probability")
         labels.append(label)
     return full, labels
 
