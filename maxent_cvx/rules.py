@@ -874,7 +874,7 @@ def non_rules(rules: RuleSet, patterns_of_rules: Patterns, view: View, *, intege
     cube = np.repeat(np.arange(len(seen)), np.array([len(part) for part, _, _ in binding], dtype=int))
     conditions = pattern_names(rules.qi, walk.tuples, seen, cube, pattern)
     names = conditions + " => " + value_names(view.sensitive, view.sensitive_values)[s]
-    return NonRules(Patterns(names, members(seen, cube, pattern), s, n_q), conditions, walk.n_pruned)
+    return NonRules(Patterns(names, members(seen, cube, pattern, len(walk.tuples)), s, n_q), conditions, walk.n_pruned)
 
 
 def count_patterns(rules: RuleSet, view: View) -> int:

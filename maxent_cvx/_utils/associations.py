@@ -120,7 +120,7 @@ def _without(group: np.ndarray, first: np.ndarray, out: np.ndarray) -> tuple[np.
 # The members and the names of patterns.
 
 
-def members(mined: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.csr_array:
+def members(mined: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray, n_tuples: int) -> sp.csr_array:
     """Mark which distinct QI tuples match each of the given patterns, shape (patterns, tuples)."""
     rows, columns = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for i in np.unique(cube):
@@ -129,7 +129,6 @@ def members(mined: Sequence[Cube], cube: np.ndarray, pattern: np.ndarray) -> sp.
         rows.append(at[which])
         columns.append(tuples)
     where = np.concatenate(rows), np.concatenate(columns)
-    n_tuples = len(mined[0].group) if len(mined) else 0
     return sp.csr_array((np.ones(len(where[0])), where), shape=(len(cube), n_tuples))
 
 
@@ -239,7 +238,7 @@ class Associations(ReprMixin):
 
     def members(self, ranked: np.ndarray) -> sp.csr_array:
         """Mark which distinct QI tuples match each association, shape (associations, tuples)."""
-        return members(self.cubes, ranked["cube"], ranked["group"])
+        return members(self.cubes, ranked["cube"], ranked["group"], len(self.tuples))
 
     def first(self, ranked: np.ndarray) -> np.ndarray:
         """Return the position of one distinct QI tuple that matches each association."""

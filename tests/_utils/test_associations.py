@@ -115,6 +115,13 @@ def test_number_of_associations(hospital, k):
             StrongestAssociations(hospital, *numbers)
 
 
+def test_no_association_has_enough_support():
+    """All associations of two attributes can be none, and then they do not constrain the model."""
+    frame = pd.DataFrame({"A": [1, 2, 3, 4], "B": [1, 1, 2, 2], "S": list("xyzw"), "K": [1, 1, 2, 2]})
+    blocks = StrongestAssociations(frame, None, None, attributes=2).rows(mx.Space.of(publish(frame)))
+    assert [len(rows.low) for rows in blocks] == [0, 0]
+
+
 def test_mined_of_the_columns_in_another_order():
     """Where A and B have the same values, associations mined of (B, A) must not be taken for those of (A, B)."""
     frame = pd.DataFrame(
