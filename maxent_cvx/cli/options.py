@@ -58,9 +58,15 @@ def format_list(items: Sequence[str]) -> str:
     return text.getvalue().removesuffix("\r\n")
 
 
+def as_arguments(option: str, value: str) -> list[str]:
+    """Write an option and its value as arguments: one if the value begins with a minus sign, otherwise two."""
+    return [f"{option}={value}"] if value.startswith("-") else [option, value]
+
+
 def typed(program: str, tables: Sequence[str], qi: Sequence[str], sa: Sequence[str], *more: str) -> str:
     """Format a command as a user types it."""
-    return shlex.join([*program.split(), *tables, "--qi", format_list(qi), "--sa", format_list(sa), *more])
+    roles = [*as_arguments("--qi", format_list(qi)), *as_arguments("--sa", format_list(sa))]
+    return shlex.join([*program.split(), *tables, *roles, *more])
 
 
 def format_arguments(options: TableOptions) -> list[str]:

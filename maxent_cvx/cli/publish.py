@@ -36,7 +36,15 @@ from .inputs import (
     statements_of,
     values_as_printed,
 )
-from .options import PublishOptions, format_arguments, format_list, given, table_arguments, with_dataset_defaults
+from .options import (
+    PublishOptions,
+    as_arguments,
+    format_arguments,
+    format_list,
+    given,
+    table_arguments,
+    with_dataset_defaults,
+)
 from .output import check_output, not_a_formula, without_formulas, write
 from .streams import DASH, flag, output_files, say
 
@@ -188,7 +196,7 @@ def _mondrian(records: Records, options: PublishOptions, files: list[str]) -> No
     ids = []
     if options.id is not None:
         table.insert(0, options.id, records.table[options.id])
-        ids = ["--id", options.id]
+        ids = as_arguments("--id", options.id)
     # Sorted, since the order of the original records could identify people.
     table = table.sort_values(list(table.columns), key=lambda column: column.map(str), ignore_index=True)
     write(files[0], lambda path: table.to_csv(path, index=False))
@@ -233,11 +241,11 @@ def _write_tables(
     """Write the table of people and the table of values, which share the bucket only."""
     count = options.before_count or free_name("Count", [*release.qi, *release.sensitive, release.bucket])
     people, values = release.to_tables(count)
-    more = ["--count", count]
+    more = as_arguments("--count", count)
     if release.persons is not None:
         people = release.persons.table(release.quasi_identifiers, release.buckets)
         people = people.sort_values([release.bucket, release.persons.id], ignore_index=True)
-        more += ["--id", release.persons.id]
+        more += as_arguments("--id", release.persons.id)
     for path, table in zip(files, (people, values), strict=True):
         write(path, partial(table.to_csv, index=False))
     say(f"{release!r}"[1:-1])
@@ -257,7 +265,7 @@ def _write_tables(
         tables, more = files[:2], [argument for path in files[2:] for argument in ("--sa-table", path)] + more
     else:
         tables, more = files[:1], ["--sa-table", files[1], *more]
-    _print_command(tables, [*more, *_roles(records), "--bucket", release.bucket, *_known(options)])
+    _print_command(tables, [*more, *_roles(records), *as_arguments("--bucket", release.bucket), *_known(options)])
 
 
 def _print_exposure(
@@ -268,7 +276,8 @@ def _print_exposure(
 
 
 def _roles(records: Records) -> list[str]:
-    return [*(["--qi", format_list(records.qi)] if records.qi else []), "--sa", format_list(records.sa)]
+    qi = as_arguments("--qi", format_list(records.qi)) if records.qi else []
+    return [*qi, *as_arguments("--sa", format_list(records.sa))]
 
 
 def _known(options: PublishOptions) -> list[str]:

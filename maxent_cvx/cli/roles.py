@@ -12,7 +12,7 @@ import pandas as pd
 from .._utils.errors import TableError, pluralize
 from .._utils.validation import check_label
 from .files import UNNAMED_COLUMN, as_dates
-from .options import INSTEAD, PublishOptions, TableOptions, format_list, given, names
+from .options import INSTEAD, PublishOptions, TableOptions, as_arguments, format_list, given, names
 from .streams import say, table_text
 
 #: Words in the names of columns, in English, German, French, Spanish and Italian.
@@ -72,8 +72,8 @@ def chosen_roles(
         for option, named, role in (("qi", qi, QI), ("sa", sa, SA))
         if named is None and proposed[role]
     }
-    more = [text for option, columns in missing.items() for text in (option, format_list(columns))]
-    more += [text for column in bucket for text in ("--bucket", column)]
+    more = [text for option, columns in missing.items() for text in as_arguments(option, format_list(columns))]
+    more += [text for column in bucket for text in as_arguments("--bucket", column)]
     command = shlex.join([*options.program.split(), *options.arguments, *more])
     raise TableError(f"{' and '.join(missing)} must be given. If the proposals above are right, type:  {command}")
 

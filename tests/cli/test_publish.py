@@ -94,6 +94,14 @@ def test_texts_that_look_generalised_stay_values(published, k):
     assert result["release"]["records"] == len(table)
 
 
+def test_names_that_begin_with_a_minus_sign(published):
+    """Columns may be called -pay and -ill: the printed command does not take their names for options."""
+    write_text("minus.csv", "-pay,-ill,-id\n1,a,v\n1,b,w\n2,a,x\n2,b,y\n")
+    roles = ["--qi=-pay", "--sa=-ill", "--id=-id"]
+    for method in (["mondrian", "--k", "2"], ["anatomy", "--l", "2"]):
+        assert published("minus.csv", *roles, "--method", *method, "--out", "open")["release"]["records"] == 4
+
+
 def test_the_order_of_rows_tells_nothing(hospital, folder, run):
     """The same people in another order publish the same file."""
     hospital[::-1].to_csv("turned.csv", index=False)
