@@ -295,7 +295,7 @@ def _say_missing(path: str, table: pd.DataFrame, words: dict[str, dict[str, int]
         cells = pluralize(sum(found[text] for text in shown), "cell")
         what = f"{join_names(dict.fromkeys(map(stripped, shown)))} in {plain_name(name)!r} ({cells})"
         kind = pd.api.types.infer_dtype(column, skipna=True)
-        if column.notna().any() and kind not in ("string", "mixed", "mixed-integer"):
+        if column.notna().any() and kind not in ("string", "mixed", "mixed-integer", "categorical"):
             in_numbers.append(what)
             continue
         warn(
@@ -591,18 +591,23 @@ def _read_excel(path: str, form: Format) -> pd.DataFrame:
         raise TableError(f"sheet {sheet!r} of {path!r} is empty; a header is expected. Give another sheet with --sheet")
     _say_left_out(path, n_above)
     _check_header(path, first.iloc[n_above])
-    words = _missing_words(table)
-    table = _from_cells(path, _without_words(table, words).infer_objects(), form)
-    _say_missing(path, table, words)
-    return table
+    return _from_cells(path, table, form)
 
 
 def _from_cells(path: str, table: pd.DataFrame, form: Format) -> pd.DataFrame:
     """Return the table of a file with typed cells, in which only texts need to be interpreted."""
+    table = _with_plain_names(table)
+    words = _missing_words(table[[name for name, column in table.items() if not is_nested(column)]])
     decimals = [*THOUSANDS] if form.decimal is None else [form.decimal]
-    table, changes = with_plain_values(table, decimals)
+    table, changes = with_plain_values(_without_words(table, words).infer_objects(), decimals)
     _say_changes(path, changes)
+    _say_missing(path, table, words)
     return table
+
+
+def is_nested(column: pd.Series) -> bool:
+    """Return whether cells are lists or records, which Parquet files may contain."""
+    return column.dtype == object and not column.dropna().map(pd.api.types.is_hashable).all()
 
 
 def _sheet(path: str, book: pd.ExcelFile, form: Format) -> str:

@@ -37,12 +37,14 @@ from ..sources.statements import RatioStatement, Statement
 from .files import (
     EXCEL,
     INVISIBLE,
+    MISSING,
     PLAIN_NUMBER,
     THOUSANDS,
     Format,
     are_ambiguous_dates,
     as_dates,
     as_numbers,
+    is_nested,
     notations_of_dates,
     read_table,
     read_texts,
@@ -61,7 +63,7 @@ from .options import (
     typed,
     with_dataset_defaults,
 )
-from .roles import chosen_roles, is_nested
+from .roles import chosen_roles
 from .streams import DASH, flag, left_out, read_text, say, warn
 
 #: Tables that come with the package.
@@ -574,7 +576,8 @@ def _read_partitions(options: ExposureOptions) -> CommandInput:
     signs = [*THOUSANDS] if options.decimal is None else [options.decimal]
     for name, values in known_values(release, cells=True).items():
         cells = values.to_frame(index=False)
-        plain = _with_iso_dates(with_plain_values(cells, signs)[0], roles["sa"])
+        present = cells.mask(cells.isin(MISSING))
+        plain = _with_iso_dates(with_plain_values(present, signs)[0], roles["sa"])
         before, after = (table.to_numpy(dtype=object)[:, 0] for table in (cells, plain))
         if (changed := np.flatnonzero(before != after)).size:
             raise TableError(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._utils.errors import TableError, pluralize
 from .._utils.validation import check_label
-from .files import UNNAMED_COLUMN, as_dates
+from .files import UNNAMED_COLUMN, as_dates, is_nested
 from .options import INSTEAD, PublishOptions, TableOptions, as_arguments, format_list, given, names
 from .streams import say, table_text
 
@@ -129,11 +129,6 @@ def _n_distinct(table: pd.DataFrame) -> pd.Series:
     return pd.Series(
         {name: (cells.map(repr) if is_nested(cells) else cells).nunique() for name, cells in table.items()}
     )
-
-
-def is_nested(column: pd.Series) -> bool:
-    """Return whether cells are lists or records, which Parquet files may contain."""
-    return column.dtype == object and not column.dropna().map(pd.api.types.is_hashable).all()
 
 
 def _is_called(column: object, words: str) -> bool:

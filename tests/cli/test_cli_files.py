@@ -309,17 +309,22 @@ def test_ambiguous_dates(texts, capsys):
 # -- missing cells -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["csv", "xlsx"])
-def test_words_that_are_read_as_missing(ending, capsys):
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(("names", "dtype"), [(["age", "disease", "sex"], "str"), ([1, 2, 3], "category")])
+def test_words_that_are_read_as_missing(ending, names, dtype, capsys):
     """The words are named with their columns: a warning among texts, which may be values, a message among numbers."""
-    table = pd.DataFrame({"age": [30, "NA", 40], "disease": ["None", "flu", " n/a "], "sex": ["m", "", "f"]})
+    disease = pd.Series(["None", "flu", " n/a "], dtype=dtype)
+    table = pd.DataFrame({"age": ["30.5", "NA", "40"], "disease": disease, "sex": ["m", "", "f"]}).set_axis(
+        names, axis=1
+    )
     path = write_table(table, f"people.{ending}")
-    with pytest.warns(UserWarning, match=r"'None', 'n/a' in 'disease' \(2 cells\) of .* is read as missing") as caught:
+    warning = rf"'None', 'n/a' in '{names[1]}' \(2 cells\) of .* is read as missing"
+    with pytest.warns(UserWarning, match=warning) as caught:
         read = read_table(path)
     assert len(caught) == 1  # an empty cell needs no warning
-    assert "missing cells for 'NA' in 'age' (1 cell)" in capsys.readouterr().out
+    assert f"missing cells for 'NA' in '{names[0]}' (1 cell)" in capsys.readouterr().out
     assert read.isna().to_numpy().tolist() == [[False, True, False], [True, False, True], [False, True, False]]
-    assert read["age"].dropna().tolist() == [30, 40]
+    assert read[str(names[0])].dropna().tolist() == [30.5, 40]
 
 
 # -- columns of several types and notations ----------------------------------------------------------

@@ -410,7 +410,13 @@ def test_partitions_are_judged_as_the_table_in_memory(run, document, partitions)
 
 @pytest.mark.parametrize(
     ("values", "status"),
-    [(["Flu ", "Flu"], 2), (["$20", "$30"], 2), (["30.01.2024", "31.01.2024"], 2), (["FLU", "Flu"], 0)],
+    [
+        (["Flu ", "Flu"], 2),
+        (["None", "Flu"], 2),
+        (["$20", "$30"], 2),
+        (["30.01.2024", "31.01.2024"], 2),
+        (["FLU", "Flu"], 0),
+    ],
 )
 def test_cells_of_partitions(capsys, partitions, hospital, values, status):
     """Values that would be changed in memory are refused, as the answer would be another one; a warning names twins."""
