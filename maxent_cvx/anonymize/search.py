@@ -60,7 +60,7 @@ from ..measures.utility import query_error
 from ..model.maxent import MaxEnt
 from ..plots._style import AGAINST, COLOURS, FAINT, LINES, MARKERS, axes_for, legend_beside
 from ..releases.base import unused_name
-from ..releases.generalized import hierarchy_table, text_of
+from ..releases.generalized import Domain, hierarchy_table, text_of
 from ..releases.release import Release
 from .anatomy import anatomy
 from .mondrian import has_scale, mondrian_table
@@ -315,6 +315,10 @@ class Attribute:
         if (place < 0).any():  # hierarchy files contain texts
             for texts in (values.astype(str), values.map(text_of)):  # 21.0 is "21" in a file
                 place = np.where(place < 0, leaves.get_indexer(texts), place)
+        if len(left := np.flatnonzero(place < 0)):  # 1.5 can be "1.50", as in generalised releases
+            domain = Domain(values[left], str(column.name))
+            for row in np.setdiff1d(np.arange(len(leaves)), place):
+                place[left[domain.places(leaves[row])]] = row
         if (place < 0).any():
             value = values[int((place < 0).argmax())]
             raise TableError(

@@ -278,10 +278,11 @@ DAYS = pd.Series(pd.to_datetime(["2024-01-05", "2024-01-20", "2024-02-03", "9999
         (DAYS, ["2024-01-05", "2024-01-20", "2024-02-03", "9999-12-31"]),
         (DAYS.dt.date.astype("date32[day][pyarrow]"), ["2024-01-05", "2024-01-20", "2024-02-03", "9999-12-31"]),
         (pd.Series([20.0, 21.0, 30.0, 35.0]), ["20", "21", "30", "35"]),
+        (pd.Series([1.5, 1.25, 2, 3]), ["1.50", "1.25", "2.00", "3.00"]),
     ],
 )
 def test_files_of_hierarchies_contain_texts(tmp_path, column, texts):
-    """Dates, those that nanoseconds cannot represent too, and whole numbers match the texts in a file, in every search."""
+    """Dates, those that nanoseconds cannot represent too, and numbers match the texts in a file, in every search."""
     path = tmp_path / "hierarchy.csv"
     path.write_text("".join(f"{text};{text[:3]};*\n" for text in texts))
     table = pd.DataFrame({"A": column, "S": list("abab")})
