@@ -24,7 +24,7 @@ from ..attacks.reconstruction import Statistic
 from ..model.maxent import MaxEnt
 from ..model.partitioned import PartitionedMaxEnt
 from ..releases.base import View
-from ..releases.generalized import MONTH, GroupedRelease, is_suppressed, label_of, parse, text_of
+from ..releases.generalized import MONTH, GroupedRelease, hierarchy_table, is_suppressed, label_of, parse, text_of
 from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.readers import with_cells
@@ -707,11 +707,19 @@ def _generalized_column(records: Records, options: TableOptions) -> str | None:
     return None
 
 
-def hierarchies_of(options: ReleaseOptions | PublishOptions) -> dict[str, str]:
-    """Return the hierarchy file of each attribute that has one."""
-    hierarchies = dict(options.hierarchy)
+def hierarchies_of(options: ReleaseOptions | PublishOptions, people: pd.DataFrame) -> dict[str, Any]:
+    """Return the hierarchy of each attribute that has one: its file, or a table if its numbers are those of people."""
+    hierarchies: dict[str, Any] = dict(options.hierarchy)
     if len(hierarchies) < len(options.hierarchy):
         raise TableError("--hierarchy is given twice for one attribute")
+    for name, path in options.hierarchy:
+        if name in people and pd.api.types.is_numeric_dtype(people[name]):
+            levels = hierarchy_table(path, name)
+            for sign in THOUSANDS if options.decimal is None else [options.decimal]:
+                numbers = as_numbers(levels[0], sign)
+                if numbers is not None and people[name].isin(numbers).all():
+                    levels[0], hierarchies[name] = numbers, levels
+                    break
     return hierarchies
 
 
@@ -729,8 +737,7 @@ def _with_dates_of(cells: pd.DataFrame, table: pd.DataFrame, path: str) -> pd.Da
 
 def _read_generalized(records: Records, options: ReleaseOptions) -> Release | GroupedRelease:
     """Read generalized cells, with hierarchies and a population if given."""
-    hierarchies = hierarchies_of(options)
-    for name in hierarchies:
+    for name, _ in options.hierarchy:
         check_label(name, "quasi-identifier (given as --hierarchy)", records.qi)
     population = None
     if options.population is not None:
@@ -738,6 +745,7 @@ def _read_generalized(records: Records, options: ReleaseOptions) -> Release | Gr
         population = _without_gaps(population, options.population, [], records.qi, options)  # exact QI are not empty
         cells = records.table[[name for name in records.qi if name in records.table]]
         population = _with_dates_of(cells, population, options.population)
+    hierarchies = hierarchies_of(options, records.table if population is None else population)
     return Release.from_generalized(
         records.table, qi=records.qi, sa=records.sa, population=population, hierarchies=hierarchies or None,
         count=options.count, id=options.id,

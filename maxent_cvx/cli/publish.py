@@ -99,7 +99,8 @@ def _anatomy(records: Records, options: PublishOptions, files: list[str]) -> Non
 
 
 def _search(records: Records, options: PublishOptions, files: list[str]) -> None:
-    threshold, hierarchies = THRESHOLD if options.threshold is None else options.threshold, hierarchies_of(options)
+    threshold = THRESHOLD if options.threshold is None else options.threshold
+    hierarchies = hierarchies_of(options, records.table)
     dates = dates_of(records.table[[name for name in records.qi if name not in hierarchies]])  # hierarchies use texts
     among: Any = {} if options.methods is None else {"methods": options.methods}
     knowledge = statements_of(options)

@@ -185,6 +185,16 @@ def test_search_with_knowledge_about_nodes_of_a_hierarchy(published):
     assert result["release"]["qi_tuples"] == 4
 
 
+@pytest.mark.parametrize("numbers", [["1,50", "2,25", "2,75"], ["1.500,50", "2.000,00", "3.000,25"]])
+def test_search_with_a_hierarchy_of_numbers_as_in_the_table(published, numbers):
+    """Numbers with decimal commas are the same in a table, as its population, and in a hierarchy."""
+    write_text("pay.csv", "pay;disease\n" + "".join(f"{pay};{ill}\n" for pay in numbers for ill in "ab"))
+    hierarchy = write_text("levels.csv", "".join(f"{pay};{pay[0]} and more;*\n" for pay in numbers))
+    search = ["pay.csv", "--qi", "pay", "--sa", "disease", "--method", "search", "--methods", "full-domain"]
+    result = published(*search, "--hierarchy", f"pay={hierarchy}", "--know", "P(a) <= 0.7")
+    assert result["release"]["records"] == 6
+
+
 def test_search_with_a_hierarchy_of_texts_of_dates(run, refuse):
     """Dates that a hierarchy contains as texts are looked up there; a second hierarchy of an attribute is refused."""
     days = [f"{day:02d}.03.1950" for day in range(1, 31)]
