@@ -318,7 +318,11 @@ class Attribute:
         if len(left := np.flatnonzero(place < 0)):  # 1.5 can be "1.50", as in generalised releases
             domain = Domain(values[left], str(column.name))
             for row in np.setdiff1d(np.arange(len(leaves)), place):
-                place[left[domain.places(leaves[row])]] = row
+                at = left[domain.places(leaves[row])]
+                if (place[at] >= 0).any():
+                    twice = f"{leaves[place[at[0]]]!r} and {leaves[row]!r}"
+                    raise TableError(f"the hierarchy of {column.name!r} has {twice} for one value; keep one of them")
+                place[at] = row
         if (place < 0).any():
             value = values[int((place < 0).argmax())]
             raise TableError(

@@ -291,8 +291,22 @@ class Domain:
         ends = [(span.low, span.high, span.low_in, span.high_in) for span in spans]
         low, high, low_in, high_in = np.array(ends, dtype=float).reshape(-1, 4).T[:, :, None]
         is_date = np.array([span.is_date for span in spans], dtype=bool)
-        x = np.where(is_date[:, None], self.dates, self.numbers) if is_date.any() else self.numbers
-        return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
+
+        def inside(x: np.ndarray) -> np.ndarray:
+            return ((x > low) | ((low_in > 0) & (x == low))) & ((x < high) | ((high_in > 0) & (x == high)))
+
+        covered = inside(np.where(is_date[:, None], self.dates, self.numbers) if is_date.any() else self.numbers)
+        # In single precision, 0.4 is 0.4000000059604645: pandas.cut compares this number, but other tools mean 0.4.
+        if self.values.dtype == np.float32:
+            written = self.values.to_numpy().astype(str).astype(float)
+            is_end = ((low == written) | (high == written)) & (inside(written) != covered)
+            if (unclear := is_end.any(axis=0)).any():
+                raise TableError(
+                    f"{written[unclear][0]} of {self.attribute!r} is the end of a range, but in single precision it is "
+                    f"{self.numbers[unclear][0]}; convert the column by .astype(str).astype(float) if the ranges contain "
+                    "the numbers as written, or by .astype(float) if not"
+                )
+        return covered
 
     def members(self, items: Collection[str]) -> tuple[np.ndarray, list[str]]:
         """Mark the values that are items of a set as written, and return the items that match no value."""

@@ -189,7 +189,7 @@ def _bucket_names(release: Release) -> tuple[np.ndarray, int]:
     """Return the labels of buckets, or their QI tuples if each has one, and the largest number of sets to name."""
     tuples = sp.csc_array(release.n_qb > 0)
     if (np.diff(tuples.indptr) > 1).any():
-        # Of cells, each bucket has a name of many words; if shortened, several may have the same.
+        # Names of generalised cells are long, and several may be equal if they are shortened.
         names, n_named = [as_label(name) for name in release.buckets], NAMED if release.matched else NAMED_SETS
     else:  # as in a table without a bucket column
         names, n_named = [tables.group_name(release.quasi_identifiers, int(q)) for q in tuples.indices], NAMED

@@ -58,6 +58,8 @@ def responses(view: View, of: Mapping[Any, float] | str, attribute: str | None =
     if len(fitting) == 1:
         codes, level = levels[fitting[0]]
         numbers = {label_of(value, level): float(y) for value, y in of.items()}
+        if len(numbers) < len(of):
+            raise StatementError(f"{join_names(list(of))} name one value of {fitting[0]!r} twice; give it one number")
         return np.array([numbers.get(value, 0.0) for value in level])[codes]
     for value in of:
         if not any(label_of(value, level) in level for _, level in levels.values()):

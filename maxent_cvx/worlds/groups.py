@@ -430,8 +430,8 @@ def check_steps(groups: Groups, limit: float) -> None:
 
 
 def _n_items(assigned: sp.csc_array) -> np.ndarray:
-    """Return the number of items of each group that are assigned one by one, others than the most frequent first."""
-    # Rounded up to a power of two, so that more groups are of the same shape.
+    """Return the number of items of each group that are assigned one by one: all but most of the most frequent kind."""
+    # At least one item of that kind is among them. The number is a power of two, so that more groups have the same shape.
     size = np.asarray(assigned.sum(axis=0))
     others = size - np.maximum.reduceat(assigned.data, assigned.indptr[:-1])
     return np.minimum(size, 2 ** np.ceil(np.log2(others + 1)).astype(np.int64))

@@ -327,3 +327,11 @@ def test_lattices_too_large_to_be_listed():
     result = mx.anonymize.search(table, qi=qi, sa="s", methods=["full-domain"], time_limit=0.5)
     assert mx.measures.exposed(mx.MaxEnt(result.release).solve(), 0.8).people == 0
     assert not result.optimal
+
+
+def test_two_rows_of_a_hierarchy_for_one_number():
+    """1.50 and 1.500 are both 1.5, whose levels would be ambiguous."""
+    hierarchy = pd.DataFrame({0: ["1.50", "1.500", "2"], 1: ["low", "high", "high"], 2: "*"})
+    table = pd.DataFrame({"pay": [1.5, 2.0], "d": ["a", "b"]})
+    with pytest.raises(mx.TableError):
+        mx.anonymize.search(table, "pay", "d", {"pay": hierarchy}, methods=["full-domain"], progress=False)

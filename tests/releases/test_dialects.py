@@ -219,6 +219,17 @@ def test_a_star_is_a_character_of_values_of_one_length():
         values_of("0*0*", values.append(pd.Index(["01101"])))
 
 
+def test_ends_of_ranges_in_single_precision():
+    """0.4 in 32 bits is above 0.4: whether [0, 0.4] contains it must be decided; elsewhere the precision does not matter."""
+    values = pd.Index(np.array([0.1, 0.4, 0.9], "float32"))
+    assert values_of("[0, 0.5]", values) == values[:2].tolist()
+    for cell in ("[0, 0.4]", "<=0.4", "(0.4, 1]"):
+        with refused(TableError):
+            values_of(cell, values)
+    assert values_of("[0, 0.4]", pd.Index(values.to_series().astype(str).astype(float))) == [0.1, 0.4]
+    assert values_of("[0, 0.4]", values.astype(float)) == values[:1].tolist()
+
+
 def test_many_stars_end_at_once():
     """Matching masks takes polynomial time, in contrast to a regular expression with backtracking."""
     values = pd.Index(["a" * 5_000 + "c", "a" * 5_000 + "b", "1" * 5_000 + "x"])

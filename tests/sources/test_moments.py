@@ -308,21 +308,29 @@ def test_wrong_arguments(wrong, error):
 
 
 @pytest.mark.parametrize(
-    ("values", "said", "unknown"),
+    ("values", "listed", "unknown"),
     [
         (pd.to_datetime(["2024-01-31", "2024-02-01"]), "2024-01-31", "2024"),
         (np.array([0.1, 0.2], dtype="float32"), 0.1, 0.3),
         ([1, 0], 1, True),
     ],
 )
-def test_a_listed_value_is_that_of_a_probability(values, said, unknown):
+def test_a_listed_value_is_that_of_a_probability(values, listed, unknown):
     """A text lists the date that it names, and 0.1 the same number in 32 bits; True is not a listed 1."""
     view = mx.QITable(pd.DataFrame({"age": [20, 40]}), qi="age", sa="S", sa_values=values)
-    post = mx.MaxEnt(view).add(Covariance("age", {said: 1}) == -5).solve()  # only the younger person has the value
-    assert post.prob(said, {"age": 20}) == pytest.approx(1)
+    post = mx.MaxEnt(view).add(Covariance("age", {listed: 1}) == -5).solve()  # only the younger person has the value
+    assert post.prob(listed, {"age": 20}) == pytest.approx(1)
     for statement in (Covariance("age", {unknown: 1}) == -5, P(unknown) == 0.5):
         with refused(UnknownName):
             mx.MaxEnt(view).add(statement)
+
+
+def test_a_value_is_listed_once():
+    """A date and its text are the same value, which has one number."""
+    day = pd.Timestamp("2024-01-31")
+    view = mx.QITable(pd.DataFrame({"age": [20, 40]}), qi="age", sa="S", sa_values=[day, day + pd.Timedelta("1D")])
+    with refused(StatementError):
+        mx.MaxEnt(view).add(Covariance("age", {"2024-01-31": 1, day: 2}) == -5)
 
 
 def test_a_quantile_that_is_always_true_has_no_effect():
