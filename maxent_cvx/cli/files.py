@@ -39,6 +39,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import MaxEntError, TableError, join_names, pluralize, unknown_name
+from ..model.storage import is_saved
 from ..releases.generalized import text_of
 from .encodings import likeliest_encoding
 from .options import composed, without_line_breaks
@@ -638,8 +639,15 @@ def _has_table(book: pd.ExcelFile, sheet: str) -> bool:
 
 def _read_parquet(path: str, form: Format) -> pd.DataFrame:
     """Read a Parquet file, or a folder of Parquet files."""
+    if is_saved(path):
+        raise TableError(
+            f"{path!r} is a saved posterior or model, and a table is expected; load it in Python, or give a posterior as "
+            "--baseline"
+        )
     try:
         table = pd.read_parquet(path)
+    except FileNotFoundError:
+        raise TableError(f"file {path!r} does not exist") from None
     except (OSError, ValueError) as error:  # including pyarrow's errors
         raise TableError(f"{path!r} cannot be read as a Parquet file: {error}") from error
     # Levels of a named index are columns; an index without a name contains row numbers.

@@ -300,8 +300,8 @@ class ExposureOptions(ReleaseOptions):
     baseline: str | None = in_exposure(
         "WHAT",
         "overall: the share of each value in the release (the default, if published); 'without her': the inference from "
-        "the same release without the person's own record, for a TABLE of records; none; or a CSV file of values with "
-        "their P, or of QI with one column per value",
+        "the same release without the person's own record, for a TABLE of records; none; or a file: values with their P, QI "
+        "with one column per value, or a saved answer (.parquet)",
     )
     within: str | None = in_exposure(
         "R",

@@ -22,6 +22,7 @@ from ..measures.exposure import WITHOUT_HER, Exposure, certified_error
 from ..model.maxent import MaxEnt, load_posterior
 from ..model.partitioned import PartitionedMaxEnt, PartitionedPosterior
 from ..model.posterior import Posterior
+from ..model.storage import is_saved
 from ..releases.partitioned import PartitionedRelease
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -281,7 +282,7 @@ def _baseline(options: ExposureOptions, view: Any) -> Any:
         source = "none" if view.n_s is None else "overall"
     if source in BASELINES:
         return None if source == "none" else source
-    if source.endswith(".parquet"):
+    if is_saved(source):
         return load_posterior(source)
     table = read_further(source, options, known_values(view, cells=True))
     if {*view.sensitive} <= {*table.columns}:

@@ -95,6 +95,16 @@ def unsealed(file: object, what: str, writer: str) -> Any:
         return pq.read_table(pa.BufferReader(data)).replace_schema_metadata(pairs)
 
 
+def is_saved(path: str) -> bool:
+    """Return whether a file is a Parquet file of a saved posterior or model."""
+    import pyarrow.parquet as pq
+
+    try:
+        return METADATA in (pq.read_metadata(path).metadata or {})
+    except (OSError, ValueError):  # including pyarrow's errors
+        return False
+
+
 def _is_whole(data: bytes) -> bool:
     """Return whether the checksum of a file, possibly of version 0.2.0, matches its bytes."""
     if not data.endswith(b"PAR1"):

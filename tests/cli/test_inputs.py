@@ -313,6 +313,7 @@ GROUPS = shlex.join(BUCKET)
         ("quantify hospital --min-support 1 --top 1 --report q.html", "--report"),
         ("quantify hospital --know 'P(Flu = 0.3'", "P(Flu = 0.3"),
         ("quantify hospital --baseline other.csv", "other.csv"),
+        ("quantify hospital --baseline other.parquet", "'other.parquet' does not exist"),
         ("quantify hospital --workers 2", "--workers"),
         ("quantify hospital --solver CLARABELL", "'CLARABEL'"),
         ("quantify hospital --out p.txt", "p.txt"),

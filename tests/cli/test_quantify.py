@@ -213,21 +213,30 @@ def test_people_exposed_at_the_threshold_fail_a_lower_limit(run, document):
     assert "24 of 34 people are exposed" in Path("r.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("baseline", ["values", "by gender", "without her"])
+@pytest.mark.parametrize("baseline", ["values", "by gender", "saved", "without her"])
 def test_other_baselines(document, hospital, post, folder, baseline):
     """A baseline from a file, of each value or by a quasi-identifier, or without each record, is that of the library."""
     shares = hospital["Disease"].value_counts(normalize=True).rename("P")
     by_gender = pd.crosstab(hospital["Gender"], hospital["Disease"], normalize="index")
-    shares.reset_index().to_csv("values.csv", index=False)
+    shares.reset_index().to_parquet("values.parquet")
     by_gender.to_csv("by_gender.csv")
-    given, original = {"values": (shares, None), "by gender": (by_gender, None)}.get(baseline, (baseline, hospital))
-    text = {"values": "values.csv", "by gender": "by_gender.csv"}.get(baseline, baseline)
+    before = mx.MaxEnt(post.view).solve()
+    before.save("saved.parquet")
+    files = {"values": "values.parquet", "by gender": "by_gender.csv", "saved": "saved.parquet"}
+    given = {"values": shares, "by gender": by_gender, "saved": before}.get(baseline, baseline)
+    text, original = files.get(baseline, baseline), None if baseline in files else hospital
     limit = ["--fail-above", "0.6", "--report", "page.html"]  # the report and the advice have the baseline, too
     result = document("quantify", "hospital", *MEDICINE, "--threshold", "0.4", "--baseline", text, *limit, status=1)
     expected = mx.measures.exposed(post, 0.4, original, baseline=given)
     assert result["exposure"]["people"] == expected.people > 0
     assert [row["baseline"] for row in result["exposure"]["who"]] == pytest.approx(expected.who["baseline"].to_list())
     assert (folder / "page.html").exists()
+
+
+def test_a_saved_answer_is_no_table(refuse, post):
+    """The file of a posterior is refused as TABLE: its numbers of people would be quasi-identifiers."""
+    post.save("saved.parquet")
+    assert "a saved posterior" in refuse("quantify", "saved.parquet")
 
 
 def test_the_document_contains_what_the_library_computes(document, post, hospital):

@@ -17,7 +17,7 @@ import maxent_cvx as mx
 from maxent_cvx.cli.main import main
 from support.commands import printed_command
 
-PROGRAM = [sys.executable, "-c", "import sys; from maxent_cvx.cli import main; sys.exit(main(sys.argv[1:]))"]
+PROGRAM = [sys.executable, "-m", "maxent_cvx"]
 
 ROLES = ["--qi", "Gender,Degree", "--sa", "Disease"]
 
