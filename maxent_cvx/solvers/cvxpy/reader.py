@@ -601,42 +601,40 @@ def eliminate(rows: sp.csr_array, right: np.ndarray, cost: np.ndarray, n_kept: i
     """
     n_rows, n_others = rows.shape[0], rows.shape[1] - n_kept
     work = sp.csr_array(sp.vstack([rows, sp.csr_array(cost[None, :])], format="csr"))  # the objective is the last row
-    right = np.append(right, 0.0)
-    undetermined, unused = np.ones(n_others, dtype=bool), np.ones(n_rows, dtype=bool)
-    none = np.empty(0, dtype=np.int64)
+    right, undetermined, none = np.append(right, 0.0), np.ones(n_others, dtype=bool), np.empty(0, dtype=np.int64)
     pivot_rows, used, solved, constants = [none], [none], [], []
     most = LARGEST_FILL * work.nnz
     while undetermined.any() and len(used) <= LONGEST_CHAIN and work.nnz <= most:
         others = np.flatnonzero(undetermined)
-        among = sp.csr_array(work[:, n_kept + others])
-        costs, among = among[[n_rows]].toarray().ravel(), sp.csr_array(sp.diags_array(unused * 1.0) @ among[:n_rows])
-        among.eliminate_zeros()
-        row, at = _pivots(among, costs, n_equations)
+        among = work[:, n_kept + others]
+        row, at = _pivots(among[:n_rows], among[[n_rows]].toarray().ravel(), n_equations)
         if not len(row):
             break
         pivot, column = np.asarray(among[row, at]).ravel(), others[at]
         giving, value = work[row], right[row]
-        share = sp.csr_array(work[:, n_kept + column] @ sp.diags_array(1 / pivot))
-        work = sp.csr_array(work - share @ giving)
+        share = work[:, n_kept + column]
+        share.data /= pivot[share.indices]
+        work = work - share @ giving  # which makes the giving rows exactly 0
         right = right - share @ value
-        solved.append(sp.csr_array(sp.diags_array(-1 / pivot) @ giving[:, :n_kept]))
+        solved.append(giving[:, :n_kept])
+        solved[-1].data /= -np.repeat(pivot, np.diff(solved[-1].indptr))
         constants.append(value / pivot)
         pivot_rows.append(column)
         used.append(row)
-        undetermined[column], unused[row] = False, False
+        undetermined[column] = False
     others = np.flatnonzero(undetermined)
-    touched = np.diff(sp.csc_array(work[:n_rows][np.flatnonzero(unused)][:, n_kept + others]).indptr) > 0
-    has_cost = work[[n_rows]][:, n_kept + others].toarray().ravel() != 0
+    of_others = work[:, n_kept + others]
+    touched = np.bincount(of_others[:n_rows].indices, minlength=len(others)) > 0
+    has_cost = of_others[[n_rows]].toarray().ravel() != 0
     gives = np.concatenate(pivot_rows)
     # Variables in no row and without a cost are set to 0; they are the first of the others.
     order = np.argsort(np.concatenate([gives, others[~touched & ~has_cost], others[touched | has_cost]]))
     matrix = sp.csr_array(sp.vstack([*solved, sp.csr_array((len(others), n_kept))], format="csr")[order])
     constant = np.concatenate([*constants, np.zeros(len(others))])[order]
-    kept = sp.csr_array(sp.diags_array(unused * 1.0) @ work[:n_rows, :n_kept])
-    kept.eliminate_zeros()
+    kept = work[:, :n_kept]
     return Elimination(
-        kept, np.where(unused, right[:n_rows], 0.0), work[[n_rows]][:, :n_kept].toarray().ravel(), matrix, constant,
-        np.concatenate(used), gives, others[touched], others[~touched & has_cost],
+        kept[:n_rows], right[:n_rows], kept[[n_rows]].toarray().ravel(), matrix, constant, np.concatenate(used), gives,
+        others[touched], others[~touched & has_cost],
     )  # fmt: skip
 
 
