@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -100,53 +101,32 @@ class ExtendedOrigin:
 
 def extended(form: LinearForm, added: Mapping[Any, AddedRows], weights: np.ndarray) -> Extension:
     """Add rows to a form, and replace the weights of its objective."""
-    n, n_hard, before = form.shape[0], form.n_hard, form.matrix
-    firm = {key: block for key, block in added.items() if block.penalties is None}
-    soft = {key: block for key, block in added.items() if block.penalties is not None}
-    n_firm = sum(len(block.low) for block in firm.values())
-    blocks: list[tuple[sp.csr_array, np.ndarray, np.ndarray]] = [
-        (before[:n_hard], form.low[:n_hard], form.high[:n_hard]),
-        *((block.matrix, block.low, block.high) for block in firm.values()),
-        (before[n_hard:], form.low[n_hard:], form.high[n_hard:]),
-        *((block.matrix, block.low, block.high) for block in soft.values()),
-    ]
-    matrix = sp.csr_array(sp.vstack([block[0] for block in blocks], format="csr"))
-    low, high = (np.concatenate([block[i] for block in blocks]) for i in (1, 2))
-    original = np.concatenate([np.arange(n_hard), np.arange(n_hard, n) + n_firm])
-    places = {**_numbered(firm, n_hard), **_numbered(soft, n + n_firm)}
-    penalties = form.penalties
-    for block in soft.values():
-        penalties = block.penalties if penalties is None or block.penalties is None else penalties.then(block.penalties)
-    sides: dict[str, Any] = {}
-    for name, value in (("scale", 1.0), ("shift", 0.0), ("side_error", 0.0), ("coefficient_error", PLACES)):
-        sides[name] = np.full(len(low), value)
-        sides[name][original] = getattr(form, name)
-    names = [""] * len(low)
-    for key, rows in places.items():
-        size = np.maximum(*(np.where(np.isfinite(side[rows]), np.abs(side[rows]), 0.0) for side in (low, high)))
-        sides["side_error"][rows] = PLACES * size
-        if added[key].scale is not None:
-            sides["scale"][rows] = added[key].scale
-        for row in rows.tolist():
-            names[row] = added[key].name
-    origin = ExtendedOrigin(form.origin, original, matrix, low, high, names)
-    wider = replace(
-        form,
-        coefficients=matrix,
-        low=low,
-        high=high,
-        origin=origin,
-        weights=weights,
-        operations=None,
-        penalties=penalties,
-        **sides,
+    forms = [form, *(_as_form(rows) for rows in added.values())]
+    sizes = [each.shape[0] for each in forms]
+    order = np.argsort(
+        np.concatenate([np.arange(n) >= each.n_hard for n, each in zip(sizes, forms, strict=True)]), kind="stable"
     )
-    return Extension(wider, original, places)
-
-
-def _numbered(added: Mapping[Any, AddedRows], first: int) -> dict[Any, np.ndarray]:
-    """Assign consecutive numbers to the rows of each entry, beginning with the first."""
-    ends = first + np.cumsum([len(rows.low) for rows in added.values()], dtype=np.int64)
-    return {
-        key: np.arange(end - len(rows.low), end) for (key, rows), end in zip(added.items(), ends.tolist(), strict=True)
+    original, *places = np.split(np.argsort(order), np.cumsum(sizes)[:-1])
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(each, name) for each in forms])[order]
+        for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
     }
+    matrix = sp.csr_array(sp.vstack([each.matrix for each in forms], format="csr")[order])
+    names = np.repeat(["", *(rows.name for rows in added.values())], sizes)[order].tolist()
+    origin = ExtendedOrigin(form.origin, original, matrix, arrays["low"], arrays["high"], names)
+    costs = [each.penalties for each in forms if each.penalties is not None]
+    penalties = reduce(Penalties.then, costs) if costs else None
+    wider = replace(
+        form, coefficients=matrix, origin=origin, weights=weights, operations=None, penalties=penalties, **arrays
+    )
+    return Extension(wider, original, dict(zip(added, places, strict=True)))
+
+
+def _as_form(rows: AddedRows) -> LinearForm:
+    """Return added rows with the possible rounding errors of their numbers."""
+    size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (rows.low, rows.high)))
+    ones = np.ones(len(size))
+    return replace(
+        LinearForm.plain(rows.matrix, rows.low, rows.high), scale=ones if rows.scale is None else rows.scale,
+        side_error=PLACES * size, coefficient_error=PLACES * ones, penalties=rows.penalties,
+    )  # fmt: skip
