@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import brentq
 
 from .._utils.errors import Infeasible, SolverError
 from .answer import ConvexMultipliers
@@ -526,28 +527,19 @@ def decreasing_root(
     function: Callable[[float], float], start: float, tolerance: float, width: float, largest: float, most: int
 ) -> tuple[float, float]:
     """Find t > 0 with abs(function(t)) <= tolerance for a decreasing function that is positive at 0."""
-    low, high, f_low, f_high = 0.0, math.inf, math.nan, math.nan
-    t, best, moved = start, (start, math.inf), ""
-    for _ in range(most):
-        value = function(t)
-        if abs(value) < abs(best[1]):
-            best = t, value
-        if abs(value) <= tolerance or (value > 0 and t >= largest):
-            break
-        if value > 0:
-            f_high = f_high / 2 if moved == "low" else f_high  # Illinois: the same end moved twice
-            low, f_low, moved = t, value, "low"
-        else:
-            f_low = f_low / 2 if moved == "high" else f_low
-            high, f_high, moved = t, value, "high"
-        if low > 0 and high - low <= width * low:
-            break
-        if math.isinf(high):
-            t = min(8 * t, largest)
-        elif low == 0:
-            t = high / 8
-        else:
-            t = low + (high - low) * f_low / (f_low - f_high)
-            if not low < t < high:
-                break
-    return best
+    values: dict[float, float] = {}
+
+    def at(t: float) -> float:
+        if t not in values:
+            values[t] = function(t)
+        return values[t] if abs(values[t]) > tolerance else 0.0
+
+    low = high = start
+    while at(high) > 0 and high < largest:
+        low, high = high, min(8 * high, largest)
+    while at(low) < 0 and len(values) < most:
+        low, high = low / 8, low
+    if at(low) > 0 > at(high):
+        brentq(at, low, high, xtol=np.finfo(float).tiny, rtol=width, maxiter=most, disp=False)
+    best = min(values, key=lambda t: abs(values[t]))
+    return best, values[best]

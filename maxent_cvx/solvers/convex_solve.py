@@ -2,7 +2,7 @@
 
 A budget limits a sum of costs of soft rows and a linear expression. It has one multiplier t. At a given t the objective
 of the problem contains these costs times t; the left side at its solution decreases with t, so that t is the root of a
-decreasing function (Illinois method of false position). Several budgets are solved in turn.
+decreasing function (Brent's method). Several budgets are solved in turn.
 
 Any other convex constraint g(x) <= 0 is replaced by cuts: affine functions that are nowhere above g, each equal to g at
 an answer that violates it (Kelley, J. E. (1960). The cutting-plane method for solving convex programs. Journal of the
