@@ -67,6 +67,11 @@ class Budget:
     norm: float | None = None
     error: float = 0.0  # a bound on the rounding error of the limit
 
+    @property
+    def rows(self) -> LinearForm:
+        """The rows of costs, as soft rows."""
+        return replace(LinearForm.plain(self.matrix, self.low, self.high), penalties=self.penalties)
+
     def without_totals(self, groups: Groups) -> Budget:
         """Return the budget without linear terms that only count the records of a group, subtracted on both sides.
 

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._utils.errors import Infeasible, NotDecided, SolverError
-from .backends import constraints, cost_of_missing, solve_by_clarabel
+from .backends import constraints, soft_rows, solve_by_clarabel
 from .convex import Budget, cuts_at, read_budget
 from .convex_solve import refuted
 from .extension import AddedRows, Extension, extended
@@ -123,7 +123,8 @@ class ConicProgram:
         self.counts = cp.multiply(unit, shares)
         self.cost = cp.Parameter(n)
         rows = [block[2] for block in constraints(self.form, self.counts)]
-        self.budgets: list[tuple[Budget, Any, Any, float]] = []
+        # Each with the constraints on the values of its rows, the constraint on their cost, and its divisor.
+        self.budgets: list[tuple[Budget, list[tuple[np.ndarray, float, Any]], Any, float]] = []
         self.others = []
         self.parts = [(name, part) for name, constraint in self.convex.by_name for part in _parts(constraint)]
         for name, constraint in self.parts:
@@ -132,12 +133,17 @@ class ConicProgram:
                 self.others.append((name, constraint))
                 continue
             budget = budget.without_totals(self.groups)
-            is_value, spent = _spent(budget, self.counts)
-            allowed = budget.limit if budget.norm is None else math.sqrt(max(budget.limit, 0.0))
+            missed, cost = soft_rows(budget.rows)
+            spent, allowed = cost + budget.linear @ self.counts, budget.limit
+            if budget.norm is not None:
+                roots = np.sqrt(2 * budget.penalties.variance)
+                spent, allowed = cp.norm(cp.multiply(1 / roots, missed)), math.sqrt(max(budget.limit, 0.0))
             by = abs(allowed) or 1.0
-            limit = spent / by <= allowed / by
-            rows += [is_value, limit, budget.zeros @ self.counts == 0] if budget.zeros.shape[0] else [is_value, limit]
-            self.budgets.append((budget, is_value, limit, by))
+            blocks, limit = constraints(budget.rows, self.counts, missed), spent / by <= allowed / by
+            rows += [*(block[2] for block in blocks), limit]
+            if budget.zeros.shape[0]:
+                rows.append(budget.zeros @ self.counts == 0)
+            self.budgets.append((budget, blocks, limit, by))
         # In records, because solvers resolve more digits of records than of probabilities.
         records = float(self.groups.records.sum())
         others = [
@@ -202,10 +208,12 @@ class ConicProgram:
         if status != "optimal":
             return None
         x = np.maximum(np.asarray(self.counts.value), 0.0)
-        for budget, is_value, limit, by in self.budgets:
-            price = float(np.asarray(limit.dual_value).item())
+        for budget, blocks, limit, by in self.budgets:
+            price, slopes = float(np.asarray(limit.dual_value).item()), np.zeros(budget.matrix.shape[0])
             if price > UNUSED:
-                self.cuts += supporting(budget, -np.asarray(is_value.dual_value) / price * by)
+                for at, sign, constraint in blocks:
+                    slopes[at] -= sign * constraint.dual_value / price * by
+                self.cuts += supporting(budget, slopes)
         for name, constraint in self.others:
             with suppress(SolverError):  # some functions have no gradient at 0
                 self.cuts += cuts_at(constraint, self.convex.variable, x, name, -BINDS)
@@ -228,25 +236,3 @@ def supporting(budget: Budget, slopes: np.ndarray) -> Sequence[AddedRows]:
         return []
     high = (limit + constants + budget.error) / most
     return [AddedRows(sp.csr_array(row[None] / most), np.array([-np.inf]), np.array([high]), budget.name)]
-
-
-def _spent(budget: Budget, counts: Any) -> tuple[Any, Any]:
-    """Return the constraint that a variable equals the values of a budget's rows, and the cost at these values."""
-    import cvxpy as cp
-
-    values, penalties = cp.Variable(budget.matrix.shape[0]), budget.penalties
-    is_value = values == budget.matrix @ counts
-    if budget.norm is not None:
-        return is_value, cp.norm(cp.multiply(1 / np.sqrt(2 * penalties.variance), values - budget.low))
-    spent: Any = budget.linear @ counts
-    if len(rows := np.flatnonzero(penalties.is_divergence)):
-        spent += penalties.temperature[rows] @ cp.kl_div(values[rows], penalties.target[rows])
-    is_cost = ~penalties.is_divergence
-    for at, missed in (
-        (np.flatnonzero(is_cost & (budget.low == budget.high)), lambda at: values[at] - budget.low[at]),
-        (np.flatnonzero(is_cost & np.isinf(budget.low)), lambda at: cp.pos(values[at] - budget.high[at])),
-        (np.flatnonzero(is_cost & np.isinf(budget.high)), lambda at: cp.pos(budget.low[at] - values[at])),
-    ):
-        if len(at):
-            spent += cost_of_missing(missed(at), penalties.variance[at], penalties.slope[at])
-    return is_value, spent

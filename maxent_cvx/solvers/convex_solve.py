@@ -40,7 +40,7 @@ from .convex import (
 )
 from .explain import conflict, contradiction, irreducible
 from .extension import AddedRows, Extension, extended
-from .form import Convex, LinearForm, Problem
+from .form import Convex, Problem
 from .monitor import check_time, seconds_left
 from .presolve import Reduced
 
@@ -302,8 +302,7 @@ class Lagrangian:
         """Return the certificate of an answer."""
         allowances = [
             Allowance(
-                replace(LinearForm.plain(budget.matrix, budget.low, budget.high), penalties=budget.penalties),
-                budget.linear, budget.limit, budget.magnitude, t,
+                budget.rows, budget.linear, budget.limit, budget.magnitude, t,
                 step.extension.added.get(("costs", number), np.empty(0, dtype=np.int64)), budget.error,
             )
             for number, (budget, t) in enumerate(zip(self.budgets, step.multipliers.tolist(), strict=True))
