@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,33 +78,26 @@ class Program:
     conjugate: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-class LinearSystem(Protocol):
-    """The linear system of a step."""
-
-    def update(self, d: np.ndarray, w: np.ndarray) -> None:
-        """Factorise the system with the diagonals D and W."""
-        ...
-
-    def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return dy, dv and dl for right-hand sides."""
-        ...
+#: The solution dy, dv and dl of the linear system of a step, as a function of its right-hand sides a, b and e.
+Solve = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+#: The linear system: a function of the diagonals D and W, which factorises it.
+LinearSystem = Callable[[np.ndarray, np.ndarray], Solve]
 
 
-class NormalSystem:
-    """The system without v, (M D^-1 M' + W) dl = M D^-1 a - e, given M y, M' l, and factors of M diag(x) M' + W."""
+def normal_system(values: Apply, adjoint: Apply, factor: Callable[[np.ndarray, np.ndarray], Apply]) -> LinearSystem:
+    """Return the system without v, given M y, M' l, and factors of M diag(x) M' + W."""
 
-    def __init__(self, values: Apply, adjoint: Apply, factor: Callable[[np.ndarray, np.ndarray], Apply]) -> None:
-        self.values, self.adjoint, self.factor = values, adjoint, factor
+    def factored(d: np.ndarray, w: np.ndarray) -> Solve:
+        x = 1 / d
+        solve_rows = factor(x, w)
 
-    def update(self, d: np.ndarray, w: np.ndarray) -> None:
-        """Factorise the system with the diagonals D and W."""
-        self.x = 1 / d
-        self.factored = self.factor(self.x, w)
+        def solve(a: np.ndarray, b: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            rows = solve_rows(values(x * a) - e)
+            return x * (a - adjoint(rows)), b, rows
 
-    def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return dy, dv and dl for right-hand sides."""
-        rows = self.factored(self.values(self.x * a) - e)
-        return self.x * (a - self.adjoint(rows)), b, rows
+        return solve
+
+    return factored
 
 
 class State(NamedTuple):
@@ -240,7 +233,7 @@ class InteriorPoint:
         w[self.soft] += (state.missed / state.margin).sum(axis=0)
         w[self.without_side] = LEFT_OUT
         try:
-            self.system.update(d, w)
+            self.solve = self.system(d, w)
         except (ValueError, RuntimeError, np.linalg.LinAlgError):
             return None
         # Predictor: products become 0. Its step length determines the centring parameter (Mehrotra's cube).
@@ -274,7 +267,7 @@ class InteriorPoint:
         e[self.loose] = -pull / total
         of_missed = products[3] / state.margin - state.missed
         e[self.soft] += (SIGN * of_missed).sum(axis=0)
-        y, v, rows = self.system.solve(a, residuals.v, e)
+        y, v, rows = self.solve(a, residuals.v, e)
         change = (rows[self.loose] - pull) / total
         of_slack = np.where(self.finite, residuals.sides - SIGN * change, 0.0)
         of_sides = push - ratio * of_slack
@@ -348,7 +341,7 @@ def multipliers_near_solution(
         at = system.at(x, SYSTEM_RIDGE, w[form.n_published :])
         return lambda right: at.solve(right, known, precision)
 
-    method = InteriorPoint(program, NormalSystem(form.matvec, form.rmatvec, factor), TOLERANCE)
+    method = InteriorPoint(program, normal_system(form.matvec, form.rmatvec, factor), TOLERANCE)
     rows = np.where(equations & np.isinf(dual.slope), -start, 0.0)
     y = np.clip(np.exp(program.exponent(-rows)), NEAREST, FURTHEST)
 

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from ..answer import Status
 from ..blocks import regularized_cholesky
-from ..interior_point import LEFT_OUT, Apply, InteriorPoint, NormalSystem, Program, State
+from ..interior_point import LEFT_OUT, Apply, InteriorPoint, Program, Solve, State, normal_system
 from ..monitor import Monitor
 from ..schur import ldl_factor
 from ..sparse import entry_rows
@@ -307,7 +307,7 @@ def solve_mixed(
         values, scaled.exponent, np.where(scaled.is_equation, scaled.right, -np.inf), scaled.right, others, scaled.cost,
         curvature, least, most, np.full(n_rows, np.inf), lambda m: (np.zeros(n_rows), np.zeros(n_rows)),
     )  # fmt: skip
-    system = FullSystem(scaled) if len(scaled.cost) else NormalSystem(values, adjoint, normal.factor)
+    system = FullSystem(scaled) if len(scaled.cost) else normal_system(values, adjoint, normal.factor)
     method = InteriorPoint(posed, system, tolerance, is_precise)
     y = np.maximum(1.0, 2 * least)  # 1, or well between the bounds
     y = np.where(np.isfinite(most), np.minimum(y, (least + most) / 2), y)
@@ -356,7 +356,7 @@ class FullSystem:
         self.upper.sort_indices()
         self.factor: qdldl.Solver | None = None
 
-    def update(self, d: np.ndarray, w: np.ndarray) -> None:
+    def __call__(self, d: np.ndarray, w: np.ndarray) -> Solve:
         """Factorise the system with the diagonals D and W."""
         self.diagonal = np.concatenate([d, np.zeros(self.n - self.n_terms), -w])
         self.upper.data[self.upper.indptr[1:] - 1] = self.constant.diagonal() + self.diagonal + RIDGE * self.sign
@@ -364,6 +364,7 @@ class FullSystem:
             self.factor = qdldl.Solver(self.upper, upper=True)
         else:
             self.factor.update(self.upper, upper=True)
+        return self.solve
 
     def solve(self, a: np.ndarray, b: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return dy, dv and dl for right-hand sides."""
