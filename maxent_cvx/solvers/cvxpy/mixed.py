@@ -90,7 +90,6 @@ class NormalMatrix:
         self.term = self.others.indices[shared]
         self.cell = entry_rows(self.others)[shared] * n_disjoint + self.owner[self.term]
         self.product = self.others.data[shared] * coefficient[self.term]
-        self.are_disjoint_too = np.bincount(self.others.indices, minlength=n_terms).max(initial=0) <= 1
 
     def factor(self, x: np.ndarray, w: np.ndarray) -> Apply:
         """Factorise M diag(x) M' + W, with a relative ridge on its diagonal."""
@@ -115,12 +114,7 @@ class NormalMatrix:
         D = (1 + NORMAL_RIDGE) * np.bincount(self.owner[self.owned], (self.square * x)[self.owned], n_disjoint)
         D = np.maximum(D, np.finfo(float).tiny)
         B = np.bincount(self.cell, self.product * x[self.term], n_rest * n_disjoint).reshape(n_rest, n_disjoint)
-        if self.are_disjoint_too:
-            C = np.diag(
-                sp.csr_array((self.others.data**2, self.others.indices, self.others.indptr), self.others.shape) @ x
-            )
-        else:
-            C = (self.others @ sp.diags_array(x) @ self.others.T).toarray()
+        C = (self.others @ sp.diags_array(x) @ self.others.T).toarray()
         raised = NORMAL_RIDGE * C.diagonal() + w[self.rest]
         solve = regularized_cholesky(C - (B / D) @ B.T, raised, is_inverted=False)
 
