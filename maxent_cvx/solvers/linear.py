@@ -35,7 +35,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._utils.errors import Inaccurate, Infeasible, NotDecided, SolverError
-from .._utils.validation import check_number
 from .answer import Status
 from .duality import dual_bound, error_of_sides, exact_residuals, moved_along_recession
 from .form import LinearForm
@@ -323,7 +322,6 @@ class IntegerOptimum:
 
 def integer_bounds(form: LinearForm, objective: np.ndarray, seconds: float) -> tuple[float, float]:
     """Return the least and largest objective @ x over integers x >= 0 with low <= A x <= high."""
-    seconds = check_number(seconds, "time_limit")
     size = float(np.abs(objective).max(initial=0.0))
     ends, until = [0.0, 0.0], time.perf_counter() + seconds
     for component, at in _components_with(form, objective != 0):
@@ -344,7 +342,6 @@ def never_filled(form: LinearForm, terms: np.ndarray, seconds: float) -> tuple[n
     where that sum is positive: the best point may take minutes, and further programs follow anyway. Terms are zero at
     every point if the bound on their sum is below 1.
     """
-    seconds = check_number(seconds, "time_limit")
     empty, undecided = np.zeros(len(terms), dtype=bool), np.zeros(len(terms), dtype=bool)
     until = time.perf_counter() + seconds
     for component, at in _components_with(form, terms):
