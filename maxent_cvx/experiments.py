@@ -457,21 +457,13 @@ def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float)
         single = ReleaseSeries([release])
         own = single.persons.get_indexer(series.persons[i])
         codes = single.sensitive_values.get_indexer(series.sensitive_values[value])
-        alone = _probabilities(MaxEnt(single).solve(), single, own, codes)
-    p = _probabilities(post, series, i, value)
+        alone = MaxEnt(single).solve().table[own, codes]
+    p = post.table[i, value]
     differs = np.abs(p - alone) > tolerance
     i, value, alone, p = i[differs], value[differs], alone[differs], p[differs]
     values = series.sensitive_values[value].to_flat_index()
     columns = {"person": series.persons[i], "value": values, "release": u + 1, "alone": alone, "together": p}
     return pd.DataFrame({**columns, "change": p - alone, "i": i, "s": value})
-
-
-def _probabilities(post: Posterior, series: ReleaseSeries, i: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return P(s | i) of some people and values of a posterior; 0 without a term."""
-    n_values = len(series.sensitive_values)
-    key = post.space.codes["q"] * n_values + post.space.codes["s"]  # sorted, as terms are sorted by person, then value
-    at = np.searchsorted(key, i * n_values + s).clip(max=len(key) - 1)
-    return np.where(key[at] == i * n_values + s, post.counts[at], 0.0)
 
 
 def _without_release(given: tuple[ReleaseSeries, pd.DataFrame, dict[str, Any]], v: int) -> np.ndarray:
@@ -481,7 +473,7 @@ def _without_release(given: tuple[ReleaseSeries, pd.DataFrame, dict[str, Any]], 
     post = MaxEnt(rest).solve(**solve)
     i = rest.persons.get_indexer(series.persons[channels["i"]])
     s = rest.sensitive_values.get_indexer(series.sensitive_values[channels["s"]])
-    return np.where((i >= 0) & (s >= 0), _probabilities(post, rest, np.maximum(i, 0), np.maximum(s, 0)), 0.0)
+    return np.where((i >= 0) & (s >= 0), post.table[i, s], 0.0)
 
 
 #: The resolution of clocks, in seconds: shorter solves, such as those completed by presolve, count as this long.
