@@ -467,7 +467,10 @@ def multipliers_from_counts(form: LinearForm, counts: np.ndarray, exponent: np.n
     are inactive, or whose multiplier has the wrong sign, get 0. If that leaves a residual, inequalities are added again
     one by one; among identical rows, one may then have the whole multiplier.
     """
-    return _multipliers(form, counts, exponent, ~determined(form))
+    candidates, (form, order) = ~determined(form), detect_blocks(form)  # published inequalities may be inactive, too
+    m = np.empty(len(order))
+    m[order] = _multipliers(form, counts, exponent, candidates[order])
+    return m
 
 
 def multipliers_beside(form: LinearForm, counts: np.ndarray, soft: np.ndarray) -> np.ndarray:
@@ -501,11 +504,6 @@ def _multipliers(
     form: LinearForm, counts: np.ndarray, exponent: np.ndarray | float, candidates: np.ndarray
 ) -> np.ndarray:
     """Return :func:`multipliers_from_counts` with multipliers for the candidate rows only."""
-    original, (form, order) = form, detect_blocks(form)  # published inequalities may be inactive, too
-    if form is not original:
-        m = np.empty(form.shape[0])
-        m[order] = _multipliers(form, counts, exponent, candidates[order])
-        return m
     value = form.exact_matvec(counts)
     at_low, at_high = value <= form.low + form.tolerance, value >= form.high - form.tolerance
     tight = replace(form, low=np.where(at_low, form.low, form.high), high=np.where(at_low, form.low, form.high))
