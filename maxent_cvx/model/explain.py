@@ -48,7 +48,7 @@ from ..terms.people import OTHERS
 from ..terms.rows import Rows
 from ..terms.space import Space
 from .measure import Measure, Measures
-from .system import KnowledgeBase, scaled_rows
+from .system import KnowledgeBase
 
 if TYPE_CHECKING:
     from .maxent import MaxEnt
@@ -583,9 +583,7 @@ def _beside(post: Posterior, form: LinearForm, rows: Mapping[Any, AddedRows]) ->
 
 def _half_spaces(name: str, gradients: sp.csr_array, counts: np.ndarray) -> AddedRows:
     """Return the rows G x <= G x*, scaled so that their largest coefficients are 1."""
-    matrix, largest = scaled_rows(sp.csr_array(gradients))
-    high = matrix @ counts
-    return AddedRows(matrix, np.full(len(high), -np.inf), high, name, scale=1 / largest)
+    return AddedRows.at_most(gradients, gradients @ counts, name)
 
 
 def _left_out(

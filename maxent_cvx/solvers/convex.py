@@ -286,12 +286,8 @@ def tangent(constraint: Any, variable: cp.Variable, x: np.ndarray, name: str) ->
             f"CVXPY has no gradient of {name!r}, {constraint}; use solver='CLARABEL', or write the constraint with "
             "other functions"
         ) from None
-    largest = most_by_row(np.abs(matrix.data), matrix)
-    by = np.where(largest > 0, largest, 1.0)
-    matrix.data = matrix.data / by[entry_rows(matrix)]
     matrix.eliminate_zeros()
-    low, entries = np.full(len(by), -np.inf), np.arange(len(by))
-    return AddedRows(sp.csr_array(matrix), low, -constant / by, name, scale=1 / by, entries=entries)
+    return replace(AddedRows.at_most(matrix, -constant, name), entries=np.arange(len(constant)))
 
 
 def multipliers_at(convex: Convex, x: np.ndarray) -> dict[str, ConvexMultipliers]:

@@ -231,8 +231,7 @@ def supporting(budget: Budget, slopes: np.ndarray) -> Sequence[AddedRows]:
         slopes, of_sides, conjugates = budget.support(slopes)
         constants, limit = float((of_sides + conjugates).sum()), budget.limit
     row = budget.matrix.T @ slopes + budget.linear
-    most = float(np.abs(row).max(initial=0.0))
-    if not 0 < most < math.inf or not math.isfinite(constants):
+    if not row.any() or not np.isfinite([*row, constants]).all():
         return []
-    high = (limit + constants + budget.error) / most
-    return [AddedRows(sp.csr_array(row[None] / most), np.array([-np.inf]), np.array([high]), budget.name)]
+    high = np.array([limit + constants + budget.error])
+    return [AddedRows.at_most(sp.csr_array(row[None]), high, budget.name)]

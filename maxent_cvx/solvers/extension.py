@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from .costs import Penalties
 from .form import Coefficients, LinearForm, RowOrigin, by_coefficient
 from .parameters import PLACES
+from .sparse import entry_rows, most_by_row, with_data
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,14 @@ class AddedRows:
     scale: np.ndarray | None = None  # one per row: the factor by which it was multiplied
     violation: float = 0.0  # for a cut: its violation at the point of its creation, in records
     entries: np.ndarray | None = None  # one per row of a cut: its entry of the constraint
+
+    @classmethod
+    def at_most(cls, matrix: sp.csr_array, high: np.ndarray, name: str) -> AddedRows:
+        """Return the rows matrix @ x <= high, each divided by its largest coefficient."""
+        largest = most_by_row(np.abs(matrix.data), matrix)
+        by = np.where(largest > 0, largest, 1.0)
+        scaled = with_data(matrix, matrix.data / by[entry_rows(matrix)])
+        return cls(scaled, np.full(len(high), -np.inf), high / by, name, scale=1 / by)
 
 
 @dataclass(frozen=True, eq=False)
