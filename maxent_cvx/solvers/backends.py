@@ -655,7 +655,7 @@ def lbfgs(
     message = f"{status} after {iterations} iterations, gradient {gradient:.1e} people"
     counts = m = None
     if status is not Status.INFEASIBLE:
-        m = dual.signs @ dual.origin
+        m = np.bincount(dual.row, dual.origin, form.shape[0])
         with np.errstate(over="ignore"):
             counts = np.exp(form.exponent(m))
     return Answer(status, counts, m, iterations, 0.0, time.perf_counter() - begun, message, log=log)
@@ -666,22 +666,21 @@ class BoundedDual:
 
         sum w exp(A' m - 1) - low' up + high' down - b' free + conjugates of the costs of soft rows.
 
-    An equation A x = b has one free multiplier. An inequality has multipliers up >= 0 for its low side and down >= 0
-    for its high side, if these are finite, and m = up - down (Kazama and Tsujii, 2003). The multipliers of a soft row
-    are at most the slope of its cost.
+    An equation A x = b has one free multiplier. An inequality has multipliers up >= 0 for its low side and -down <= 0
+    for its high side, if these are finite, and m = up - down (Kazama and Tsujii, 2003): a row with two different sides
+    is treated as two rows. The multipliers of a soft row are at most the slope of its cost.
     """
 
     def __init__(self, form: LinearForm, start: np.ndarray) -> None:
-        self.form, inequality = form, ~form.is_equation
-        sides = form.is_equation, inequality & np.isfinite(form.low), inequality & np.isfinite(form.high)
-        free, up, down = (np.flatnonzero(side) for side in sides)
-        rows, sign = np.concatenate([free, up, down]), np.repeat([1.0, 1.0, -1.0], [len(free), len(up), len(down)])
-        self.signs = sp.csr_array((sign, (rows, np.arange(len(rows)))), shape=(form.shape[0], len(rows)))  # to m
-        self.target = np.concatenate([form.low[free], form.low[up], -form.high[down]])
-        slope, soft, none = np.full(len(rows), np.inf), rows >= form.n_hard, np.empty(0)
+        two_sided = ~form.is_equation & np.isfinite(form.low) & np.isfinite(form.high)
+        self.row = np.repeat(np.arange(form.shape[0]), 1 + two_sided)  # the original row of each row
+        is_second, two_sided, form = np.diff(self.row, prepend=-1) == 0, two_sided[self.row], form.select(self.row)
+        low, high = np.where(is_second, -np.inf, form.low), np.where(two_sided & ~is_second, np.inf, form.high)
+        self.form = form = replace(form, low=low, high=high)
+        self.target = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
+        none, largest = np.empty(0), np.full(len(low), np.inf)
         self.penalties = Penalties(none, none) if form.penalties is None else form.penalties
-        slope[soft] = self.penalties.slope[rows[soft] - form.n_hard]
-        self.bounds = Bounds(np.where(np.arange(len(rows)) >= len(free), 0.0, -slope), slope)
+        self.bounds = Bounds(form.project_to_dual_cone(-largest), form.project_to_dual_cone(largest))
         total = max(1.0, np.abs(self.target).sum())
         self.largest_exponent = LINEAR_BEYOND + np.log(total)
         # Feasible counts have an entropy above this and, by weak duality, at most the value of the dual function: if
@@ -689,15 +688,14 @@ class BoundedDual:
         least = total * (np.log(form.weights.min(initial=1.0)) - self.largest_exponent)
         self.lower_bound = -np.inf if len(self.penalties) else least
         self.last_gradient = np.empty(0)
-        point = np.concatenate([start[free], np.maximum(start[up], 0.0), np.maximum(-start[down], 0.0)])
-        self.move_origin(np.clip(point, self.bounds.lb, self.bounds.ub))
+        self.move_origin(form.project_to_dual_cone(start[self.row]))
 
     def move_origin(self, point: np.ndarray) -> None:
         """Set the reference point."""
-        self.origin, m = point, self.signs @ point
-        self.exponent = self.form.exponent(m)
+        self.origin = point
+        self.exponent = self.form.exponent(point)
         self.exponential = self._extended_exp(self.exponent)[0]
-        self.value = float(self.exponential.sum() - self.target @ point) + self._conjugate(m)[0]
+        self.value = float(self.exponential.sum() - self.target @ point) + self._conjugate(point)[0]
 
     def _extended_exp(self, exponent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return exp and its derivative; above the largest exponent, exp is replaced by its tangent.
@@ -717,17 +715,16 @@ class BoundedDual:
     def at(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the function, minus its value at the origin, and its gradient in records."""
         step = point - self.origin
-        change = self.form.rmatvec(self.signs @ step)
+        change = self.form.rmatvec(step)
         exponent = self.exponent + change
         exponential, counts = self._extended_exp(exponent)
         # x - x0 = x0 (exp(change) - 1), without the rounding error of a difference of nearly equal numbers.
         is_small = (np.abs(change) < 1) & (np.maximum(exponent, self.exponent) < self.largest_exponent)
         by_expm1 = self.exponential * np.expm1(np.where(is_small, change, 0.0))
         increase = np.where(is_small, by_expm1, exponential - self.exponential)
-        derivative = self._conjugate(self.signs @ point)[1]
-        self.last_gradient = self.signs.T @ (self.form.matvec(counts) + derivative) - self.target
+        self.last_gradient = self.form.matvec(counts) + self._conjugate(point)[1] - self.target
         value, n = float(increase.sum() - self.target @ step), self.form.n_hard
-        value += self.penalties.conjugate_increase((self.signs @ self.origin)[n:], (self.signs @ step)[n:])
+        value += self.penalties.conjugate_increase(self.origin[n:], step[n:])
         return value, self.last_gradient
 
     def projected_gradient(self, point: np.ndarray, gradient: np.ndarray) -> float:
