@@ -51,7 +51,7 @@ from .blocks import BucketInverse, single_thread
 from .duality import dual_bounds, error_of_sides
 from .explain import conflict, contradiction
 from .form import LinearForm, Problem
-from .linear import GAP, LARGE, Minima, Optimum, integer_bounds, linear_bounds, settle_integers
+from .linear import GAP, LARGE, Minima, integer_bounds, linear_bounds, settle_integers
 from .monitor import Monitor, check_time, seconds_left, within
 from .newton import newton
 from .parameters import FEASIBLE_MULTIPLE
@@ -208,7 +208,7 @@ def many_bounds(
     if not is_feasible and (open_ := questions.open & ~is_small[questions.component]).any():
         # Ends of large components are not computed, but a contradiction of their rows must be found.
         large = Polyhedron.of(form, questions, questions.component[open_.any(axis=0)])
-        large.feasible_optimum(np.zeros(len(large.terms)))
+        next(large.minima.of(np.zeros(len(large.terms))))
     n_left = 2 * expressions.shape[0]
     rng = np.random.default_rng(0)
     components = np.bincount(questions.component, minlength=questions.n_components)
@@ -224,7 +224,7 @@ def many_bounds(
         if polyhedron is None or 2 * n_terms[before > 0].sum() < len(polyhedron.terms):
             # Programs over components without open ends take time; a new polyhedron loses the last basis.
             polyhedron = Polyhedron.of(form, questions, np.flatnonzero(before))
-        polyhedron = _round(polyhedron, questions, chosen, weights, pays)
+        _round(polyhedron, questions, chosen, weights, pays)
         open_ = questions.open & is_small[questions.component]
         after = np.bincount(questions.component, open_.sum(axis=0), len(components))
         pays &= (before == 0) | (before - after > 1)
@@ -253,19 +253,11 @@ class Polyhedron:
         smaller = form
         if not rows.all() or len(terms) < form.shape[1]:
             smaller = form.select(rows).select_terms(terms)
-        return cls(terms, questions.of_row[rows], questions.of_term[terms], Minima(smaller))
+        return cls(terms, questions.of_row[rows], questions.of_term[terms], Minima(smaller, widens=True))
 
     def component(self, number: int) -> LinearForm:
         """Return the rows and terms of one component."""
         return self.form.select(self.of_row == number).select_terms(np.flatnonzero(self.of_term == number))
-
-    def feasible_optimum(self, cost: np.ndarray) -> tuple[Polyhedron, Optimum]:
-        """Minimise by the first method that succeeds; also return the polyhedron, whose rows may be widened."""
-        try:
-            return self, next(self.minima.of(cost))
-        except Infeasible:  # bounds over widened rows are also valid
-            wider = replace(self, minima=self.minima.widened())
-            return wider, next(wider.minima.of(cost))
 
 
 def _choose(
@@ -291,8 +283,8 @@ def _choose(
 
 def _round(
     polyhedron: Polyhedron, questions: Questions, chosen: np.ndarray, weights: np.ndarray, pays: np.ndarray
-) -> Polyhedron:
-    """Solve one linear program and record its answer; return the polyhedron, which may have been widened."""
+) -> None:
+    """Solve one linear program and record its answer."""
     (side, part), n = chosen, questions.n_components
     sign, component = np.where(side == 0, 1.0, -1.0) * weights, polyhedron.of_term
     of_part = np.zeros(questions.matrix.shape[0])
@@ -301,7 +293,7 @@ def _round(
     largest = np.zeros(n)
     np.maximum.at(largest, component, np.abs(cost))
     cost = cost / np.where(largest > 0, largest, 1.0)[component]
-    polyhedron, optimum = polyhedron.feasible_optimum(cost)
+    optimum = next(polyhedron.minima.of(cost))
     form, x, of_row = polyhedron.form, optimum.x, polyhedron.of_row
     violated = np.bincount(of_row, form.residual(x) > FEASIBLE_MULTIPLE * form.tolerance, n) > 0
     questions.attain(x, polyhedron.terms, (np.bincount(component, minlength=n) > 0) & ~violated)
@@ -317,7 +309,6 @@ def _round(
             objective = questions.matrix[[i]].toarray().ravel()[polyhedron.terms[component == questions.component[i]]]
             for end, value in enumerate(linear_bounds(smaller, objective)):
                 questions.answer(end, i, value)
-    return polyhedron
 
 
 class Questions:

@@ -176,10 +176,14 @@ class LinearProgram:
 
 
 class Minima:
-    """Least values of several costs over x >= 0 with low <= A x <= high."""
+    """Least values of several costs over x >= 0 with low <= A x <= high.
 
-    def __init__(self, form: LinearForm) -> None:
-        self.form = form
+    If it `widens`, rows that contradict each other by less than their tolerances are widened by these; bounds over
+    widened rows are also valid.
+    """
+
+    def __init__(self, form: LinearForm, *, widens: bool = False) -> None:
+        self.form, self._widens = form, widens
         sides = np.concatenate([form.low, form.high])
         largest = np.abs(sides[np.isfinite(sides)]).max(initial=0.0)
         self.precision = float(np.clip(PRECISION_SHARE * largest, PRECISION, COARSEST))
@@ -197,16 +201,16 @@ class Minima:
         if self.form.shape[1] >= LARGE and (optimum := by_entropic_penalty(self.form, cost)).found:
             yield optimum
         optimum = self._program.minimum(cost)
+        if optimum.infeasible and self._widens:
+            form, self._widens = self.form, False
+            self.form = replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance)
+            del self._program
+            optimum = self._program.minimum(cost)
         if optimum.infeasible:
             raise Infeasible("the rows contradict each other")
         if not optimum.found:
             raise SolverError(f"HiGHS found no optimum: {optimum.message}")
         yield optimum
-
-    def widened(self) -> Minima:
-        """Minima over rows widened by their tolerances, which may contradict each other by less than these."""
-        form = self.form
-        return Minima(replace(form, low=form.low - form.tolerance, high=form.high + form.tolerance))
 
 
 def by_entropic_penalty(form: LinearForm, cost: np.ndarray) -> Optimum:
@@ -232,23 +236,17 @@ def linear_bounds(form: LinearForm, objective: np.ndarray) -> tuple[float, float
     size = np.abs(objective).max(initial=0.0)
     if size == 0:
         return 0.0, 0.0
-    directions = (objective / size, -objective / size)
-    minima = Minima(form)
-    try:
-        least, most = (_least(minima, direction) for direction in directions)
-    except Infeasible:  # bounds over widened rows are also valid
-        minima = minima.widened()
-        least, most = (_least(minima, direction) for direction in directions)
+    minima = Minima(form, widens=True)
+    least, most = (_least(minima, direction) for direction in (objective / size, -objective / size))
     return least * size, -most * size
 
 
 def _least(minima: Minima, objective: np.ndarray) -> float:
     """Return the least value of an expression whose largest coefficient is 1."""
-    form = minima.form
     for optimum in minima.of(objective):
-        attained, bound = float(objective @ optimum.x), dual_bound(form, objective, optimum.multipliers)
+        attained, bound = float(objective @ optimum.x), dual_bound(minima.form, objective, optimum.multipliers)
         if abs(attained - bound) <= GAP:
-            return bound - float(error_of_sides(form, optimum.multipliers).sum())
+            return bound - float(error_of_sides(minima.form, optimum.multipliers).sum())
     raise Inaccurate(
         f"a value of {attained:.9g} people is attained, but bounds are only proved to within {abs(attained - bound):.1e} "
         "people; bound a probability of fewer people"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from maxent_cvx.model.bounds import of_conditionals
 from maxent_cvx.solvers import intervals
 from maxent_cvx.solvers.form import LinearForm
 from maxent_cvx.solvers.intervals import Questions, attain_locally, many_bounds
-from maxent_cvx.solvers.linear import LinearProgram, Optimum, linear_bounds
+from maxent_cvx.solvers.linear import LinearProgram, Minima, Optimum, linear_bounds
 from support.helpers import refused
 from support.linear_programs import extreme
 from support.random_models import random_model
@@ -294,11 +294,12 @@ def test_a_solver_that_fails_or_lies(monkeypatch: pytest.MonkeyPatch):
         with pytest.raises(SolverError, match="lost"):
             many_bounds(form, expressions, N, lambda ends: None)
 
-    def beyond(polyhedron: Any, cost: np.ndarray) -> tuple[Any, Optimum]:  # far outside
-        answer = next(polyhedron.minima.of(cost))
-        return polyhedron, answer._replace(x=answer.x + 7)
+    class Beyond(Minima):  # points far outside
+        def of(self, cost: np.ndarray) -> Iterator[Optimum]:
+            for optimum in super().of(cost):
+                yield optimum._replace(x=optimum.x + 7)
 
-    monkeypatch.setattr(intervals.Polyhedron, "feasible_optimum", beyond)
+    monkeypatch.setattr(intervals, "Minima", Beyond)
     np.testing.assert_allclose(many_bounds(form, expressions, N, lambda ends: None).value, truth, atol=1e-6)
 
     def unproved(form: LinearForm, objective: np.ndarray) -> tuple[float, float]:
