@@ -158,18 +158,11 @@ class Budget:
         return float(temperature[0]), weights
 
     @property
-    def is_free_only(self) -> bool:
-        """Whether the limit is the smallest possible cost, so that every row must have a value without cost."""
-        return self.limit == 0 and not self.linear.any()
-
-    @property
     def cost_free_rows(self) -> AddedRows:
         """Return the rows that require values without cost, and those of :attr:`zeros`."""
-        at = self.penalties.is_divergence
-        target = np.where(at, self.penalties.target, self.low)
-        none = np.zeros(self.zeros.shape[0])
+        at, target, none = self.penalties.is_divergence, self.penalties.target, np.zeros(self.zeros.shape[0])
         matrix = sp.csr_array(sp.vstack([self.matrix, self.zeros], format="csr"))
-        low, high = (np.concatenate([np.where(at, target, side), none]) for side in (self.low, self.high))
+        low, high = (np.append(np.where(at, target, side), none) for side in (self.low, self.high))
         return AddedRows(matrix, low, high, self.name)
 
     @property

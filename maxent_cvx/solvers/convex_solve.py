@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -355,7 +355,8 @@ def solve_convex(problem: Problem, request: Request) -> Solution:
             others.append((name, constraint))
             continue
         budget = budget.without_totals(problem.groups)
-        (free if budget.is_free_only else budgets).append(budget)
+        # A limit that is the smallest possible cost requires that every row has a value without cost.
+        (free if budget.limit == 0 and not budget.linear.any() else budgets).append(budget)
     if len(budgets) > 1 and problem.form.shape[1] <= LARGEST_CONIC:
         _require_attainable_together(problem, budgets, request)
         # Budgets that oppose each other converge slowly if solved in turn; tangents solve them simultaneously.
@@ -504,17 +505,12 @@ MARGIN = 1e-4
 MOVED = 1e-6
 
 
-class ConvexRelaxation(NamedTuple):
-    """The moves of each row down and up, in records, and of each entry of each convex constraint, in its unit."""
-
-    below: np.ndarray
-    above: np.ndarray
-    convex: list[np.ndarray]
-
-
-def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: np.ndarray) -> ConvexRelaxation:
+def elastic_convex_relaxation(
+    problem: Problem, of_rows: np.ndarray, of_convex: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """Minimise the weighted sum of violations of knowledge and convex constraints, subject to the hard constraints.
 
+    Return the moves of each row down and up, in records, and of each entry of each convex constraint, in its unit.
     `of_rows` are the weights per record for each row of knowledge, `of_convex` the weights per unit for each convex
     constraint; infinite weights mean no move. A conic program, solved by CLARABEL; moves are increased by a margin.
     """
@@ -549,13 +545,10 @@ def elastic_convex_relaxation(problem: Problem, of_rows: np.ndarray, of_convex: 
         return np.where(moves > least, moves * (1 + MARGIN) + least, 0.0)
 
     below, above = (place @ np.where(firm, 0.0, with_margin(side.value, MOVED)) for side in sides)
-    return ConvexRelaxation(
-        below, above,
-        [
-            with_margin(slack.value, MOVED / problem.n_records) if math.isfinite(weight) else np.zeros(slack.size)
-            for slack, weight in zip(slacks, of_convex, strict=True)
-        ],
-    )  # fmt: skip
+    return below, above, [
+        with_margin(slack.value, MOVED / problem.n_records) if math.isfinite(weight) else np.zeros(slack.size)
+        for slack, weight in zip(slacks, of_convex, strict=True)
+    ]  # fmt: skip
 
 
 # Contradictions that involve convex constraints: an irreducible set, and the distance of each statement from the rest.
