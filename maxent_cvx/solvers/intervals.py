@@ -207,7 +207,7 @@ def many_bounds(
     is_small = n_terms <= largest
     if not is_feasible and (open_ := questions.open & ~is_small[questions.component]).any():
         # Ends of large components are not computed, but a contradiction of their rows must be found.
-        large = Polyhedron.of(form, questions, questions.component[open_.any(axis=0)])
+        large = Polyhedron(form, questions, questions.component[open_.any(axis=0)])
         next(large.minima.of(np.zeros(len(large.terms))))
     n_left = 2 * expressions.shape[0]
     rng = np.random.default_rng(0)
@@ -223,7 +223,7 @@ def many_bounds(
         chosen, weights = _choose(questions, open_, pays, rng)
         if polyhedron is None or 2 * n_terms[before > 0].sum() < len(polyhedron.terms):
             # Programs over components without open ends take time; a new polyhedron loses the last basis.
-            polyhedron = Polyhedron.of(form, questions, np.flatnonzero(before))
+            polyhedron = Polyhedron(form, questions, np.flatnonzero(before))
         _round(polyhedron, questions, chosen, weights, pays)
         open_ = questions.open & is_small[questions.component]
         after = np.bincount(questions.component, open_.sum(axis=0), len(components))
@@ -232,28 +232,19 @@ def many_bounds(
     return Ends(questions.bounds(), questions.are_known())
 
 
-@dataclass(frozen=True, eq=False)
 class Polyhedron:
-    """Components of a problem, over which linear programs are solved one after another."""
+    """Components of a problem, by their numbers, over which linear programs are solved one after another."""
 
-    terms: np.ndarray  # the numbers of the terms in the problem
-    of_row: np.ndarray  # the component of every row,
-    of_term: np.ndarray  # and of every term
-    minima: Minima  # linear programs over their rows and terms
+    def __init__(self, form: LinearForm, questions: Questions, components: np.ndarray) -> None:
+        rows, terms = np.isin(questions.of_row, components), np.flatnonzero(np.isin(questions.of_term, components))
+        self.terms = terms  # their numbers in the problem
+        self.of_row, self.of_term = questions.of_row[rows], questions.of_term[terms]  # the component of each
+        self.minima = Minima(form.select(rows).select_terms(terms), widens=True)
 
     @property
     def form(self) -> LinearForm:
-        """Rows and terms of the components."""
+        """Rows and terms of the components; the rows may have been widened."""
         return self.minima.form
-
-    @classmethod
-    def of(cls, form: LinearForm, questions: Questions, components: np.ndarray) -> Polyhedron:
-        """Select components by their numbers."""
-        rows, terms = np.isin(questions.of_row, components), np.flatnonzero(np.isin(questions.of_term, components))
-        smaller = form
-        if not rows.all() or len(terms) < form.shape[1]:
-            smaller = form.select(rows).select_terms(terms)
-        return cls(terms, questions.of_row[rows], questions.of_term[terms], Minima(smaller, widens=True))
 
     def component(self, number: int) -> LinearForm:
         """Return the rows and terms of one component."""
