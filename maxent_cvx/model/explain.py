@@ -62,10 +62,6 @@ MOST_CERTAIN_ROWS = 2_000
 MAYBE_ZERO = 1e-5
 
 
-#: Identity of an inference: the kind of its subjects, the position of the subject and of s, and 0 or 1.
-Key = tuple[str, int, int, float]
-
-
 class Subjects(NamedTuple):
     """The subjects of inferences of one kind."""
 
@@ -77,17 +73,22 @@ class Subjects(NamedTuple):
 class Inference(NamedTuple):
     """P(s | q), P(s | i), or P(s | unnamed people with q), that may be 0 or 1."""
 
-    name: str
-    group: tuple[str, int]  # kind and position of the subject
+    kind: str  # of the subject
+    whom: int  # position of the subject
     value: int  # position of s
-    probability: float
+    probability: float  # 0 or 1; NaN if it is undecided whether it is one of them
     people: int  # number of people in the group
+    posterior: float
     terms: np.ndarray  # the terms that must be empty
 
-    @property
-    def key(self) -> Key:
-        """Identity of the inference, without its name."""
-        return *self.group, self.value, self.probability
+    def follows(self, certain: Container[tuple[str, int, int, float]], settled: Container[tuple[str, int]]) -> bool:
+        """Return whether certain inferences imply it: another value has 1, or it applies to the whole QI tuple.
+
+        `settled` are the subjects with a certain value.
+        """
+        if self.probability == 0 and self[:2] in settled:
+            return True
+        return self.kind == "others" and (("q", *self[1:4]) in certain or ("q", self.whom) in settled)
 
 
 @single_thread
@@ -97,26 +98,18 @@ def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> p
     if np.isnan(problem.closed_form.counts).any():  # releases of the same people can force values without knowledge
         problem = problem.relax_published()
     form = problem.form
-    candidates = list(_inferences(space, counts < MAYBE_ZERO))
+    candidates = list(_inferences(space, counts, counts < MAYBE_ZERO, np.zeros(len(counts), dtype=bool)))
     known = np.arange(form.n_facts, form.shape[0])
     # Most inferences are forced by a single statement, as bounds prove; linear programs decide the others.
     reasons = _forced_by_one(candidates, known[-MOST_CERTAIN_ROWS:], form, space.n_records)
     reasons |= {i: known[:0] for i, inference in enumerate(candidates) if not len(inference.terms)}
     sets = ForcingSets(form)
-    settled = {candidates[i].group for i in reasons if candidates[i].probability == 1}  # groups with a certain value
-    keys = {candidates[i].key for i in reasons}
-
-    def follows(inference: Inference) -> bool:
-        """Return whether a listed inference implies it: another value has 1, or it applies to the whole QI tuple."""
-        kind, whom = inference.group
-        if inference.group in settled and inference.probability == 0:
-            return True
-        return follows_for_others(inference.key, keys) or (kind == "others" and ("q", whom) in settled)
-
+    settled = {candidates[i][:2] for i in reasons if candidates[i].probability == 1}
+    certain = {candidates[i][:4] for i in reasons}
     rest = sorted(set(range(len(candidates))) - set(reasons), key=lambda i: (-candidates[i].probability, i))
     for i in progress_bar(rest, "certain", progress):
         inference = candidates[i]
-        if follows(inference):
+        if inference.follows(certain, settled):
             continue
         check_time()
         terms = np.zeros(len(space), dtype=bool)
@@ -126,11 +119,13 @@ def certain_table(model: MaxEnt, counts: np.ndarray, progress: bool | None) -> p
             sets.add(reason := rows)
         if reason is not None:
             reasons[i] = reason
-            keys.add(inference.key)
+            certain.add(inference[:4])
             if inference.probability == 1:
-                settled.add(inference.group)
-    listed = [(candidates[i], reasons[i]) for i in sorted(reasons) if not follows(candidates[i])]
-    table = [(item.name, item.probability, item.people, [form.name(row) for row in rows]) for item, rows in listed]
+                settled.add(inference[:2])
+    listed = [(candidates[i], reasons[i]) for i in sorted(reasons) if not candidates[i].follows(certain, settled)]
+    table = [
+        (name_of(space, item), item.probability, item.people, [form.name(row) for row in rows]) for item, rows in listed
+    ]
     columns = ["inference", "probability", "people", "because"]
     return pd.DataFrame(table, columns=columns).set_index("inference")
 
@@ -158,63 +153,54 @@ def subjects(space: Space) -> Iterator[Subjects]:
         yield Subjects("others", np.where((who == len(space.people)) & (unnamed < n_q)[q], q, len(n_q)), unnamed)
 
 
-def _n_choices(space: Space, group: np.ndarray, size: int) -> np.ndarray:
-    """Return the number of values of each subject, given the subject of each pair; in a series, in one release alone."""
-    if isinstance(space.view, ReleaseSeries):
-        return space.view.fewest_values
-    return np.bincount(group, minlength=size)
-
-
-def follows_for_others(key: Key, decided: Container[Key]) -> bool:
-    """Return whether an inference about the unnamed people of a QI tuple follows from the one about the whole tuple."""
-    return key[0] == "others" and ("q", *key[1:]) in decided
-
-
-def _inferences(space: Space, empty: np.ndarray) -> Iterator[Inference]:
-    """Yield each inference that may be 0 or 1, except for groups with a single value in the release."""
+def _inferences(space: Space, counts: np.ndarray, empty: np.ndarray, undecided: np.ndarray) -> Iterator[Inference]:
+    """Yield each inference that may be 0 or 1, given empty and undecided terms, except about people with one value."""
     s, n_s = space.codes["s"], len(space.view.sensitive_values)
     for kind, code, people in subjects(space):
-        size = len(people)
-        terms = np.flatnonzero(code < size)
-        if not len(terms):
-            continue
-        order = terms[np.argsort(code[terms] * n_s + s[terms], kind="stable")]
-        pairs, start = np.unique(code[order] * n_s + s[order], return_index=True)
-        group = pairs // n_s
-        is_empty = np.minimum.reduceat(empty[order], start)
-        several = (_n_choices(space, group, size) > 1)[group]
-        is_one = several & ~is_empty & (np.bincount(group, ~is_empty, size)[group] == 1)
-        first, last = np.searchsorted(group, group), np.searchsorted(group, group, side="right")
-        end = np.append(start, len(order))
-        for i in np.flatnonzero(is_empty | is_one):
+        terms = np.flatnonzero(code < len(people))
+        key = code[terms] * n_s + s[terms]
+        order = terms[np.argsort(key, kind="stable")]
+        pairs, pair, size = np.unique(key, return_inverse=True, return_counts=True)
+        whom, n = pairs // n_s, len(pairs)
+        filled = np.bincount(pair, ~empty[terms] & ~undecided[terms], n) > 0
+        maybe = ~filled & (np.bincount(pair, undecided[terms], n) > 0)
+        # Releases of a series determine a value in one of them alone.
+        view = space.view
+        n_choices = view.fewest_values if isinstance(view, ReleaseSeries) else np.bincount(whom, minlength=len(people))
+        n_possible = np.bincount(whom, filled | maybe, len(people))
+        is_one = filled & (n_possible[whom] == 1) & (n_choices[whom] > 1)
+        probability = np.where(maybe, np.nan, is_one.astype(float))
+        posterior = np.bincount(pair, counts[terms], n) / people[whom]
+        first, last = np.searchsorted(whom, whom), np.searchsorted(whom, whom, side="right")
+        end = np.append(0, np.cumsum(size))
+        for i in np.flatnonzero(is_one | ~filled):
             terms_of_value = order[end[i] : end[i + 1]]
-            terms = terms_of_value if is_empty[i] else np.setdiff1d(order[end[first[i]] : end[last[i]]], terms_of_value)
-            whom, value = int(group[i]), int(pairs[i] % n_s)
-            name = name_of(space, kind, whom, value)
-            yield Inference(name, (kind, whom), value, float(is_one[i]), int(people[whom]), terms)
+            others = np.setdiff1d(order[end[first[i]] : end[last[i]]], terms_of_value) if is_one[i] else terms_of_value
+            yield Inference(
+                kind, int(whom[i]), int(pairs[i] % n_s), float(probability[i]), int(people[whom[i]]),
+                float(posterior[i]), others,
+            )  # fmt: skip
 
 
-def name_of(space: Space, kind: str, group: int, value: int) -> str:
+def name_of(space: Space, inference: Inference) -> str:
     """Return the text of an inference in the notation of statements, extended by unnamed people."""
     # "P(Flu | Gender=male)" refers to all men, "P(Flu | Alice)" to Alice, and "P(Flu | (others), Gender=male)" to the
     # unnamed men.
     view = space.view
-    label = view.sensitive_values[value]
+    label = view.sensitive_values[inference.value]
     several = len(view.sensitive) > 1
     values = zip(view.sensitive, label, strict=True) if several else [(None, label)]
     sensitive = frozenset((name, choose(x, "the sensitive value")) for name, x in values)
-    if kind == "who":
-        return str(Event(sensitive, who=frozenset([space.people.names[group]])))
-    given = frozenset((name, choose(x, name)) for name, x in zip(view.qi, view.quasi_identifiers[group], strict=True))
-    if kind == "others":
+    if inference.kind == "who":
+        return str(Event(sensitive, who=frozenset([space.people.names[inference.whom]])))
+    of_tuple = zip(view.qi, view.quasi_identifiers[inference.whom], strict=True)
+    given = frozenset((name, choose(x, name)) for name, x in of_tuple)
+    if inference.kind == "others":
         return f"P({conditions(sensitive)} | {', '.join(filter(None, [OTHERS, conditions(given)]))})"
     return str(Event(sensitive, given))
 
 
 # Inferences common to all integer solutions: certain because each record has exactly one value, beyond linear rows.
-
-#: Columns that identify an inference.
-KEY = ["kind", "group", "value", "probability"]
 
 
 def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> pd.DataFrame:
@@ -236,43 +222,16 @@ def integer_certain_table(model: MaxEnt, counts: np.ndarray, seconds: float) -> 
         search = never_filled(rest, candidates[left], seconds)
         empty[left] |= search[0]
         undecided[left] |= search[1]
-    return _table(model.space, counts, empty, undecided)
-
-
-def _table(space: Space, counts: np.ndarray, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
-    """Return the table of certain and undecided inferences about groups with several possible values."""
-    table = pd.concat([_of(space, counts, whom, empty, undecided) for whom in subjects(space)], ignore_index=True)
-    keys: list[Key] = list(table[KEY].itertuples(index=False, name=None))
-    decided_keys = {key for key, decided in zip(keys, table["decided"], strict=True) if decided}
-    table = table[np.array([not follows_for_others(key, decided_keys) for key in keys], dtype=bool)]
-    names = [name_of(space, kind, group, value) for kind, group, value in table[KEY[:3]].itertuples(index=False)]
-    index = pd.Index(names, dtype=object, name="inference")
-    return table.set_index(index)[["probability", "posterior", "people", "decided"]]
-
-
-def _of(space: Space, counts: np.ndarray, whom: Subjects, empty: np.ndarray, undecided: np.ndarray) -> pd.DataFrame:
-    """Return the certain and undecided inferences about subjects of one kind, from the terms of each subject."""
-    code, n_values = whom.code, len(space.view.sensitive_values)
-    terms = np.flatnonzero(code < len(whom.people))
-    pairs, pair = np.unique(code[terms] * n_values + space.codes["s"][terms], return_inverse=True)
-    n, owner = len(pairs), pairs // n_values
-    filled = np.bincount(pair, ~empty[terms] & ~undecided[terms], n) > 0
-    maybe = np.bincount(pair, undecided[terms], n) > 0
-    choices = _n_choices(space, owner, len(whom.people))
-    may_be = np.bincount(owner, filled | maybe, len(whom.people))
-    is_one = filled & (may_be[owner] == 1) & (choices[owner] > 1)
-    zero = ~filled & ~maybe & (np.bincount(owner, is_one, len(whom.people))[owner] == 0)
-    open_ = maybe & ~filled
-    listed = is_one | zero | open_
-    people = whom.people[owner]
-    p = np.bincount(pair, counts[terms], n) / people
-    return pd.DataFrame(
-        {
-            "kind": whom.kind, "group": owner, "value": pairs % n_values,
-            "probability": np.where(open_, np.nan, is_one.astype(float)), "posterior": p, "people": people,
-            "decided": ~open_,
-        }
-    )[listed]  # fmt: skip
+    inferences = list(_inferences(model.space, counts, empty, undecided))
+    certain = {item[:4] for item in inferences if item.probability in (0, 1)}
+    settled = {item[:2] for item in inferences if item.probability == 1}
+    table = [
+        (name_of(model.space, item), item.probability, item.posterior, item.people, item.probability in (0, 1))
+        for item in inferences
+        if not item.follows(certain, settled)
+    ]
+    columns = {"inference": object, "probability": float, "posterior": float, "people": int, "decided": bool}
+    return pd.DataFrame(table, columns=list(columns)).astype(columns).set_index("inference")
 
 
 def model_of(post: Posterior) -> MaxEnt:
