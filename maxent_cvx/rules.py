@@ -32,7 +32,7 @@ from ._utils.errors import (
 )
 from ._utils.files import write_beside
 from ._utils.formatting import ReprMixin, TablePreview, format_value
-from ._utils.tables import group_codes, multi_index, names, places_of, repeated
+from ._utils.tables import check_named, group_codes, multi_index, names, places_of, repeated
 from ._utils.validation import (
     check_bool,
     check_in,
@@ -335,11 +335,9 @@ def _read_item(item: object, attributes: tuple[str, ...], separator: str) -> tup
 
 
 def check_names(columns: Sequence[str]) -> None:
-    """Raise an error if a column has two roles or the name of a score."""
+    """Raise an error if a column has the name of a score."""
     if clash := [name for name in columns if name in SCORES]:
         raise TableError(f"the column name {clash[0]!r} is reserved for a score of rules; rename the column")
-    if twice := [name for name in columns if list(columns).count(name) > 1]:
-        raise TableError(f"column {twice[0]!r} is repeated in qi and sa; give each column one role")
 
 
 def named_rules(
@@ -348,12 +346,8 @@ def named_rules(
     """Check the rules, and index them by their texts, "Education=Doctorate, Gender=Female => 50K+"."""
     if not isinstance(table, pd.DataFrame):
         raise TableError(f"rules must be a pandas DataFrame, one row per rule, not a {type(table).__name__}")
-    columns = [*qi, *sensitive]
+    columns = check_named(table.columns, {"qi": qi, "sa": sensitive}, "the rules")
     check_names(columns)
-    if twice := [name for name in columns if list(table.columns).count(name) > 1]:
-        raise TableError(f"the rules have duplicate columns {twice[0]!r}; rename one")
-    if unknown := [name for name in columns if name not in table.columns]:
-        raise unknown_name("column of the rules", unknown[0], table.columns)
     frame = table[[*columns, *(name for name in SCORES if name in table.columns)]].reset_index(drop=True)
     for column in columns:
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
