@@ -853,22 +853,60 @@ class NonRules:
 
 def non_rules(rules: RuleSet, patterns_of_rules: Patterns, view: View, *, integer: bool, prune: bool) -> NonRules:
     """Return the patterns Q => X of a view that are not rules, and whose bound on n(Q, X) can bind."""
-    walk = _Walk(rules, patterns_of_rules, view, integer=integer, prune=prune)
-    sizes = range(1, max(walk.sizes) + 1)
-    seen = list(cubes(rules.qi, walk.tuples, view.n_q[:, None], walk.closes, sizes))
-    if prune and not walk.is_found.all():  # a rule is below a non-rule that has at least its support
+    thresholds, n, found = rules.thresholds, view.n_records, patterns_of_rules
+    tuples, sizes = _mined(rules, view), sizes_of(rules.attributes, len(rules.qi))
+    sets = rules.table[list(rules.qi)].notna().to_numpy()
+    first = found.members.indices[found.members.indptr[:-1]]
+    is_found = np.zeros(len(rules), dtype=bool)
+    bounds: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+    # By attributes: the pattern in its cube, the value, and n(Q) of every non-rule that can bind.
+    binding: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+    n_pruned = 0
+
+    def closes(cube: Cube) -> np.ndarray:
+        """Record the non-rules of a cube; mark those below which all patterns are redundant (Theorem 3)."""
+        nonlocal n_pruned
+        is_rule = np.zeros((len(cube), len(view.sensitive_values)), dtype=bool)
+        if len(cube.attributes) not in sizes:  # not mined, so missing patterns may be rules
+            return is_rule
+        n_q = cube.counts[:, 0]
+        is_set = np.isin(np.arange(sets.shape[1]), cube.attributes)
+        at = np.flatnonzero((sets == is_set).all(axis=1))
+        pattern = cube.group[first[at]]
+        at, pattern = at[pattern >= 0], pattern[pattern >= 0]
+        closed = np.broadcast_to(cube.closed, is_rule.shape)
+        is_found[at] = ~closed[pattern, found.s[at]]
+        is_rule[pattern, found.s[at]] = True
+        is_open = ~is_rule & ~closed
+        only = thresholds.only_support(n_q, n, integer=integer)
+        repeats = np.zeros_like(is_rule)
+        bound = thresholds.least(n_q, n) if integer else np.where(only, -1, n_q)
+        for parent, above in cube.parents.items():
+            if prune and parent in bounds:
+                of_parent, is_none = bounds[parent]
+                repeats |= (of_parent[above] == bound)[:, None] & is_none[above] & (above >= 0)[:, None]
+        bounds[cube.attributes] = bound, ~is_rule
+        n_pruned += int(is_open.sum())
+        can_bind = bound <= n_q  # a bound below the number of records with Q
+        if not integer:
+            can_bind = (n_q > thresholds.support * n // 1) & (thresholds.confidence < 1)
+        pattern, s = np.nonzero(is_open & ~repeats & can_bind[:, None])
+        binding[cube.attributes] = pattern, s, n_q[pattern]
+        return np.asarray(~is_rule & only[:, None] & prune)
+
+    seen = list(cubes(rules.qi, tuples, view.n_q[:, None], closes, sizes))
+    if prune and not is_found.all():  # a rule is below a non-rule that has at least its support
         raise StatementError(
-            f"{patterns_of_rules.names[int((~walk.is_found).argmax())]!r} is a rule, but a more general pattern, with at "
-            f"least its support, is not, although that suffices for {rules.thresholds}. The set is not complete, or "
-            "was mined with other thresholds; correct them, or pass non_rules=False to ignore missing patterns"
+            f"{found.names[int((~is_found).argmax())]!r} is a rule, but a more general pattern, with at least its "
+            f"support, is not, although that suffices for {thresholds}. The set is not complete, or was mined with "
+            "other thresholds; correct them, or pass non_rules=False to ignore missing patterns"
         )
-    nothing = (np.empty(0, dtype=int),) * 3
-    binding = [walk.binding.get(cube.attributes, nothing) for cube in seen]
-    pattern, s, n_q = (np.concatenate(part) for part in zip(nothing, *binding, strict=True))
-    cube = np.repeat(np.arange(len(seen)), np.array([len(part) for part, _, _ in binding], dtype=int))
-    conditions = pattern_names(rules.qi, walk.tuples, seen, cube, pattern)
+    parts = [binding[cube.attributes] for cube in seen]
+    pattern, s, n_q = (np.concatenate(part) for part in zip(*parts, strict=True))
+    of_cube = np.repeat(np.arange(len(seen)), [len(part) for part, _, _ in parts])
+    conditions = pattern_names(rules.qi, tuples, seen, of_cube, pattern)
     names = conditions + " => " + value_names(view.sensitive, view.sensitive_values)[s]
-    return NonRules(Patterns(names, members(seen, cube, pattern, len(walk.tuples)), s, n_q), conditions, walk.n_pruned)
+    return NonRules(Patterns(names, members(seen, of_cube, pattern, len(tuples)), s, n_q), conditions, n_pruned)
 
 
 def count_patterns(rules: RuleSet, view: View) -> int:
@@ -877,54 +915,6 @@ def count_patterns(rules: RuleSet, view: View) -> int:
     sizes = sizes_of(rules.attributes, len(rules.qi))
     lattice = cubes(rules.qi, _mined(rules, view), view.n_q[:, None], lambda cube: never, sizes)
     return sum(map(len, lattice)) * len(view.sensitive_values)
-
-
-class _Walk:
-    """A traversal of the lattice of patterns, with the results of the level above."""
-
-    def __init__(self, rules: RuleSet, patterns: Patterns, view: View, *, integer: bool, prune: bool) -> None:
-        self.thresholds, self.n = rules.thresholds, view.n_records
-        self.found, self.integer, self.prune = patterns, integer, prune
-        self.tuples, self.n_values = _mined(rules, view), len(view.sensitive_values)
-        self.sizes = set(sizes_of(rules.attributes, len(rules.qi)))
-        self.sets = rules.table[list(rules.qi)].notna().to_numpy()
-        self.first = patterns.members.indices[patterns.members.indptr[:-1]]
-        self.is_found = np.zeros(len(rules), dtype=bool)
-        self.bounds: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
-        #: By attributes: the pattern in its cube, the value, and n(Q) of every non-rule that can bind.
-        self.binding: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
-        self.n_pruned = 0
-
-    def closes(self, cube: Cube) -> np.ndarray:
-        """Record the non-rules of a cube; mark those below which all patterns are redundant (Theorem 3)."""
-        size = len(cube.attributes)
-        if size not in self.sizes:  # not mined, so missing patterns may be rules
-            return np.zeros((len(cube), self.n_values), dtype=bool)
-        n_q = cube.counts[:, 0]
-        is_rule = np.zeros((len(cube), self.n_values), dtype=bool)
-        is_set = np.isin(np.arange(self.sets.shape[1]), cube.attributes)
-        rules = np.flatnonzero((self.sets == is_set).all(axis=1))
-        pattern = cube.group[self.first[rules]]
-        rules, pattern = rules[pattern >= 0], pattern[pattern >= 0]
-        closed = np.broadcast_to(cube.closed, is_rule.shape)
-        self.is_found[rules] = ~closed[pattern, self.found.s[rules]]
-        is_rule[pattern, self.found.s[rules]] = True
-        is_open = ~is_rule & ~closed
-        only = self.thresholds.only_support(n_q, self.n, integer=self.integer)
-        repeats = np.zeros_like(is_rule)
-        bound = self.thresholds.least(n_q, self.n) if self.integer else np.where(only, -1, n_q)
-        for parent, at in cube.parents.items():
-            if self.prune and parent in self.bounds:
-                bounds, is_none = self.bounds[parent]
-                repeats |= (bounds[at] == bound)[:, None] & is_none[at] & (at >= 0)[:, None]
-        self.bounds[tuple(cube.attributes)] = bound, ~is_rule
-        self.n_pruned += int(is_open.sum())
-        can_bind = bound <= n_q  # a bound below the number of records with Q
-        if not self.integer:
-            can_bind = (n_q > self.thresholds.support * self.n // 1) & (self.thresholds.confidence < 1)
-        pattern, s = np.nonzero(is_open & ~repeats & can_bind[:, None])
-        self.binding[cube.attributes] = pattern, s, n_q[pattern]
-        return np.asarray(~is_rule & only[:, None] & self.prune)
 
 
 def _mined(rules: RuleSet, view: View) -> pd.MultiIndex:
