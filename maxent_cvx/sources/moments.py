@@ -150,6 +150,19 @@ class Sum:
     high: float
 
 
+def rows_of_sums(
+    sums: Sequence[Sum], terms: np.ndarray, space: Space, label: str, *, exact: bool = False, remedy: str = ""
+) -> Rows:
+    """Convert sums over people, whose terms are given, to rows."""
+    weights = np.array([total.weights for total in sums])
+    row, at = np.nonzero(weights)
+    entries = weights[row, at] * float(space.n_records), (row, terms[at])
+    matrix = sp.csr_array(entries, shape=(len(sums), len(space)))
+    low, high = np.array([(total.low, total.high) for total in sums], dtype=float).T
+    names = pd.Index([total.name for total in sums])
+    return Rows(matrix, low, high, label, names, space.view, exact=exact, remedy=remedy)
+
+
 @dataclass(frozen=True, eq=False)
 class Subjects:
     """The described people, and the numbers of a statistic."""
@@ -157,15 +170,6 @@ class Subjects:
     terms: np.ndarray  # the terms of the described people
     x: np.ndarray  # the number of each of these terms
     n: int | None  # the number of people; None if unknown, since it depends on sensitive values
-
-    def rows(self, sums: Sequence[Sum], space: Space, label: str, exact: bool = False) -> Rows:
-        """Convert sums over the people to rows."""
-        weights = np.array([total.weights for total in sums])
-        row, at = np.nonzero(weights)
-        entries = weights[row, at] * float(space.n_records), (row, self.terms[at])
-        matrix = sp.csr_array(entries, shape=(len(sums), len(space)))
-        low, high = np.array([(total.low, total.high) for total in sums], dtype=float).T
-        return Rows(matrix, low, high, label, pd.Index([total.name for total in sums]), space.view, exact=exact)
 
 
 def subjects(
@@ -324,7 +328,8 @@ class Quantile:
 
     def _rows(self, counts: list[Sum], people: Subjects, space: Space, label: str) -> Rows:
         """Convert counts to rows, without those that are always true."""
-        rows = people.rows(counts, space, label, exact=people.n is not None or self.q == 0)
+        is_exact = people.n is not None or self.q == 0
+        rows = rows_of_sums(counts, people.terms, space, label, exact=is_exact)
         least, most = np.array([(total.weights.min(), total.weights.max()) for total in counts]).T
         # Conditions such as 0 <= #(x < least) <= i - 1 are always true.
         always = (least == 0) & (most == 0) & (rows.low <= 0) & (rows.high >= 0)
@@ -483,11 +488,8 @@ class PublishedCorrelation(Source):
         data = np.where(people[space.codes["q"]] > 0, weights, 0.0) * y[space.codes["s"]]
         ends = [(side * sd_x) * n**2 for side in (min(products), max(products))]
         data, least, most, places = whole_sums(data, ends[0] - off * n**2, ends[1] + off * n**2)
-        matrix = sp.csr_array((data * space.n_records)[None])
-        matrix.eliminate_zeros()
-        sides = np.array([least]), np.array([most])
-        name = pd.Index(["n^2 times the covariance"])
-        yield Rows(matrix, *sides, self.label, name, view=view, exact=places is not None)
+        covariance = Sum("n^2 times the covariance", data, least, most)
+        yield rows_of_sums([covariance], np.arange(len(space)), space, self.label, exact=places is not None)
 
     def _deviations(self, space: Space, y: np.ndarray, n: int) -> tuple[float, float]:
         """Return bounds on the standard deviation of y, with ddof=0."""
@@ -596,7 +598,7 @@ class PublishedMoments(Source):
             return
         if self.sd is not None:
             _check_enough(self, people.n)
-        yield people.rows(self._sums(people, people.n), space, self.label)
+        yield rows_of_sums(self._sums(people, people.n), people.terms, space, self.label)
 
     def _sums(self, people: Subjects, n: int) -> list[Sum]:
         """Return the sum and the sum of squares for a known number of people; integers if the summands are."""
@@ -619,7 +621,7 @@ class PublishedMoments(Source):
         x, (h, _) = people.x, self._halves(people)
         sums = [Sum("people", np.ones(len(x)), 1.0 + self.ddof * (self.sd is not None), np.inf)]
         if exact := self._whole_differences(people, space.n_records):
-            return people.rows([*sums, *exact], space, self.label)
+            return rows_of_sums([*sums, *exact], people.terms, space, self.label)
         sums += [
             Sum("mean, low", x - (self.mean - h), 0.0, np.inf),
             Sum("mean, high", x - (self.mean + h), -np.inf, 0.0),
@@ -630,7 +632,7 @@ class PublishedMoments(Source):
                 Sum("sd, low", square - least, -self.ddof * least, np.inf),
                 Sum("sd, high", square - most - (h**2 if most else 0.0), -np.inf, -self.ddof * most),
             ]
-        return people.rows(sums, space, self.label)
+        return rows_of_sums(sums, people.terms, space, self.label)
 
     def _whole_differences(self, people: Subjects, n: int) -> list[Sum]:
         """Return the sums in integers if the mean, and then the variance, is close to only one possible fraction."""

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from scipy.special import expit
 
 from .._utils.errors import BadProbability, StatementError, TableError, UnknownName, join_names
@@ -21,7 +20,7 @@ from ..terms.rows import Penalty, Rows
 from ..terms.space import Space
 from .base import Source
 from .fits import read_fit
-from .moments import COMPUTED, half_unit
+from .moments import COMPUTED, Sum, half_unit, rows_of_sums
 from .numbers import INTERCEPT, design_matrix, known_members, read_numbers, responses, whole_sums, written_numbers
 from .statements import given_text, read_given
 
@@ -563,20 +562,15 @@ class PublishedRegression(Source):
         at = np.flatnonzero(described[q] & (own != 0))
         place = np.cumsum(described & (space.view.n_q > 0)) - 1  # positions of QI tuples among those with people
         n = int((space.view.n_q * described).sum())
-        parts, sides, whole = [], [], []
-        for weights, low, high in zip(intervals.weights, intervals.low.tolist(), intervals.high.tolist(), strict=True):
+        sums, whole = [], []
+        ends = zip(intervals.low.tolist(), intervals.high.tolist(), strict=True)
+        for name, weights, (low, high) in zip(self.coefficients, intervals.weights, ends, strict=True):
             data = weights[place[q[at]]] * own[at]
             if what == "score":
                 data, low, high, places = whole_sums(data, low * n, high * n)
-                parts.append(sp.csr_array((data * space.n_records)[None]))
                 whole.append(places is not None)
             else:
-                parts.append(sp.csr_array((data * (space.n_records / n))[None]))
-            sides.append((low, high))
-        stacked = sp.csr_array(sp.vstack(parts))
-        matrix = sp.csr_array((stacked.data, at[stacked.indices], stacked.indptr), shape=(len(parts), len(space)))
-        low_side, high_side = np.array(sides).T
-        label, index = f"{self.label}, {what}", pd.Index(list(self.coefficients))
-        exact = bool(whole) and all(whole)
-        remedy = "" if self.rounded else UNROUNDED
-        return Rows(matrix, low_side, high_side, label, index, space.view, remedy=remedy, exact=exact)
+                data = data / n
+            sums.append(Sum(name, data, low, high))
+        exact, remedy = bool(whole) and all(whole), "" if self.rounded else UNROUNDED
+        return rows_of_sums(sums, at, space, f"{self.label}, {what}", exact=exact, remedy=remedy)
