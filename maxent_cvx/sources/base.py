@@ -23,7 +23,7 @@ import functools
 import inspect
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -219,31 +219,20 @@ def names_its_rows(source: Source) -> bool:
 
 
 class Custom(Source):
-    """User-defined knowledge: any function of the space that returns rows or CVXPY constraints, one or several."""
+    """User-defined knowledge: rows or CVXPY constraints, one or several, or any function of the space that returns them."""
 
-    def __init__(self, function: Callable[[Space], Any]) -> None:
+    def __init__(self, function: Any) -> None:
         self.function = function
 
     @property
     def label(self) -> str:
         """The name of the function."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        return "your own" if name == "<lambda>" else name
+        return name if callable(self.function) and name != "<lambda>" else "your own"
 
     def rows(self, space: Space) -> Iterable[Rows | cp.Constraint]:
         """Return the results of the function."""
-        return as_list(self.function(space), self.label)
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """A function of the space that returns given knowledge; unlike a local function, it can be pickled."""
-
-    knowledge: Any
-    __name__: ClassVar[str] = "your own"
-
-    def __call__(self, space: Space) -> Any:
-        return self.knowledge
+        return as_list(self.function(space) if callable(self.function) else self.function, self.label)
 
 
 def as_list(knowledge: Any, label: str) -> Iterable[Any]:
@@ -263,9 +252,8 @@ def as_source(knowledge: object) -> Source:
     """Convert knowledge to a source; it may be a source, rows, a CVXPY constraint, or a function of the space."""
     if isinstance(knowledge, Source):
         return knowledge
-    if isinstance(knowledge, Rows) or hasattr(knowledge, "is_dcp"):
-        return Custom(_Given(knowledge))
-    if callable(knowledge) and not isinstance(knowledge, type):
+    is_given = isinstance(knowledge, Rows) or hasattr(knowledge, "is_dcp")
+    if is_given or (callable(knowledge) and not isinstance(knowledge, type)):
         return Custom(knowledge)
     if isinstance(knowledge, bool | np.bool_):
         hint = "a comparison returned a bool; compare P(...) or a Block, not a plain number"
