@@ -325,25 +325,12 @@ def _along(cases: Cases, numbers: Sequence[int]) -> Iterator[Row]:
             before = post
 
 
-@dataclass(frozen=True)
-class StatementCases:
-    """Cases about one statement each, by number, all warm-started from the same answer."""
+class StatementCases(NamedTuple):
+    """Cases about one statement each, whose functions do not use the answer of the previous case."""
 
-    names: Mapping[int, str]
-    solve: Callable[[int], Posterior]
-    measure: Callable[[int, Posterior], dict[str, Any]]
-
-    def about(self, i: int) -> dict[str, Any]:
-        """Return the column with the statement."""
-        return {"statement": self.names[i]}
-
-    def solved(self, i: int, before: Any) -> Posterior:
-        """Return the answer to the modified model, such as one without the statement."""
-        return self.solve(i)
-
-    def measured(self, i: int, post: Posterior) -> dict[str, Any]:
-        """Return the measured columns of the answer."""
-        return self.measure(i, post)
+    about: Callable[[int], dict[str, Any]]
+    solved: Callable[[int, Any], Posterior]
+    measured: Callable[[int, Posterior], dict[str, Any]]
 
 
 # Inferences with less knowledge: without any of it, without each statement, and with each one alone.
@@ -379,7 +366,9 @@ def by_statement(
 
     def table(models: list[partial[MaxEnt]], measure: Callable[[Any], dict[str, Any]], what: str) -> list[Any]:
         cases = StatementCases(
-            dict(enumerate(names)), lambda i: models[i]().solve(warm_start=post), lambda i, answer: measure(answer)
+            lambda i: {"statement": names[i]},
+            lambda i, before: models[i]().solve(warm_start=post),
+            lambda i, answer: measure(answer),
         )
         return solved_rows(cases, [[i] for i in range(len(names))], what)
 
@@ -555,7 +544,7 @@ def _left_out(
     model, of_all = model_of(post), measures(post, "of all that is known")
     name_of_item = dict(zip(items.tolist(), names, strict=True))
 
-    def solve_without(item: int) -> Posterior:
+    def solve_without(item: int, before: Any) -> Posterior:
         number = item - model.form.shape[0]
         smaller = model.without_row(item) if number < 0 else model.without_convex(number)
         return smaller.solve(warm_start=post, time_limit=time_limit)
@@ -564,7 +553,7 @@ def _left_out(
         return {"measures": measures(answer, f"without {name_of_item[item]!r}")}
 
     removable = [item for item in name_of_item if item not in model.ruled_out]
-    cases = StatementCases(name_of_item, solve_without, measure)
+    cases = StatementCases(lambda item: {"statement": name_of_item[item]}, solve_without, measure)
     rows = solved_rows(cases, [[item] for item in removable], "without", progress=progress)
     solved = dict(zip(removable, rows, strict=True))
     without_item = [solved.get(row, {}).get("measures", {}) for row in items.tolist()]
