@@ -374,7 +374,11 @@ class PartitionedPosterior(ReprMixin):
         {('female', 'college'): 0.417, ('female', 'graduate'): 0.333, ('female', 'junior'): 0.0}
         """
         release = self.release
-        numbers, place = np.unique(self._numbers(q), return_inverse=True)
+        if isinstance(q, Mapping):
+            chosen = np.flatnonzero(self._whole.described_tuples(q))
+        else:
+            chosen = numbers_of_tuples(q, release.qi, release.quasi_identifiers)
+        numbers, place = np.unique(chosen, return_inverse=True)
         table = self._sum(table_of, numbers) / release.n_q[numbers, None]
         index = plain_index(release.quasi_identifiers[numbers[place]].remove_unused_levels())
         return pd.DataFrame(table[place], index=index, columns=release.sensitive_values)
@@ -651,12 +655,6 @@ class PartitionedPosterior(ReprMixin):
     def _sum(self, function: Callable[..., Any], *arguments: Any) -> np.ndarray:
         """Return the sum of a function, as in :meth:`_map`, over partitions."""
         return np.asarray(self._executor.reduce(added, self._map(function, *arguments)))
-
-    def _numbers(self, q: Any) -> np.ndarray:
-        """Return the numbers of the selected QI tuples."""
-        if isinstance(q, Mapping):
-            return np.flatnonzero(self._whole.described_tuples(q))
-        return numbers_of_tuples(q, self.release.qi, self.release.quasi_identifiers)
 
     def __repr__(self) -> str:
         return (
@@ -937,7 +935,9 @@ class PartitionedMaxEnt(ReprMixin):
             if not verbose and progress is not False:
                 monitor.callback = bar.following(callback)
             whole = copy.copy(self._whole)  # the answer keeps this executor if that of the model changes
-            pose = partial(partitioned_problem, whole, *self._sources)
+            groups: list[Any] = list(self._held.groups.values())
+            n_facts = len(self._held.facts)
+            pose = partial(partitioned_problem, whole, groups[:n_facts], groups[n_facts:])
             posed = pose()
             solution = solve_partitioned(
                 posed.parts, posed.shared, self.release.n_records, whole.executor, monitor=monitor, **options
@@ -955,12 +955,6 @@ class PartitionedMaxEnt(ReprMixin):
                 f"iterations{stopped}. {remedy}"
             )
         return PartitionedPosterior(whole, solution, posed.shared, time.perf_counter() - begun, pose)
-
-    @property
-    def _sources(self) -> tuple[list[Any], list[Any]]:
-        """The facts other than published rows, and the knowledge."""
-        groups, n_facts = list(self._held.groups.values()), len(self._held.facts)
-        return groups[:n_facts], groups[n_facts:]
 
     def _tables(self) -> Iterable[TablePreview]:
         return [TablePreview(self.describe(), "sources")]

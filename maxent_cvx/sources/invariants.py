@@ -289,7 +289,9 @@ class PublishedCounts(PublishedRows):
     def __init__(self, view: View, tables: Sequence[tuple[str, ...]] | None = None) -> None:
         check_instance(view, View, "view")
         self.view = view
-        self.tables = tuple(sorted(view.published, key=self._of_values) if tables is None else tables)
+        if tables is None:  # those that count people by QI tuple first
+            tables = sorted(view.published, key=lambda by: "q" not in by and not set(view.qi) <= set(by))
+        self.tables = tuple(tables)
 
     @property
     def label(self) -> str:
@@ -358,10 +360,6 @@ class PublishedCounts(PublishedRows):
         whose, label = np.divmod(pairs, len(n))
         all_of_them = n_terms == np.bincount(row, minlength=len(n))[label]
         return np.bincount(whose, n[label] * all_of_them, n_groups), np.bincount(whose, n[label], n_groups)
-
-    def _of_values(self, by: tuple[str, ...]) -> bool:
-        """Return whether a table does not count people by QI tuple."""
-        return not ("q" in by or set(self.view.qi) <= set(by))
 
     def _rows_of(self, space: Space) -> np.ndarray:
         """Return the label of each term in the first table; every term has one."""
