@@ -91,6 +91,11 @@ def _number(text: str) -> float:
     return constant(re.sub(r"^(-?)0+(?=\d)", r"\1", text))  # type: ignore[return-value]
 
 
+def _is_number(side: object) -> bool:
+    """Return whether a side of a statement is a number: a sum without probabilities."""
+    return isinstance(side, Probability) and not side.terms
+
+
 class Reader(TokenReader):
     """Reader of one statement from a text, by recursive descent; the grammar is at the top of this module."""
 
@@ -116,28 +121,33 @@ class Reader(TokenReader):
             if self.sign() != "<=":
                 raise self.error("an absolute value is compared by <= only, since >= is not convex", self.begun)
             return operator.le, abs(total), self.signed("the largest value")
-        left = self.side()
+        left: Any = self.side()
         if self.take(ANYTHING):
             if isinstance(left, Ratio):
                 raise self.error("a ratio is compared with a number", self.begun)
             return Probability.anything, left
         if self.sees(IN) or self.sees(BETWEEN):
             return type(left).between, left, *self.ends()
-        relation, right = self.sign(), self.side()
-        if isinstance(left, Ratio) or isinstance(right, Ratio):
-            return self.ratio(left, relation, right)
+        relation = self.sign()
+        right: Any = self.side()
+        is_ratio = isinstance(left, Ratio) or isinstance(right, Ratio)
+        if is_ratio and (relation not in RELATE or not (_is_number(left) or _is_number(right))):
+            raise self.error("a ratio is compared with a number, by =, <= or >=", self.begun)
         if self.sees(RELATION):
-            if (relation, self.sign()) not in [("<=", "<="), ("<~", "<~")] or left.terms or not right.terms:
+            is_interval = (relation, self.sign()) in [("<=", "<="), ("<~", "<~")]
+            if not is_interval or not _is_number(left) or _is_number(right):
                 raise self.error("two relations must have the form number <= P(...) <= number", self.begun)
             highest = self.signed("the upper value")
-            return (self.softly() if "~" in relation else Probability.between), right, left.constant, highest
+            return (self.softly() if "~" in relation else type(right).between), right, left.constant, highest
         if "~" in relation:
             low, high = -math.inf if relation == "<~" else 0.0, math.inf if relation == ">~" else 0.0
             return self.softly(), left - right, low, high
         if self.take(GIVE_OR_TAKE):
-            if relation != "=" or right.terms:
+            if relation != "=" or not _is_number(right):
                 raise self.error("+- must follow P(...) = number", self.begun)
-            return Probability.about, left, right.constant, float(self.need(NUMBER, OFF))
+            return type(left).about, left, right.constant, float(self.need(NUMBER, OFF))
+        if is_ratio:
+            left, right = (side.constant if _is_number(side) else side for side in (left, right))
         return RELATE[relation], left, right
 
     def ends(self) -> tuple[float, float]:
@@ -151,24 +161,6 @@ class Reader(TokenReader):
         low = self.signed("the lower value")
         self.need(AND, "'and'")
         return low, self.signed("the upper value")
-
-    def ratio(self, left: Any, relation: str, right: Any) -> tuple[Callable[..., Any], Any, *tuple[Any, ...]]:
-        """``ratio relation number ["+-" number] | number "<=" ratio ["<=" number]``, from the second sum on."""
-        if isinstance(left, Ratio):
-            number, ratio = right, left
-        else:
-            number, ratio, relation = left, right, {"<=": ">=", ">=": "<="}.get(relation, relation)
-        if isinstance(number, Ratio) or number.terms or relation not in RELATE:
-            raise self.error("a ratio is compared with a number, by =, <= or >=", self.begun)
-        if ratio is right and relation == ">=" and self.sees(RELATION):
-            if self.sign() != "<=":
-                raise self.error("two relations must have the form number <= ratio <= number", self.begun)
-            return Ratio.between, ratio, number.constant, self.signed("the upper value")
-        if self.take(GIVE_OR_TAKE):
-            if relation != "=" or ratio is right:
-                raise self.error("+- must follow ratio = number", self.begun)
-            return Ratio.about, ratio, number.constant, float(self.need(NUMBER, OFF))
-        return RELATE[relation], ratio, number.constant
 
     def softly(self) -> Callable[..., Statement]:
         """``"+-" number ["," "delta" number] | "," "weight" number``: the cost of violating a soft statement."""
