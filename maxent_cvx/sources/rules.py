@@ -33,6 +33,14 @@ from ..terms.space import Space
 from .base import Source
 from .numbers import known_members
 
+
+def _rows_of(patterns: Patterns, space: Space, low: np.ndarray, high: np.ndarray, label: str) -> Rows:
+    """Build the rows low <= N P(Q, X) <= high."""
+    matrix, n = space.joint(patterns.members, patterns.s), space.n_records
+    names = pd.Index(patterns.names, dtype=object)
+    return Rows(matrix, low / n, high / n, label, names, space.view)
+
+
 # Published rule lists: classifiers that try one rule after the other, each with its confidence.
 
 
@@ -129,9 +137,7 @@ class PublishedRuleList(Source):
         n_q = np.asarray(covered @ view.n_q).astype(np.int64)
         score = np.array([self.rules[i][2] for i in scored], dtype=float)
         low, high = records_of_scores(score, n_q, list(values.index), "confidence", self.decimals, integer=self.integer)
-        share = 1 / space.n_records
-        matrix = space.joint(covered, s)
-        yield Rows(matrix, low * share, high * share, "rule", values.index, view)
+        yield _rows_of(Patterns(values.index.to_numpy(), covered, s, n_q), space, low, high, "rule")
 
 
 #: The maximum number of pairs of rules and non-rules to compare one by one.
@@ -252,7 +258,7 @@ class PublishedRules(Source):
         known_members(view, "a set of rules")
         patterns = rule_patterns(self.rules, view)
         low, high = self._rule_bounds(patterns, space.n_records)
-        yield self._emit(space, patterns, low, np.where(high < patterns.n_q, high, np.inf), "published rule")
+        yield _rows_of(patterns, space, low, np.where(high < patterns.n_q, high, np.inf), "published rule")
         if not self.non_rules:
             self._counted = view, pd.Series({"nar_pruned": 0, "nar_binding": 0})
             return
@@ -261,13 +267,7 @@ class PublishedRules(Source):
         most = self._most(none.patterns, space.n_records, self.rules.thresholds)
         self._check_everybody(none, most, view)
         self._check_convention(patterns, low, none.patterns, most, view)
-        yield self._emit(space, none.patterns, np.full(len(most), -np.inf), most, "no rule")
-
-    def _emit(self, space: Space, patterns: Patterns, low: np.ndarray, high: np.ndarray, label: str) -> Rows:
-        """Build the rows low <= N P(Q, X) <= high."""
-        matrix, n = space.joint(patterns.members, patterns.s), space.n_records
-        names = pd.Index(patterns.names, dtype=object)
-        return Rows(matrix, low / n, high / n, label, names, space.view)
+        yield _rows_of(none.patterns, space, np.full(len(most), -np.inf), most, "no rule")
 
     def _most(self, patterns: Patterns, n: int, thresholds: Thresholds) -> np.ndarray:
         """Return the maximum number of people of each pattern that is not a rule."""
@@ -276,9 +276,7 @@ class PublishedRules(Source):
     def _rule_bounds(self, patterns: Patterns, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the minimum and maximum number of people of every rule, by the thresholds and its scores."""
         thresholds = self.rules.thresholds
-        least = thresholds.bound(patterns.n_q, n) * n
-        if self.integer:
-            least = thresholds.least(patterns.n_q, n).astype(float)
+        least = self._most(patterns, n, thresholds) + self.integer
         if (never := least > patterns.n_q).any():
             first = int(never.argmax())
             raise Infeasible(
@@ -325,7 +323,7 @@ class PublishedRules(Source):
 
     def _other(self, n_q: int, n: int, people: float) -> str:
         """Return possible causes of a rule with too few people for the thresholds."""
-        if self.rules.strict and self._with_strict(False).least(np.array([n_q]), n)[0] <= people:
+        if self.rules.strict and replace(self.rules.thresholds, strict=False).least(np.array([n_q]), n)[0] <= people:
             return "with >= it would be a rule: if the rules were mined with >=, read them with strict=False"
         return "the rules were mined from other people, or with other thresholds"
 
@@ -344,7 +342,8 @@ class PublishedRules(Source):
             return
         first = int(wrong.argmax())
         thresholds, because = self.rules.thresholds, patterns.names[int(at_least[first].argmax())]
-        remedy = self._remedy(not (fewest > self._most(none, view.n_records, self._with_strict(True))).any())
+        more = self._most(none, view.n_records, replace(thresholds, strict=True))
+        remedy = self._remedy(not (fewest > more).any())
         raise Infeasible(
             f"{none.names[first]!r} is not among the rules, but by {because!r} it has at least {fewest[first]:.12g} of "
             f"{none.n_q[first]} people, and with {thresholds} more than {most[first]:.12g} make a rule; this concerns "
@@ -360,7 +359,8 @@ class PublishedRules(Source):
         if not wrong.any():
             return
         first = int(wrong.argmax())
-        by_more = np.bincount(at, self._most(none.patterns, view.n_records, self._with_strict(True)))
+        more = self._most(none.patterns, view.n_records, replace(self.rules.thresholds, strict=True))
+        by_more = np.bincount(at, more)
         remedy = self._remedy(not (wrong & (by_more < n_q - 1e-9 * view.n_records)).any())
         raise Infeasible(
             f"no rule contains {q[first]}, so with {self.rules.thresholds} at most {of_q[first]:.12g} of its "
@@ -376,10 +376,6 @@ class PublishedRules(Source):
         if self.decimals is not None:
             mined = mined.rounded(self.decimals)
         return PublishedRules(mined, self.scores or None, self.decimals, self.non_rules, self.integer, self.prune)
-
-    def _with_strict(self, strict: bool) -> Thresholds:
-        """Return the same thresholds with > or >=."""
-        return replace(self.rules.thresholds, strict=strict)
 
     def _remedy(self, explained: bool) -> str:
         """Return possible causes of missing patterns that must be rules."""
