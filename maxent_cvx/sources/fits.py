@@ -76,11 +76,6 @@ class PublishedFit:
         columns[described, len(self.names) - X.shape[1] :] = X
         return columns
 
-    @property
-    def coefficients(self) -> dict[str, float]:
-        """The coefficients by name."""
-        return dict(zip(self.regressors, self.values.tolist(), strict=True))
-
     def response(self, of: Any) -> tuple[Any, str | None]:
         """Return the dependent variable, as the number of each value or an attribute, and its attribute if known."""
         if self.classes is None:

@@ -265,11 +265,10 @@ class PublishedRegression(Source):
     ) -> None:
         self.fit = None if isinstance(coefficients, Mapping | pd.Series) else read_fit(coefficients, names)
         self.attribute: str | None = None
-        numbers = read_numbers(
-            coefficients if self.fit is None else self.fit.coefficients,
-            "coefficients",
-            "{name: number}, or a fit of statsmodels or scikit-learn",
-        )
+        if self.fit is not None:
+            coefficients = dict(zip(self.fit.regressors, self.fit.values.tolist(), strict=True))
+        expected = "{name: number}, or a fit of statsmodels or scikit-learn"
+        numbers = read_numbers(coefficients, "coefficients", expected)
         self.coefficients = {check_str(name, "the name of a coefficient"): b for name, b in numbers.items()}
         if self.fit is not None:
             if kind is not None or penalty is not None:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import StatementError, TableError, UnknownName, join_names, short_repr, unknown_name
 from .._utils.formatting import TablePreview
-from .._utils.tables import LARGEST_COUNT, check_columns, names
+from .._utils.tables import LARGEST_COUNT, check_columns, names, repeated
 from .._utils.validation import (
     check_bool,
     check_dataframe,
@@ -353,8 +353,7 @@ class PublishedTable(Source):
         low, high = cell_intervals(table[count], symbols, base, rounding)
         index = _labels(table[by])
         if index.has_duplicates:
-            twice = index[index.duplicated()].unique()
-            raise TableError(f"the published table has more than one row for {join_names(twice)}")
+            raise TableError(f"the published table has more than one row for {join_names(repeated(index))}")
         self.cells = pd.DataFrame({"low": low, "high": high}, index=index)
         self._typed, self._symbols = table[[*by, count]], symbols
         self._arguments: dict[str, Any] = {
