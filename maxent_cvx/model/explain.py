@@ -62,14 +62,6 @@ MOST_CERTAIN_ROWS = 2_000
 MAYBE_ZERO = 1e-5
 
 
-class Subjects(NamedTuple):
-    """The subjects of inferences of one kind."""
-
-    kind: str
-    code: np.ndarray  # one per term: position of its subject
-    people: np.ndarray  # one per subject: number of people
-
-
 class Inference(NamedTuple):
     """P(s | q), P(s | i), or P(s | unnamed people with q), that may be 0 or 1."""
 
@@ -143,20 +135,23 @@ def _forced_by_one(
     return reasons
 
 
-def subjects(space: Space) -> Iterator[Subjects]:
-    """Yield the QI tuples, then the named people, then the unnamed people of QI tuples with named people."""
+def _subjects(space: Space) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield the QI tuples, then the named people, then the unnamed people of QI tuples with named people.
+
+    Each kind has a name, the position of the subject of every term, and the number of people of every subject.
+    """
     q, n_q = space.codes["q"], space.view.n_q
-    yield Subjects("q", q, n_q)
+    yield "q", q, n_q
     if len(space.people):
         who, unnamed = space.codes["who"], space.people.unnamed
-        yield Subjects("who", who, np.ones(len(space.people), dtype=int))
-        yield Subjects("others", np.where((who == len(space.people)) & (unnamed < n_q)[q], q, len(n_q)), unnamed)
+        yield "who", who, np.ones(len(space.people), dtype=int)
+        yield "others", np.where((who == len(space.people)) & (unnamed < n_q)[q], q, len(n_q)), unnamed
 
 
 def _inferences(space: Space, counts: np.ndarray, empty: np.ndarray, undecided: np.ndarray) -> Iterator[Inference]:
     """Yield each inference that may be 0 or 1, given empty and undecided terms, except about people with one value."""
     s, n_s = space.codes["s"], len(space.view.sensitive_values)
-    for kind, code, people in subjects(space):
+    for kind, code, people in _subjects(space):
         terms = np.flatnonzero(code < len(people))
         key = code[terms] * n_s + s[terms]
         order = terms[np.argsort(key, kind="stable")]
