@@ -44,11 +44,8 @@ class LinearQuery:
 
 def of_combinations(combinations: Sequence[Probability], space: Space) -> LinearQuery:
     """Return the query for linear combinations of probabilities."""
-    rows, events = [], []
-    for combination in combinations:
-        parts = [coefficient * event.row(space) for event, coefficient in combination.terms.items()]
-        events.append(parts)
-        rows.append(sum(parts[1:], parts[0]) if parts else sp.csr_array((1, len(space))))
+    events = [[a * event.row(space) for event, a in combination.terms.items()] for combination in combinations]
+    rows = [sum(parts, sp.csr_array((1, len(space)))) for parts in events]
     matrix = sp.csr_array(sp.vstack(rows, format="csr") / space.n_records) if rows else sp.csr_array((0, len(space)))
     matrix.eliminate_zeros()
     return LinearQuery(

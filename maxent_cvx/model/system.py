@@ -313,7 +313,8 @@ def assemble_system(
     others = SharedColumns([rows.matrix for rows in blocks[len(published) :]] or [empty])
     matrices = canonical(compact(stacked([rows.matrix for rows in published] or [empty]))), others.distinct
     (of_published, largest), (distinct, largest_known) = map(scaled_rows, matrices)
-    several = [start for start, rows in zip(blocks.starts.tolist(), blocks, strict=False) if _has_several(rows)]
+    of_blocks = zip(blocks.starts.tolist(), blocks, strict=False)
+    several = [start for start, rows in of_blocks if len({abs(a) for a, _ in rows.typed or ()}) > 1]  # different sizes
     for row in several:
         if row >= n_facts:
             # The quotient of each typed coefficient and the largest is rounded once, so that multiples of a row become
@@ -370,11 +371,6 @@ def scaled_rows(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     largest = most_by_row(np.abs(matrix.data), matrix)
     largest = np.where(largest > 0, largest, 1.0)
     return with_data(matrix, matrix.data / largest[entry_rows(matrix)]), largest
-
-
-def _has_several(rows: Rows) -> bool:
-    """Return whether a row was typed with coefficients of different sizes."""
-    return bool(rows.typed) and len({abs(a) for a, _ in rows.typed or ()}) > 1
 
 
 def _has_other_coefficients(matrix: sp.csr_array) -> np.ndarray:

@@ -524,9 +524,7 @@ class Probability(NonStrict, ReprMixin):
         """
         if is_parametric(value):
             raise StatementError(f"softly needs a number; for a CVXPY parameter, write mx.soft({self} == ..., sd=...)")
-        costs = {"sd": sd, "weight": weight, "delta": delta}
-        penalty = Penalty(**{name: None if cost is None else check_number(cost, name) for name, cost in costs.items()})
-        return self.missable(value, value, penalty)
+        return self.missable(value, value, Penalty(sd, weight, delta))
 
     def missable(self, low: float, high: float, penalty: Penalty) -> Statement:
         """Return the statement ``low <= self <= high``, which may be violated at a cost.

@@ -225,7 +225,9 @@ class PublishedTree(Source):
             if not sure.all():
                 yield self._root(space)
             return
-        order = self._order(view)  # the position of every value among the classes
+        n_classes = len(self.tree.classes_)
+        order = np.full(n_values, n_classes)  # the position of every value among the classes, or after them
+        order[self._classes(view)] = np.arange(n_classes)
         winner = np.lexsort((np.broadcast_to(order, counts.shape), -counts), axis=1)[:, 0]
         other = (value != winner[leaf_of_row]) & sure[leaf_of_row]
         leaf_of_row, value, first = leaf_of_row[other], value[other], winner[leaf_of_row[other]]
@@ -289,9 +291,3 @@ class PublishedTree(Source):
         """Return the position of every class among the view's sensitive values."""
         classes = pd.Series(self.tree.classes_, index=[f"class {c}" for c in self.tree.classes_], dtype=object)
         return find_values(classes, view.sensitive_values, f"value of {view.sa!r}")
-
-    def _order(self, view: View) -> np.ndarray:
-        """Return the position of every sensitive value among the classes; values that are not classes come last."""
-        order = np.full(len(view.sensitive_values), len(self.tree.classes_))
-        order[self._classes(view)] = np.arange(len(self.tree.classes_))
-        return order
