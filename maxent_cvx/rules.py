@@ -465,11 +465,9 @@ class RuleSet(ReprMixin):
         complete: bool = False,
         attributes: int | Iterable[int] | None = None,
     ) -> None:
-        check_bool(strict, "strict")
-        check_bool(complete, "complete")
+        strict, self.complete = check_bool(strict, "strict"), check_bool(complete, "complete")
         self.qi, self.sensitive = names(qi, "qi"), names(sa, "sa")
         self.thresholds = Thresholds.of(support, confidence, strict)
-        self.complete = bool(complete)
         self.attributes = None if attributes is None else tuple(sizes_of(attributes, len(self.qi)))
         self.table = named_rules(table, self.qi, self.sensitive, self.attributes)
         check_scores(self.table, self.thresholds)

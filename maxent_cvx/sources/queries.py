@@ -239,8 +239,10 @@ class AnsweredQueries(Source):
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Yield one row per query, in the unit of its answer; none if the count may be any number."""
+        least, most = self.noise
+        low, high = self.answers - self.eps - most, self.answers + self.eps - least
         if self.of in QUANTILES:
-            yield from self._quantiles(space)
+            yield from self._quantiles(space, low, high)
             return
         view, q, s = space.view, space.codes["q"], space.codes["s"]
         inside = view.inside
@@ -261,8 +263,6 @@ class AnsweredQueries(Source):
         matrix = sp.csr_array(
             (np.concatenate(coefficients), np.concatenate(entries), indptr), shape=(len(names), len(space))
         )
-        least, most = self.noise
-        low, high = self.answers - self.eps - most, self.answers + self.eps - least
         if self.of == "count":
             vague = low < high
             if self.integer:
@@ -287,14 +287,11 @@ class AnsweredQueries(Source):
             typed = tuple((factor, entries[i][place == k]) for k, factor in enumerate(factors))
             yield replace(rows.at(np.array([i])), matrix=matrix, typed=typed, exact=True)
 
-    def _quantiles(self, space: Space) -> Iterator[Rows]:
-        """Yield the rows of a median, minimum or maximum, query by query."""
-        least, most = self.noise
-        for query, low, high in zip(
-            self.queries, self.answers - self.eps - most, self.answers + self.eps - least, strict=True
-        ):
+    def _quantiles(self, space: Space, low: np.ndarray, high: np.ndarray) -> Iterator[Rows]:
+        """Yield the rows of a median, minimum or maximum between two values, query by query."""
+        for query, least, most in zip(self.queries, low.tolist(), high.tolist(), strict=True):
             label, remedy = f"{self.of}: {_text(query)}", "check whether it was rounded, or its error is larger (eps)"
-            quantile = Quantile(QUANTILES[self.of], "linear", float(low), float(high), label, remedy)
+            quantile = Quantile(QUANTILES[self.of], "linear", least, most, label, remedy)
             yield quantile.rows(subjects(space, self.attribute, query, self.values), space)
 
     def _matches(self, space: Space, query: Mapping[str, object]) -> tuple[np.ndarray, int, np.ndarray]:

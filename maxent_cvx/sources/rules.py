@@ -203,9 +203,8 @@ class PublishedRules(Source):
         integer: bool = True,
         prune: bool = True,
     ) -> None:
-        check_bool(non_rules, "non_rules")
-        check_bool(integer, "integer")
-        check_bool(prune, "prune")
+        self.non_rules, self.prune = check_bool(non_rules, "non_rules"), check_bool(prune, "prune")
+        self.integer = check_bool(integer, "integer")
         check_instance(rules, RuleSet, "rules", "create one with anonymize.mine_rules(...)")
         self.scores = [check_in(name, "scores", SCORES) for name in ([] if scores is None else as_list(scores))]
         if decimals is not None and not self.scores:
@@ -216,7 +215,6 @@ class PublishedRules(Source):
                 "non_rules=False, or, if these are all rules, create the RuleSet with complete=True"
             )
         self.rules, self.decimals = rules, decimals
-        self.non_rules, self.integer, self.prune = non_rules, integer, prune
         self._counted: tuple[View, pd.Series] | None = None
 
     @property
