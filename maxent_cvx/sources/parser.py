@@ -114,7 +114,8 @@ class Reader(TokenReader):
 
     def relation(self) -> tuple[Callable[..., Any], Any, *tuple[Any, ...]]:
         """``sum relation sum ["+-" number] | number "<=" sum "<=" number | sum "is anything" | "|" sum "|" "<=" number``."""
-        # With the relations ``~``, ``<~`` and ``>~``, a cost follows.
+        # With the relations ``~``, ``<~`` and ``>~``, a cost follows. A ratio may replace a sum beside numbers, if the
+        # relation is hard.
         if opening := self.take(ABSOLUTE):
             total = self.sum()
             self.need(*((BAR, "'|'") if opening == "|" else (CLOSE, "')'")))
