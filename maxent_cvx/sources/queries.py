@@ -31,6 +31,7 @@ from .._utils.validation import (
     check_str,
 )
 from ..releases.base import View
+from ..solvers.sparse import csr, with_entries_in
 from ..terms.axes import mark_tuples, occur, pick, values_named
 from ..terms.block import Block
 from ..terms.rows import Penalty, Rows
@@ -260,9 +261,7 @@ class AnsweredQueries(Source):
             entries.append(at)
             coefficients.append(weight[s[at]] * space.n_records / (n if self.of == "mean" else 1))
         indptr = np.cumsum([0, *map(len, entries)])
-        matrix = sp.csr_array(
-            (np.concatenate(coefficients), np.concatenate(entries), indptr), shape=(len(names), len(space))
-        )
+        matrix = csr(np.concatenate(coefficients), np.concatenate(entries), indptr, (len(names), len(space)))
         if self.of == "count":
             vague = low < high
             if self.integer:
@@ -471,8 +470,7 @@ class NoisyMarginal(Source):
             counted, labels = self.counts.index.get_level_values(name), block.index.get_level_values(name)
             if not occur(counted, labels).any():
                 raise unknown_name(f"value of {name!r}", counted[0], labels.unique())
-        inside = view.inside[space.codes["s"]]
-        return replace(block, matrix=sp.csr_array(block.matrix @ sp.diags_array(inside.astype(float))))
+        return replace(block, matrix=with_entries_in(block.matrix, view.inside[space.codes["s"]]))
 
 
 #: The tolerance of the sum of a row of a transition matrix, which is 1.

@@ -29,6 +29,7 @@ from .._utils.validation import (
 )
 from ..releases.base import View, unused_name
 from ..releases.qi_table import QITable
+from ..solvers.sparse import with_entries_in
 from ..terms.axes import find, level_of, occur, pick, subset_keys
 from ..terms.rows import Rows
 from ..terms.space import Space
@@ -148,12 +149,8 @@ def cell_terms(space: Space, cells: pd.Index, is_total: np.ndarray) -> sp.csr_ar
             parts.append(sp.csr_array(np.ones((len(at), len(space)))))
         order.append(at)
     back = np.argsort(np.concatenate(order), kind="stable")
-    inside = space.view.inside[space.codes["s"]]
     matrix = sp.csr_array(sp.vstack(parts, format="csr")[back])
-    if not inside.all():
-        matrix = sp.csr_array(matrix @ sp.diags_array(inside.astype(float)))
-        matrix.eliminate_zeros()
-    return matrix
+    return with_entries_in(matrix, space.view.inside[space.codes["s"]])
 
 
 # The counted people as a view, if only tables are published.
