@@ -177,13 +177,11 @@ def tables_of(space: Space, counts: np.ndarray, n_tuples: int, edges: np.ndarray
 
 def measured_together(measure: Callable[[np.ndarray, np.ndarray, np.ndarray], Any], *tables: GroupTable) -> Any:
     """Return the value of a measure at the sum of tables, which may share groups."""
-    numbers, first = np.unique(np.concatenate([table.numbers for table in tables]), return_index=True)
+    of_each = np.concatenate([table.numbers for table in tables])
+    numbers, first, at = np.unique(of_each, return_index=True, return_inverse=True)
     records = np.concatenate([table.records for table in tables])[first]
-    total = sp.csr_array((len(numbers), tables[0].counts.shape[1]))
-    for table in tables:
-        at = np.searchsorted(numbers, table.numbers)
-        placing = sp.csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(numbers), len(at)))
-        total = total + placing @ table.counts
+    placing = sp.csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(len(numbers), len(at)))
+    total = placing @ sp.vstack([table.counts for table in tables])
     return measure(total.toarray() / records[:, None], records, numbers)
 
 
