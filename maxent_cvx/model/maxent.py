@@ -27,7 +27,7 @@ from .._utils.errors import (
     join_names,
     short_repr,
 )
-from .._utils.files import path_of, write_beside
+from .._utils.files import path_of
 from .._utils.progress import progress_bar
 from .._utils.validation import (
     check_array,
@@ -342,12 +342,8 @@ class MaxEnt:
         target = path_of(path)
         data = storage.save_model(self.space, self.prior, self._base.knowledge)
         again = self._made_of(*storage.read_model(BytesIO(data), "the saved model"))
-        if not storage.same_system(self.form, again.form):
-            raise TableError(
-                f"the saved model of this {self.view.noun} differs from the original; please report this, "
-                "with the types of its columns"
-            )
-        write_beside(target, lambda draft: draft.write_bytes(data))
+        is_same = storage.same_system(self.form, again.form)
+        storage.write_verified(target, data, f"model of this {self.view.noun}", is_same=is_same)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

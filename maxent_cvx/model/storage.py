@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from .._utils.tables import repeated
 from ..priors import QIDistribution
 from ..releases.base import View, restored, stored
 from ..solvers.columns import SharedColumns
+from ..solvers.sparse import entry_rows
 from ..sources.base import ConstraintGroup, Source, StoredSource, build_rows, kind_of
 from ..sources.invariants import PriorZeros
 from ..sources.parser import read_statement
@@ -436,7 +438,7 @@ def read_blocks(stored: Blocks, n_terms: int, view: View) -> Iterator[Rows]:
 
 def _entries(rows: Rows) -> pd.DataFrame:
     """Return the coefficients of a block, row by row, with the position among the typed ones for a typed row."""
-    place = np.repeat(np.arange(len(rows)), np.diff(rows.matrix.indptr))
+    place = entry_rows(rows.matrix)
     entries = pd.DataFrame({"row": place, "term": rows.matrix.indices, "coefficient": rows.matrix.data, "typed": -1})
     if rows.typed is None:
         return entries
@@ -659,10 +661,15 @@ def write_terms(
     columns[names[-1]] = counts
     data = with_metadata(columns, metadata | {"columns": kinds, "about": about, "model": model})
     again, same_counts, *_ = read_terms(BytesIO(data), "the saved posterior")
-    if not (_same_space(space, again) and np.array_equal(counts, same_counts)):
+    is_same = _same_space(space, again) and np.array_equal(counts, same_counts)
+    write_verified(target, data, f"posterior of this {view.noun}", is_same=is_same)
+
+
+def write_verified(target: Path, data: bytes, what: str, *, is_same: bool) -> None:
+    """Write the bytes of a file, unless reading them does not restore the original."""
+    if not is_same:
         raise TableError(
-            f"the saved posterior of this {view.noun} differs from the original; please report this, with the types "
-            "of its columns"
+            f"the saved {what} differs from the original; please report this, with the types of its columns"
         )
     write_beside(target, lambda draft: draft.write_bytes(data))
 
