@@ -41,6 +41,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf
 from scipy.sparse.linalg import splu
 
+from .columns import SharedColumns
 from .cycle_space import CycleSpace
 from .duality import two_product
 from .form import Groups, LinearForm, Settled, Sized
@@ -163,6 +164,7 @@ class LocalRows(Sized):
         is_known = active.copy()
         is_known[:n] &= ~self.space.is_vertex
         self.known = np.flatnonzero(is_known)
+        self.rows = _by_classes(form, self.known)
         vertex = self.space.is_vertex
         residual, error = _published_residuals(form, x, side[:n])
         residual = np.where(vertex, residual, 0.0)
@@ -195,18 +197,18 @@ class LocalRows(Sized):
 
     def _sample(self, share: float) -> np.ndarray:
         """Choose random trees, and more of those that contain rows of knowledge with too few chosen cycles."""
-        space, known, n = self.space, self.form.known, self.form.n_published
+        space, known = self.space, self.rows
         enough, of_row = share * max(LEAST_CYCLES, CYCLES_OF_A_ROW * len(self.known)), CYCLES_OF_A_ROW * share
         every = np.arange(len(space.outside))
-        if len(every) <= 2 * enough or (self.known < n).any():
+        if len(every) <= 2 * enough or (self.known < self.form.n_published).any():
             return every
         generator, terms, tree = np.random.default_rng(0), *space.trees_of_terms()
         chosen = generator.random(int(tree.max()) + 2) < enough / len(every)  # the last entry: terms without a tree
         of_class = known.of_term[terms]
         reached = known.pattern @ np.bincount(of_class[chosen[tree]], minlength=known.distinct.shape[1])
-        for row in self.known[reached[self.known - n] < of_row] - n:
+        for row in np.flatnonzero(reached < of_row):
             is_about = np.zeros(known.distinct.shape[1], dtype=bool)
-            is_about[known.pattern.indices[known.pattern.indptr[row] : known.pattern.indptr[row + 1]]] = True
+            is_about[known.distinct[[row]].indices] = True
             lacking = np.flatnonzero(is_about[of_class] & ~chosen[tree])
             # Twice as many: with fewer, half of the samples of Adult had apparent dependences, with these none had.
             chosen[tree[generator.choice(lacking, min(len(lacking), math.ceil(2 * of_row)), replace=False)]] = True
@@ -221,9 +223,14 @@ class LocalRows(Sized):
         wide = sp.csr_array((0, k))
         if k and self.wide.nnz:
             wide = sp.diags_array(self.width).tocsr() @ self._rows(self.wide)
-        is_unit = bool((np.abs(self.form.known.distinct.data) == 1).all())
+        is_unit = bool((np.abs(self.rows.distinct.data) == 1).all())
+        largest = most_by_row(np.abs(self.rows.distinct.data), self.rows.distinct)
+        reach = np.where(
+            self.known >= self.form.n_published, largest * self.x.sum(), 0.0
+        )  # published sides are integers
         for terms, cycles, rows in self._cycles():
-            weight, sizes = self.x[terms], absolute(rows) if is_unit else self._sizes(cycles)
+            weight = self.x[terms]
+            sizes = absolute(rows) if is_unit else self._by_class(absolute(cycles)) @ absolute(self.rows.transposed)
             longest = max(longest, 2.0 * float(np.diff(cycles.indptr).max(initial=0)))
             size += np.bincount(sizes.indices, sizes.data**2 * weight[entry_rows(sizes)], k)
             rooted = with_data(rows, rows.data * np.sqrt(weight)[entry_rows(rows)])
@@ -238,20 +245,13 @@ class LocalRows(Sized):
                 batches += 1
         return CorrectionSums(
             self.known - self.n_own, self._known_exactly(), total, size, high, low, error, wide,
-            longest + batches + BATCH, self._reach(),
+            longest + batches + BATCH, reach,
         )  # fmt: skip
-
-    def _reach(self) -> np.ndarray:
-        """Return all records times the largest coefficient of each row; 0 for published rows with integer sides."""
-        n, reach = self.form.n_published, np.zeros(len(self.known))
-        distinct = self.form.known.distinct
-        largest = most_by_row(np.abs(distinct.data), distinct)
-        reach[self.known >= n] = largest[self.known[self.known >= n] - n] * self.x.sum()
-        return reach
 
     def moved(self, of_row: np.ndarray) -> Moved:
         """Bound the change of every count, given a bound on |y| for each row of knowledge."""
         own, through = np.abs(self.change) + self.off, np.zeros(len(self.x))
+        root_of_count = np.sqrt(np.where(self.x > 0, self.x, 1.0))  # terms without a positive count are in no cycle
         if len(self.fixed):
             own += absolute(self.wide).T @ self.width  # for the forest; the fixed terms do not change
             own[self.fixed] = 0.0
@@ -264,15 +264,10 @@ class LocalRows(Sized):
             size = absolute(cycles)
             through += size.T @ (root * y)
             of_edge += size.T @ root
-            most_of_cycle = max(most_of_cycle, float((root * (size @ (1 / np.sqrt(self._safe)))).max(initial=0.0)))
-        stretch = math.sqrt(most_of_cycle * float((of_edge / np.sqrt(self._safe)).max(initial=0.0)))
+            most_of_cycle = max(most_of_cycle, float((root * (size @ (1 / root_of_count))).max(initial=0.0)))
+        stretch = math.sqrt(most_of_cycle * float((of_edge / root_of_count).max(initial=0.0)))
         rounding = 1 + 64 * EPS
         return Moved(own * rounding, (own + through) * rounding, stretch * (1 + 4 * len(self.x) * EPS))
-
-    @property
-    def _safe(self) -> np.ndarray:
-        """Return the counts, with 1 in place of 0; terms without a positive count are in no cycle."""
-        return np.where(self.x > 0, self.x, 1.0)
 
     def residues(self, seed: int, rows: np.ndarray, n: int, least: float) -> list[np.ndarray]:
         """Return random combinations of the columns of M for some rows, modulo each prime, to be summed."""
@@ -294,7 +289,7 @@ class LocalRows(Sized):
             return True  # the residues that gave the factors are combinations of all cycles
         for factor, prime in zip(factors, PRIMES, strict=True):
             by_class, by_term = self._typed_columns(rows, prime)
-            of_term = product(by_class, factor, prime)[self.form.known.of_term] + product(by_term, factor, prime)
+            of_term = product(by_class, factor, prime)[self.rows.of_term] + product(by_term, factor, prime)
             if not self.space.vanishes(of_term, prime, self.x[self.space.outside] >= least):
                 return False
         return True
@@ -309,24 +304,19 @@ class LocalRows(Sized):
 
     def _typed_columns(self, rows: np.ndarray, prime: int) -> tuple[sp.csr_array, sp.csr_array]:
         """Return some typed rows modulo a prime, transposed: one part by classes of columns, the rest by terms."""
-        form, n, numbers = self.form, self.form.n_published, self.known[rows]
+        form, numbers = self.form, self.known[rows]
         stored = (form.coefficient_error[numbers] == 0) | (numbers < form.n_facts)
         stored |= (form.origin is None) & (self.exact is None)
-        stored &= numbers >= n
-        entries = form.known.distinct[numbers[stored] - n]
-        shape = form.known.distinct.shape[1], len(rows)
+        entries = self.rows.distinct[rows[stored]]
+        shape = self.rows.distinct.shape[1], len(rows)
         places = np.flatnonzero(stored)[entry_rows(entries)]
         by_class = sp.csr_array((residues(entries.data, prime), (entries.indices, places)), shape=shape)
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(np.empty(0, dtype=np.int64),) * 3]
         for place in np.flatnonzero(~stored):
             number = int(numbers[place])
-            if self.exact is not None and number >= n:
-                entries = self.exact.residues(np.array([number - n]), prime)
+            if self.exact is not None:
+                entries = self.exact.residues(np.array([number - form.n_published]), prime)
                 parts.append((np.full(entries.nnz, place), entries.indices.astype(np.int64), entries.data))
-                continue
-            if number < n:
-                published = form.rows(np.array([number]))
-                parts.append((np.full(published.nnz, place), published.indices, residues(published.data, prime)))
                 continue
             assert form.origin is not None
             for fraction, at in form.origin.coefficients(number):
@@ -338,19 +328,13 @@ class LocalRows(Sized):
         return by_class, by_term
 
     def _by_class(self, cycles: sp.csr_array) -> sp.csr_array:
-        """Sum the cycles over the terms of each class of columns of the knowledge."""
-        columns, shape = self.form.known.of_term[cycles.indices], (cycles.shape[0], self.form.known.distinct.shape[1])
+        """Sum the cycles over the terms of each class of columns of the rows."""
+        columns, shape = self.rows.of_term[cycles.indices], (cycles.shape[0], self.rows.distinct.shape[1])
         return sp.csr_array((cycles.data, columns, cycles.indptr), shape=shape)
 
     def _rows(self, cycles: sp.csr_array) -> sp.csr_array:
         """Return M' for some cycles, shape (cycles, rows of knowledge)."""
-        form, n = self.form, self.form.n_published
-        known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
-        transposed = form.known.transposed
-        transposed = transposed if len(known) == transposed.shape[1] else transposed[:, known]
-        rows = self._by_class(cycles) @ transposed
-        if len(extra):
-            rows = sp.hstack([cycles @ form.published_by_term[:, extra], rows], format="csr")
+        rows = self._by_class(cycles) @ self.rows.transposed
         rows.eliminate_zeros()
         return rows
 
@@ -364,38 +348,33 @@ class LocalRows(Sized):
         self._kept = list(batches)
         return self._kept
 
-    def _sizes(self, cycles: sp.csr_array) -> sp.csr_array:
-        """Return |Z| |K|' for some cycles."""
-        form, n = self.form, self.form.n_published
-        size = absolute(form.rows(self.known[self.known >= n])).T.tocsr()
-        sizes = absolute(cycles) @ size
-        if (extra := self.known[self.known < n]).size:
-            more = absolute(cycles) @ absolute(form.published_by_term[:, extra])
-            sizes = sp.hstack([more, sizes], format="csr")
-        return sizes
-
     def _values(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K (x + d) in two parts, and a bound on the error, each with one number per row of knowledge."""
-        form, n = self.form, self.form.n_published
-        known, extra = self.known[self.known >= n] - n, self.known[self.known < n]
-        # K x: the counts of each class of columns are summed first; likewise K d by classes.
-        collected = _exact_sums(self.x, form.known.of_term, form.known.distinct.shape[1])
-        small = collected.low + form.known.collect(self.change)
-        distinct, published = form.known.distinct[known], form.rows(extra)
-        row = np.concatenate([entry_rows(published), len(extra) + entry_rows(distinct)])
-        factor = np.concatenate([published.data, distinct.data])
-        large, little = (
-            np.concatenate([of_term[published.indices], of_class[distinct.indices]])
-            for of_term, of_class in ((self.x, collected.high), (self.change, small))
-        )
-        pieces = np.concatenate([*two_product(factor, large), factor * little])
+        known, entries = self.rows, self.rows.distinct
+        # K x: the counts of each class of columns are summed first; likewise K d.
+        collected = _exact_sums(self.x, known.of_term, entries.shape[1])
+        small, row = collected.low + known.collect(self.change), entry_rows(entries)
+        little = entries.data * small[entries.indices]
+        pieces = np.concatenate([*two_product(entries.data, collected.high[entries.indices]), little])
         total = _exact_sums(pieces, np.tile(row, 3), len(self.known))
-        size, length = absolute(distinct), len(self.x) + 8
-        error = EPS * length * form.known.collect(np.abs(self.change)) + EPS * np.abs(small) + collected.error
-        off = self.off
-        error = np.concatenate([absolute(published) @ off, size @ (error + form.known.collect(off))])
-        rounding = 2 * EPS * np.bincount(row, np.abs(factor * little), len(error))
+        error = EPS * (len(self.x) + 8) * known.collect(np.abs(self.change)) + EPS * np.abs(small) + collected.error
+        error = absolute(entries) @ (error + known.collect(self.off))
+        rounding = 2 * EPS * np.bincount(row, np.abs(little), len(error))
         return total.high, total.low, total.error + error + rounding
+
+
+def _by_classes(form: LinearForm, rows: np.ndarray) -> SharedColumns:
+    """Return some rows, ascending, by classes of terms with equal columns of the knowledge and of published rows."""
+    known, extra = form.known, rows[rows < form.n_published]
+    if len(rows) == known.shape[0] and not len(extra):
+        return known
+    distinct, of_term = known.distinct[rows[len(extra) :] - form.n_published], known.of_term
+    if len(extra):
+        published = SharedColumns(form.published[extra])
+        pairs, of_term = np.unique(published.of_term * np.int64(distinct.shape[1]) + of_term, return_inverse=True)
+        above, below = np.divmod(pairs, distinct.shape[1])
+        distinct = sp.csr_array(sp.vstack([published.distinct[:, above], distinct[:, below]], format="csr"))
+    return SharedColumns.of_distinct(distinct, of_term)
 
 
 class _Sums(NamedTuple):
