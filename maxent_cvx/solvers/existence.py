@@ -30,6 +30,7 @@ Rump, S. M. (2010). Verification methods: rigorous results using floating-point 
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +39,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf
+from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dpotrf, dpstrf
 from scipy.sparse.linalg import splu
 
 from .columns import SharedColumns
@@ -535,25 +537,13 @@ def _components(
 ) -> Iterator[tuple[np.ndarray, np.ndarray | sp.csr_array]]:
     """Yield the rows of each connected component, with its part of S."""
     order = np.argsort(component, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(component[order])) + 1, len(order))
-    if not sp.issparse(gram):
-        for rows in np.split(order, ends[:-1]):
-            yield rows, np.asarray(gram)[np.ix_(rows, rows)]
-        return
-    blocks = sp.csr_array(gram)[order][:, order]
-    start = 0
-    for end in ends.tolist():
-        entries = slice(blocks.indptr[start], blocks.indptr[end])
-        n_entries = blocks.indptr[end] - blocks.indptr[start]
-        if end - start > MOST_DENSE_STEP and n_entries < DENSE_SHARE * (end - start) ** 2:
-            yield order[start:end], sp.csr_array(blocks[start:end][:, start:end])
-            start = end
-            continue
-        row = np.repeat(np.arange(end - start), np.diff(blocks.indptr[start : end + 1]))
-        dense = np.zeros((end - start, end - start))
-        dense[row, blocks.indices[entries] - start] = blocks.data[entries]
-        yield order[start:end], dense
-        start = end
+    ends = np.flatnonzero(np.diff(component[order], append=-1)) + 1
+    blocks = sp.csr_array(gram)[order][:, order] if sp.issparse(gram) else gram[np.ix_(order, order)]
+    for start, end in itertools.pairwise([0, *ends.tolist()]):
+        block, size = blocks[start:end, start:end], end - start
+        if sp.issparse(block) and not (size > MOST_DENSE_STEP and block.nnz < DENSE_SHARE * size**2):
+            block = block.toarray()
+        yield order[start:end], block
 
 
 def _columns(wide: sp.csr_array, rows: np.ndarray) -> np.ndarray:
@@ -659,7 +649,10 @@ class _Component:
         unexplained, margin = np.zeros(n, dtype=bool), 0.0
         distance[omitted] = np.abs(beyond) + doubt
         violation[omitted] = missed = np.where(sign == 0, np.abs(beyond), np.maximum(-sign * beyond, 0.0))
-        allowed = self._allowed_violation(omitted, combined)
+        # A value that the published rows determine may be typed rounded; other contradictions must be within roundoff.
+        determined = self.gram.diagonal()[omitted] <= (self.terms * EPS) ** 2 * self.size[omitted]
+        roundoff = ROUNDED * (self.typed[omitted] + combined.typed)
+        allowed = np.where(determined, MOST_BACKWARD * self.magnitude[omitted], roundoff)
         moved[omitted] = permitted = np.where(missed <= doubt + allowed, np.maximum(missed - doubt, 0.0), 0.0)
         doubt = np.where(permitted > 0, np.maximum(doubt + permitted, missed), doubt)
         is_missed = ~(missed <= doubt)
@@ -725,15 +718,6 @@ class _Component:
             ]
         rho, doubt, inward, blur, typed = (root_size * part for part in (rho, doubt, inward, unsure, typed))
         return _Combinations(rho, doubt, inward, blur, typed, dependent)
-
-    def _allowed_violation(self, omitted: np.ndarray, combined: _Combinations) -> np.ndarray:
-        """Return the violation of each omitted row that the rounding of the rows as typed explains.
-
-        A value that the published rows determine may be typed rounded; other contradictions must be within roundoff.
-        """
-        determined = self.gram.diagonal()[omitted] <= (self.terms * EPS) ** 2 * self.size[omitted]
-        roundoff = ROUNDED * (self.typed[omitted] + combined.typed)
-        return np.where(determined, MOST_BACKWARD * self.magnitude[omitted], roundoff)
 
 
 class _Combinations(NamedTuple):
@@ -849,7 +833,7 @@ def _verified(matrix: np.ndarray | sp.csr_array) -> tuple[Callable[[np.ndarray],
         upper, failed = dpotrf(matrix)
         if failed:
             return np.zeros_like, 0.0
-        solve: Callable[[np.ndarray], np.ndarray] = partial(_cholesky_solution, upper)
+        solve: Callable[[np.ndarray], np.ndarray] = partial(cho_solve, (upper, False), check_finite=False)
     else:
         solve = factor.solve
     smallest = _smallest_eigenvalue(solve, k)
@@ -858,11 +842,6 @@ def _verified(matrix: np.ndarray | sp.csr_array) -> tuple[Callable[[np.ndarray],
         if below > 0:
             return solve, below
     return solve, 0.0
-
-
-def _cholesky_solution(upper: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve R'R x = right."""
-    return np.asarray(dpotrs(upper, right)[0])
 
 
 def _smallest_eigenvalue(solve: Callable[[np.ndarray], np.ndarray], k: int) -> float:
