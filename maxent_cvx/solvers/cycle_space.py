@@ -107,13 +107,6 @@ class CycleSpace:
             batch = numbers[start : start + step]
             yield self.outside[batch], self.closed_by(self.outside[batch], self.first[batch], self.second[batch])
 
-    def vertices_of(self, form: LinearForm, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first and the second vertex of terms; -1 for none."""
-        if not len(terms):
-            return terms, terms
-        first, second, _ = _ends(form, terms, self.is_vertex)
-        return first, second
-
     def trees_of_terms(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the terms, those outside the forest first, and the tree of each; -1 for terms without a vertex."""
         below = self.depth > 0
@@ -141,17 +134,13 @@ class CycleSpace:
 
         The paths climb from both ends to the root, with alternating signs; their common part cancels.
         """
-        if not len(outside):
-            return sp.csr_array((0, len(self.counts)))
         numbers = np.arange(len(outside))
         row, vertex = np.concatenate([numbers, numbers]), np.concatenate([first, second])
         rows, columns, data, sign = [numbers], [outside], [np.ones(len(outside))], -1.0
         row, vertex = row[vertex >= 0], vertex[vertex >= 0]
-        while True:
+        while len(vertex):
             climbing = self.depth[vertex] > 0
             row, vertex = row[climbing], vertex[climbing]
-            if not len(row):
-                break
             rows.append(row)
             columns.append(self.parent_term[vertex])
             data.append(np.full(len(row), sign))
@@ -173,7 +162,7 @@ def _vertices_of_terms(
     n, published = form.n_published, form.published
     is_vertex = rows & (np.bincount(entry_rows(published), published.data != 1, n) == 0)
     while True:
-        first, second, surplus = _ends(form, terms, is_vertex)
+        first, second, surplus = ends_of(form, terms, is_vertex)
         if not len(surplus):
             is_first = np.zeros(n, dtype=bool)
             is_first[first[second >= 0]] = True
@@ -185,7 +174,7 @@ def _vertices_of_terms(
         is_vertex[surplus] = False
 
 
-def _ends(form: LinearForm, terms: np.ndarray, is_vertex: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def ends_of(form: LinearForm, terms: np.ndarray, is_vertex: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the first and second vertex of terms, -1 for none, and the vertices of terms that have more than two."""
     by_term = form.published_by_term[terms] if len(terms) < form.shape[1] else form.published_by_term
     entry, row = entry_rows(by_term), by_term.indices

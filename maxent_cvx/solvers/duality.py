@@ -10,6 +10,7 @@ import numpy as np
 
 from .form import LinearForm
 from .parameters import EPS
+from .sparse import pattern
 
 #: Logarithm of a count that counts as zero: exp(-50) is 2e-22 records.
 VANISHED_LOG = -50.0
@@ -61,7 +62,7 @@ def exact_rmatvec(form: LinearForm, multipliers: np.ndarray) -> tuple[np.ndarray
     If all coefficients are 1 or -1, m is split into multiples of a power of two 2^-k, whose sums are exact below
     2^(53-k), and small remainders, whose roundoff is small. Otherwise it is a plain product.
     """
-    if not _has_unit_coefficients(form):
+    if not all((np.abs(matrix.data) == 1).all() for matrix in (form.published, form.known.distinct)):
         return form.rmatvec(multipliers), rmatvec_rounding(form, multipliers)
     unit = 2.0 ** (np.ceil(np.log2(max(np.abs(multipliers).sum(), 1.0))) - 52)
     leading = np.rint(multipliers / unit) * unit
@@ -86,16 +87,7 @@ def rmatvec_coefficient_error(form: LinearForm, multipliers: np.ndarray) -> np.n
     if not errors.any():
         return np.zeros(form.shape[1])
     errors_of_terms = (form.known.pattern.T @ errors[n:])[form.known.of_term]
-    if errors[:n].any():
-        pattern = form.published.copy()
-        pattern.data[:] = 1.0
-        errors_of_terms += pattern.T @ errors[:n]
-    return errors_of_terms
-
-
-def _has_unit_coefficients(form: LinearForm) -> bool:
-    """Return whether every coefficient is 1 or -1."""
-    return all(bool((np.abs(matrix.data) == 1).all()) for matrix in (form.published, form.known.distinct))
+    return errors_of_terms + pattern(form.published).T @ errors[:n]
 
 
 # Certificates that terms are zero: proofs by one direction of the multipliers, as in facial reduction.

@@ -44,7 +44,7 @@ from scipy.linalg.lapack import dpotrf, dpstrf
 from scipy.sparse.linalg import splu
 
 from .columns import SharedColumns
-from .cycle_space import CycleSpace
+from .cycle_space import CycleSpace, ends_of
 from .duality import two_product
 from .form import Groups, LinearForm, Settled, Sized
 from .modular import PRIMES, SPARE, combination, combined, product, residues, residues_of_fraction
@@ -163,11 +163,10 @@ class LocalRows(Sized):
         self.form, self.x, self.exact, self.n_own = form, x, block.exact, block.n_own
         self._kept: list[tuple[np.ndarray, sp.csr_array, sp.csr_array]] = []
         self.space = CycleSpace.of(form, x, positive, active[:n])
-        is_known = active.copy()
-        is_known[:n] &= ~self.space.is_vertex
+        vertex, is_known = self.space.is_vertex, active.copy()
+        is_known[:n] &= ~vertex
         self.known = np.flatnonzero(is_known)
         self.rows = _by_classes(form, self.known)
-        vertex = self.space.is_vertex
         residual, error = _published_residuals(form, x, side[:n])
         residual = np.where(vertex, residual, 0.0)
         error = np.where(vertex, error + side_error[:n] + EPS * np.abs(residual), 0.0)
@@ -175,7 +174,7 @@ class LocalRows(Sized):
         height = int(self.space.depth.max(initial=0)) + 1
         off = self.space.of_trees(error + height * EPS * np.abs(residual))
         self.fixed = np.flatnonzero(width > 0)
-        self.wide = self.space.closed_by(self.fixed, *self.space.vertices_of(form, self.fixed))
+        self.wide = self.space.closed_by(self.fixed, *ends_of(form, self.fixed, vertex)[:2])
         self.width = width[self.fixed]
         certain = off + self.space.of_trees(form.published @ width) + 16 * EPS * self.space.of_trees(np.abs(side[:n]))
         contradicts = ~(np.abs(surplus) <= certain)

@@ -26,6 +26,9 @@ SPARE = 3
 #: another is below 2^47, and a sum of 64 below 2^53. 800 rows take .3 s, and 3 s if columns are eliminated singly.
 PANEL = 32
 
+#: Sums of this many products of 31 and 16 bits are below 2^63.
+MOST_SUMMANDS = 2**16
+
 
 def residues(numbers: np.ndarray, prime: int) -> np.ndarray:
     """Compute residues modulo a prime of doubles, which are integers times powers of two."""
@@ -44,13 +47,11 @@ def residues_of_fraction(number: Fraction, prime: int) -> int:
 
 def combined(matrix: sp.csr_array, n: int, prime: int, generator: np.random.Generator) -> np.ndarray:
     """Return `n` random combinations of the rows of a sparse matrix of residues."""
-    weights = generator.integers(1, prime, (matrix.shape[0], n))
-    high, low = np.divmod(weights, 2**16)  # sums of 2^16 products of 31 and 16 bits are below 2^63
     total = np.zeros((matrix.shape[1], n), dtype=np.int64)
-    for start in range(0, matrix.shape[0], 2**16):
-        rows = slice(start, start + 2**16)
-        across = matrix[rows].T.tocsr()
-        total = (total + (across @ high[rows]) % prime * 2**16 + across @ low[rows]) % prime
+    weights = generator.integers(1, prime, (matrix.shape[0], n))
+    for start in range(0, matrix.shape[0], MOST_SUMMANDS):
+        rows = slice(start, start + MOST_SUMMANDS)
+        total = (total + product(matrix[rows].T.tocsr(), weights[rows], prime)) % prime
     return total
 
 
@@ -92,7 +93,7 @@ def combination(row: np.ndarray, others: np.ndarray, prime: int) -> np.ndarray |
     return factors
 
 
-def product(columns: sp.csr_array, factor: np.ndarray, prime: int) -> np.ndarray:
-    """Multiply columns of residues by residues, modulo a prime; sums of products of 31 and 16 bits do not overflow."""
+def product(matrix: sp.csr_array, factor: np.ndarray, prime: int) -> np.ndarray:
+    """Multiply a matrix of residues by residues, modulo a prime; rows have at most :data:`MOST_SUMMANDS` entries."""
     high, low = np.divmod(factor, 2**16)
-    return ((columns @ high) % prime * 2**16 + columns @ low) % prime
+    return ((matrix @ high) % prime * 2**16 + matrix @ low) % prime
