@@ -47,7 +47,7 @@ from .._utils.parallel import LocalExecutor
 from .answer import Answer
 from .blocks import single_thread
 from .costs import PENALTY_ROUNDING, excess
-from .duality import exact_residuals, implied_upper_bounds, rmatvec_coefficient_error, rmatvec_rounding
+from .duality import exact_residuals, rmatvec_coefficient_error, rmatvec_rounding, with_zeros
 from .existence import GROWTH, MOST_BACKWARD, MOST_MOVED, ROUNDED, SMALL, Block, LocalRows, Moved, correct
 from .form import Groups, LinearForm, Problem, Settled
 from .monitor import check_step
@@ -255,19 +255,13 @@ def project(form: LinearForm, x: np.ndarray, fixed: np.ndarray) -> np.ndarray | 
     """Project x onto the feasible set: minimise sum_j (y_j - x_j)^2 / x_j over the y that satisfy every row.
 
     In each round, violated and active inequalities are treated as equations: with inequalities the result is feasible,
-    but need not be the nearest point. A term that would become negative is fixed at zero.
+    but need not be the nearest point. A term that would become negative is fixed at zero. Rounds continue as long as each
+    at least halves the largest violation: it is reduced to roundoff, because the certificate multiplies it by multipliers,
+    which may be large. Return None if rows remain violated.
     """
     if not np.isfinite(x).all():
         return None
-    moved = _projected(form, x, ~fixed)
-    return moved if (form.residual(moved) <= FEASIBLE_MULTIPLE * form.tolerance).all() else None
-
-
-def _projected(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Correct the free terms in rounds, as long as each round at least halves the largest violation of their rows.
-
-    The violation is reduced to roundoff, because the certificate multiplies it by multipliers, which may be large.
-    """
+    free = ~fixed
     corrected, (form, order) = form.rows_involving(free), detect_blocks(form)
     corrected, weight, tolerance, system = corrected[order], np.where(free, x, 0.0), form.tolerance, newton_system(form)
     moved = best = x
@@ -292,7 +286,7 @@ def _projected(form: LinearForm, x: np.ndarray, free: np.ndarray) -> np.ndarray:
         )
         if (negative := moved < 0).any():
             moved, weight, before, least = np.maximum(moved, 0.0), np.where(negative, 0.0, weight), np.inf, np.inf
-    return best
+    return best if (form.residual(best) <= FEASIBLE_MULTIPLE * form.tolerance).all() else None
 
 
 # Soft rows in the certificate: their gap at a point that satisfies the hard rows exactly.
@@ -770,17 +764,12 @@ def certify(
     convex = convex or ConvexTerms()
     x, multipliers = np.maximum(counts, 0.0), within_slopes(form, multipliers)
     fixed, width = settled or Settled.none(form.shape[1])
-    width = np.where(fixed, width, 0.0)
-    for proof in proofs:
-        upper = implied_upper_bounds(form, proof, fixed, x, width)
-        zero = upper <= form.zero_tolerance * form.count_scale
-        width = np.where(zero, np.maximum(upper, x), width)
-        fixed = fixed | zero
+    settled = fixed, width = with_zeros(form, Settled(fixed, np.where(fixed, width, 0.0)), proofs, x)
     best = replace(uncertified(form, counts), forced=int(fixed.sum()))
     if not np.isfinite(x).all():
         return best
     none, numbers = np.empty(0), np.arange(len(groups.records))
-    block = Block(form, 0, x, x, none, Settled(fixed, width), none, groups, numbers)
+    block = Block(form, 0, x, x, none, settled, none, groups, numbers)
     # Projection takes as long as the rest, and rarely helps if rows already hold up to roundoff. Bounds for the limits
     # as typed come first: a precise one is preferable to a smaller bound for limits that are moved.
     movable = (False, True)[: 1 + bool(convex.allowances)]
@@ -870,7 +859,7 @@ NEARLY = 1e-5
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def fitted(form: LinearForm, counts: np.ndarray, multipliers: np.ndarray) -> np.ndarray | None:
     """Fit the multipliers of hard rows to counts; keep those of soft rows. Return None if they cannot be fitted."""
-    original, (form, order) = form, detect_blocks(form)
+    form, order = detect_blocks(form)
     x, m = np.maximum(counts, 0.0), form.project_to_dual_cone(multipliers[order])
     value, is_hard = form.matvec(x), np.arange(form.shape[0]) < form.n_hard
     close = NEARLY * np.maximum(np.abs(value), 1.0)
@@ -890,9 +879,7 @@ def fitted(form: LinearForm, counts: np.ndarray, multipliers: np.ndarray) -> np.
     fit = form.project_to_dual_cone(np.where(is_hard, fit, m))
     if not np.isfinite(fit).all():
         return None
-    back = np.empty(original.shape[0])
-    back[order] = fit
-    return back
+    return fit[np.argsort(order)]
 
 
 def by_distance(certificate: Certificate, near: np.ndarray, counts: np.ndarray, problem: Problem) -> Certificate:

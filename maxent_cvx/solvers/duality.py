@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .form import LinearForm
+from .form import LinearForm, Settled
 from .parameters import EPS
 from .sparse import pattern
 
@@ -130,6 +130,16 @@ def implied_upper_bounds(
     change, error = exact_rmatvec(form, direction)
     implied = consequence(form, direction, change, error, fixed, counts, width)
     return bounds_by(change + error, implied.excess, fixed)
+
+
+def with_zeros(form: LinearForm, settled: Settled, directions: Iterable[np.ndarray], counts: np.ndarray) -> Settled:
+    """Add the terms that successive directions prove to be zero to the settled ones, with their upper bounds as widths."""
+    fixed, width = settled
+    for direction in directions:
+        upper = implied_upper_bounds(form, direction, fixed, counts, width)
+        zero = upper <= form.zero_tolerance * form.count_scale
+        fixed, width = fixed | zero, np.where(zero, np.maximum(upper, counts), width)
+    return Settled(fixed, width)
 
 
 class Consequence(NamedTuple):

@@ -56,10 +56,10 @@ from .presolve import (
     PROPAGATION_ROUNDS,
     Bounds,
     Propagation,
+    first_terms,
     largest_activity,
     largest_coefficients,
     negligible,
-    rank_of_buckets,
     relevant_terms,
     require_feasible,
     sides_in_units,
@@ -235,7 +235,7 @@ def reduced(part: Part, bounds: Bounds | None, largest: np.ndarray | None) -> Re
     feasible = involved | (published.residual(counts) <= FEASIBLE_MULTIPLE * published.tolerance)
     require_feasible(published, feasible, contributed, contributed)
     rows = np.flatnonzero(involved)
-    rows = rows[np.argsort(rank_of_buckets(form)[form.bucket[0][rows]], kind="stable")]
+    rows = rows[np.argsort(first_terms(form)[form.bucket[0][rows]], kind="stable")]
     kept = np.flatnonzero(terms).astype(np.int32)
     form.clear_cache()
     return ReducedPart(_restricted(form, rows, kept, contributed), kept, rows, fixed, *map(_constant, (counts, width)))

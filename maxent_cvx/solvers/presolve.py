@@ -13,12 +13,12 @@ import scipy.sparse as sp
 from .._utils.errors import Infeasible
 from .aggregate import Aggregation, aggregate
 from .columns import SplitMatrix
-from .duality import implied_upper_bounds
+from .duality import with_zeros
 from .form import LinearForm, Problem, Settled
 from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import MOST_DENSE_WORK
-from .sparse import absolute, entry_rows, least_by_row, most_by_row, with_data
+from .sparse import entry_rows, least_by_row, most_by_row, with_data
 
 #: The largest number of rows of a block that is searched for redundant rows, at a cost cubic in their number.
 WIDEST_BLOCK = 64
@@ -134,10 +134,17 @@ class Propagation:
         upper = in_units(upper if most is None else np.minimum(upper, most), unit)
         self.start = Bounds(np.zeros_like(upper), upper, unit)
         self.sides = sides_in_units(form, unit)
-        self.activity = ActivityBounds(form)
+        self._of_published, self._of_classes = RowBounds(form.published), RowBounds(form.known.distinct)
         self._least_move = in_units(LEAST_MOVE * form.count_scale, unit)
         self._least = LeastSlack(form.published_by_term)
         self._least_of_class = LeastSlack(form.known.transposed)
+
+    def activity(self, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the largest value of every row, in units."""
+        collect = self.form.known.collect
+        published = self._of_published(bounds.lower, bounds.upper)
+        known = self._of_classes(collect(bounds.lower), collect(bounds.upper))
+        return np.append(published[0], known[0]), np.append(published[1], known[1])
 
     def tightened(self, before: Bounds, to_high: np.ndarray, to_low: np.ndarray) -> Bounds:
         """Return the bounds that the slack of every row implies."""
@@ -172,9 +179,8 @@ def slacks(
 
 def largest_activity(form: LinearForm, n_records: float) -> float:
     """Return the largest value of a row with absolute coefficients within the first bounds; at least one record."""
-    upper, known = _first_upper(form, n_records), form.known
-    sums = absolute(form.published) @ upper, absolute(known.distinct) @ known.collect(upper)
-    return max(float(n_records), 1.0, *(float(activity.max(initial=0.0)) for activity in sums))
+    activity = form.absolute_matvec(_first_upper(form, n_records))
+    return max(float(n_records), 1.0, float(activity.max(initial=0.0)))
 
 
 def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
@@ -183,20 +189,6 @@ def _first_upper(form: LinearForm, n_records: float) -> np.ndarray:
     if form.side_error[: form.n_published].any():
         form = replace(form, high=form.high + form.side_error)
     return np.minimum(upper, form.upper_bound * (1 + 8 * EPS * (form.upper_bound != np.rint(form.upper_bound))))
-
-
-class ActivityBounds:
-    """Function from bounds on the terms to the least and the largest value of every row, in units."""
-
-    def __init__(self, form: LinearForm) -> None:
-        self._known = form.known
-        self._of_terms, self._of_classes = RowBounds(form.published), RowBounds(form.known.distinct)
-
-    def __call__(self, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and the largest values, one per row each."""
-        published = self._of_terms(bounds.lower, bounds.upper)
-        known = self._of_classes(self._known.collect(bounds.lower), self._known.collect(bounds.upper))
-        return np.append(published[0], known[0]), np.append(published[1], known[1])
 
 
 class RowBounds:
@@ -279,7 +271,6 @@ class Reduced:
     counts: np.ndarray  # the solution of the original problem as far as it is determined by presolve
     multipliers: np.ndarray
     restricted: LinearForm  # the problem over the remaining terms, before aggregation, with redundant rows
-    n_published: int  # the number of published rows of the original problem
     # One per original term: a bound on the distance between a fixed term's true value and its count, in records.
     width: np.ndarray
     scale: np.ndarray  # one per remaining row: its divisor
@@ -292,7 +283,7 @@ class Reduced:
         no_widths, no_scale = np.zeros(n_terms), np.ones(n_rows)
         return cls(
             every_term, every_row, Aggregation.identity(form), ~every_term, np.zeros(n_terms), np.zeros(n_rows), form,
-            form.n_published, no_widths, no_scale,
+            no_widths, no_scale,
         )  # fmt: skip
 
     def with_penalties_of(self, original: LinearForm) -> Reduced:
@@ -344,12 +335,8 @@ class Reduced:
 
     def proved_zeros(self, form: LinearForm, directions: Iterable[np.ndarray]) -> np.ndarray:
         """Return upper bounds, in records, of terms that successive directions prove zero; infinite for other terms."""
-        fixed, width, bounds = self.fixed, self.width, np.full(len(self.fixed), np.inf)
-        for proof in self.restore_directions(directions):
-            upper = implied_upper_bounds(form, proof, fixed, self.counts, width)
-            zero = upper <= form.zero_tolerance * form.count_scale
-            bounds, width, fixed = np.where(zero, upper, bounds), np.where(zero, upper, width), fixed | zero
-        return bounds
+        fixed, width = with_zeros(form, self.settled, self.restore_directions(directions), self.counts)
+        return np.where(fixed & ~self.fixed, width, np.inf)
 
     def restore_directions(self, directions: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Return directions of the original problem's multipliers, given those of the reduced problem's."""
@@ -407,25 +394,17 @@ def last_of_bipartite(form: LinearForm) -> np.ndarray | None:
     kinds[0, pair.min(axis=1)] = kinds[1, pair.max(axis=1)] = True
     if (kinds[0] & kinds[1]).any():
         return None
-    of_row = form.bucket[0]
-    last = np.full(int(of_row.max()) + 1, -1)
-    last[of_row] = np.arange(n)  # the last assignment remains
-    is_last = np.zeros(n, dtype=bool)
-    is_last[last[last >= 0]] = True
-    return is_last
+    return ~pd.Series(form.bucket[0]).duplicated(keep="last").to_numpy()
 
 
 def dependent_by_elimination(form: LinearForm) -> np.ndarray:
     """Mark dependent published rows by elimination on the Gram matrices of all buckets, if these are small."""
     n, published = form.n_published, form.published
     none, (block, used) = np.zeros(n, dtype=bool), pd.factorize(form.bucket[0])
-    size = np.bincount(block, minlength=len(used))
-    width = int(size.max(initial=0))
+    local = pd.Series(block).groupby(block).cumcount().to_numpy()
+    width = int(local.max(initial=-1)) + 1
     if not 0 < width <= WIDEST_BLOCK:
         return none
-    order = np.argsort(block, kind="stable")
-    local = np.empty(n, dtype=np.int64)
-    local[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
     products = published @ form.published_by_term
     row, column = entry_rows(products), products.indices
     gram = np.zeros((len(used), width, width))
@@ -444,10 +423,7 @@ def repeated(form: LinearForm) -> np.ndarray:
     """Mark rows of knowledge with the coefficients and sides of an earlier one, compared by random products."""
     n, distinct = form.n_published, form.known.distinct
     hashes = distinct @ np.random.default_rng(1).uniform(1, 2, distinct.shape[1])
-    keys = np.stack([form.high[n:], form.low[n:], hashes])
-    order = np.lexsort(keys)  # stable, so that the first of equal rows is first
-    is_repeated = np.zeros(len(order), dtype=bool)
-    is_repeated[order[1:]] = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
+    is_repeated = pd.DataFrame([form.high[n:], form.low[n:], hashes]).T.duplicated().to_numpy()
     is_repeated[form.n_hard - n :] = False  # two equal soft rows have twice the cost
     return is_repeated
 
@@ -475,24 +451,17 @@ def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool
     restricted, scale = _rescaled(remaining(form, terms, involved, determined), np.minimum(upper, n_records)[terms])
     check_step()
     if keep_small and restricted.shape[0] ** 2 * restricted.shape[1] <= MOST_DENSE_WORK:
-        return Reduced(
-            terms, np.flatnonzero(involved), Aggregation.identity(restricted), fixed, counts, multipliers, restricted,
-            form.n_published, width, scale,
-        )  # fmt: skip
-    needed = np.flatnonzero(~redundant(restricted, n_records))
-    # Rows are sorted by the positions of their buckets' terms, for locality of memory; knowledge comes last.
-    place = rank_of_buckets(form)[form.bucket[0]]
-    place = np.concatenate([place, np.full(n_rows - form.n_published, n_terms + 1)])
-    needed = needed[np.argsort(place[involved][needed], kind="stable")]
-    rows = np.flatnonzero(involved)[needed]
-    check_step()
-    is_left = np.zeros(n_rows, dtype=bool)
-    is_left[rows] = True
-    multipliers[involved & ~is_left] = 0.0
-    return Reduced(
-        terms, rows, aggregate(restricted.select(needed)), fixed, counts, multipliers, restricted, form.n_published,
-        width, scale[needed],
-    )  # fmt: skip
+        rows, aggregation = np.flatnonzero(involved), Aggregation.identity(restricted)
+    else:
+        needed = np.flatnonzero(~redundant(restricted, n_records))
+        # Rows are sorted by the positions of their buckets' terms, for locality of memory; knowledge comes last.
+        place = np.append(first_terms(form)[form.bucket[0]], np.full(n_rows - form.n_published, n_terms + 1))
+        needed = needed[np.argsort(place[involved][needed], kind="stable")]
+        rows, scale = np.flatnonzero(involved)[needed], scale[needed]
+        check_step()
+        aggregation = aggregate(restricted.select(needed))
+    multipliers[np.setdiff1d(np.flatnonzero(involved), rows)] = 0.0
+    return Reduced(terms, rows, aggregation, fixed, counts, multipliers, restricted, width, scale)
 
 
 def settled_multipliers(form: LinearForm, value: np.ndarray) -> np.ndarray:
@@ -511,13 +480,12 @@ def relevant_terms(form: LinearForm, fixed: np.ndarray, closed_form: np.ndarray)
     return (np.bincount(bucket, relevant) > 0)[bucket]
 
 
-def rank_of_buckets(form: LinearForm) -> np.ndarray:
-    """Return the position of each bucket in the order of their first terms; buckets without terms come last."""
+def first_terms(form: LinearForm) -> np.ndarray:
+    """Return the first term of each bucket; for buckets without terms, the number of all terms."""
     of_row, bucket = form.bucket
-    order = pd.unique(bucket)
-    rank = np.full(int(max(bucket.max(initial=0), of_row.max(initial=0))) + 1, form.shape[1])
-    rank[order] = np.arange(len(order))
-    return rank
+    first = np.full(int(max(bucket.max(initial=0), of_row.max(initial=0))) + 1, form.shape[1])
+    np.minimum.at(first, bucket, np.arange(form.shape[1]))
+    return first
 
 
 def fix_implied(problem: Problem) -> Reduced:
@@ -540,17 +508,10 @@ def _implied_values(
         return fixed, counts, width, np.full(n_terms, np.inf)
     bounds = propagated_bounds(form.hard, problem.n_records, most)
     check_step()
-    fixed = _fixed_terms(form, bounds.range)
+    nearly = bounds.range <= form.zero_tolerance * form.count_scale
+    fixed = nearly & negligible(form, bounds.range, largest_coefficients(form, ~nearly))
     counts[fixed], width[fixed] = bounds.values(fixed)
     return fixed, counts, width, bounds.records()[1]
-
-
-def _fixed_terms(form: LinearForm, width: np.ndarray) -> np.ndarray:
-    """Mark the terms whose bounds differ by a width that is negligible in every row."""
-    nearly = width <= form.zero_tolerance * form.count_scale
-    if not nearly.any() or nearly.all():
-        return nearly
-    return nearly & negligible(form, width, largest_coefficients(form, ~nearly))
 
 
 def largest_coefficients(form: LinearForm, terms: np.ndarray) -> np.ndarray:
@@ -572,19 +533,16 @@ def negligible(form: LinearForm, width: np.ndarray, largest: np.ndarray) -> np.n
 def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarray]:
     """Rescale rows of knowledge after terms have been removed; also return the divisor of each row.
 
-    The magnitude of a row is the largest |a_j| u_j of its terms, where u_j are their upper bounds, divided by their
-    largest u_j. Rows are divided by a power of two near it, which is exact; rows whose magnitude is at least
-    ``IN_SCALE`` are not changed.
+    Rows are divided by a power of two near their magnitude (:func:`magnitudes`), which is exact; rows whose magnitude is
+    at least ``IN_SCALE`` are not changed.
     """
     n, known, scale = form.n_published, form.known, np.ones(form.shape[0])
     distinct = known.distinct
     largest = np.zeros(distinct.shape[1])
     np.maximum.at(largest, known.of_term, upper)
-    activity = most_by_row(np.abs(distinct.data) * largest[distinct.indices], distinct)
-    records = most_by_row(largest[distinct.indices], distinct)
-    nonzero = (activity > 0) & (records > 0)
-    magnitude = np.divide(activity, records, out=np.ones(len(activity)), where=nonzero)
-    scale[n:] = np.where(magnitude < IN_SCALE, 2.0 ** np.floor(np.log2(magnitude)), 1.0)
+    magnitude = magnitudes(distinct, largest)
+    small = (magnitude > 0) & (magnitude < IN_SCALE)
+    scale[n:][small] = 2.0 ** np.floor(np.log2(magnitude[small]))
     if (scale == 1).all():
         return form, scale
     coefficients = SplitMatrix(form.published, known.divided(scale[n:]))
@@ -594,6 +552,13 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
     }
     penalties = None if form.penalties is None else form.penalties.scaled(1 / scale[form.n_hard :])
     return replace(form, coefficients=coefficients, penalties=penalties, **sides), scale
+
+
+def magnitudes(rows: sp.csr_array, upper: np.ndarray) -> np.ndarray:
+    """Return the largest |a_j| u_j of each row divided by its largest u_j, where u_j are upper bounds; 0 if all are 0."""
+    records = upper[rows.indices]
+    activity, most = most_by_row(np.abs(rows.data) * records, rows), most_by_row(records, rows)
+    return np.divide(activity, most, out=np.zeros(len(most)), where=most > 0)
 
 
 def remaining(

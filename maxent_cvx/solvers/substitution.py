@@ -27,7 +27,7 @@ from .._utils.errors import Infeasible
 from .._utils.tables import densely
 from .form import LinearForm, RowOperations, RowOrigin
 from .parameters import PLACES
-from .presolve import term_bounds
+from .presolve import magnitudes, term_bounds
 from .sparse import canonical, entry_rows, least_by_row, most_by_row
 
 #: A coefficient hides another one in the same row that is smaller by this ratio.
@@ -323,7 +323,7 @@ def substituted(form: LinearForm, n_records: int) -> LinearForm:
         if not steps:
             break
     remainder.eliminate_zeros()
-    chosen = np.flatnonzero(_magnitude(remainder, upper) <= LEAST_REDUCTION * _magnitude(rows, None))
+    chosen = np.flatnonzero(magnitudes(remainder, upper) <= LEAST_REDUCTION * magnitudes(rows, np.ones(len(upper))))
     return rewritten(form, n_records, uneven, chosen, steps, upper) if len(chosen) else form
 
 
@@ -370,10 +370,3 @@ def _bounds(form: LinearForm, n_records: int, uneven: np.ndarray, blocks: Sequen
         )
         upper = np.minimum(upper, term_bounds(tried, n_records)[1])
     return upper
-
-
-def _magnitude(rows: sp.csr_array, upper: np.ndarray | None) -> np.ndarray:
-    """Return the largest |a_j| u_j of each row divided by its largest u_j, where u_j are upper bounds (default 1)."""
-    records = np.ones(rows.nnz) if upper is None else upper[rows.indices]
-    activity, most = most_by_row(np.abs(rows.data) * records, rows), most_by_row(records, rows)
-    return np.divide(activity, most, out=np.zeros(len(most)), where=most > 0)
