@@ -423,9 +423,8 @@ def repeated(form: LinearForm) -> np.ndarray:
     """Mark rows of knowledge with the coefficients and sides of an earlier one, compared by random products."""
     n, distinct = form.n_published, form.known.distinct
     hashes = distinct @ np.random.default_rng(1).uniform(1, 2, distinct.shape[1])
-    is_repeated = pd.DataFrame([form.high[n:], form.low[n:], hashes]).T.duplicated().to_numpy()
-    is_repeated[form.n_hard - n :] = False  # two equal soft rows have twice the cost
-    return is_repeated
+    is_repeated = pd.DataFrame({"low": form.low[n:], "high": form.high[n:], "hash": hashes}).duplicated().to_numpy()
+    return is_repeated & (np.arange(len(hashes)) < form.n_hard - n)  # two equal soft rows have twice the cost
 
 
 def reduce(problem: Problem, most: np.ndarray | None = None, *, keep_small: bool = False) -> Reduced:
