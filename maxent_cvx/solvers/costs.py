@@ -104,25 +104,20 @@ class Penalties:
 
     def conjugate_increase(self, m: np.ndarray, step: np.ndarray) -> float:
         """Return the increase of the conjugates of all costs from m to m + step, in nats, without cancellation."""
-        increase = self.variance * (m + step / 2) * step
-        if self.has_divergences:
-            rows = self.is_divergence
-            t, target = self.temperature[rows], self.target[rows]
-            with np.errstate(over="ignore", invalid="ignore"):
-                increase[rows] = t * target * np.exp(-m[rows] / t) * np.expm1(-step[rows] / t)
+        increase, rows = self.variance * (m + step / 2) * step, self.is_divergence
+        t, target = self.temperature[rows], self.target[rows]
+        with np.errstate(over="ignore", invalid="ignore"):
+            increase[rows] = t * target * np.exp(-m[rows] / t) * np.expm1(-step[rows] / t)
         return float(increase.sum())
 
     def conjugate(self, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the sum of the conjugates at -m, and their first and second derivatives with respect to m."""
-        value, first, second = float(self.variance @ m**2) / 2, self.variance * m, self.variance
-        if not self.has_divergences:
-            return value, first, second
+        value, first, second = float(self.variance @ m**2) / 2, self.variance * m, self.variance.copy()
         rows = self.is_divergence
         t, target = self.temperature[rows], self.target[rows]
         with np.errstate(over="ignore", invalid="ignore"):
             y = target * np.exp(-m[rows] / t)
             value += float((t * (y - target)).sum())
-        first, second = first.copy(), second.copy()
         first[rows], second[rows] = -y, y / t
         return value, first, second
 

@@ -51,7 +51,6 @@ class Dual:
         self.low, self.high = form.low[self.inequalities], form.high[self.inequalities]
         self.equation_sides = np.where(self.is_inequality, 0.0, form.low)  # one per row
         self.slope = np.full(form.shape[0], np.inf)  # the largest multiplier of a soft row
-        self.has_soft_rows = form.penalties is not None
         if form.penalties is not None:
             self.slope[form.n_hard :] = form.penalties.slope
         known = form.known.distinct
@@ -115,8 +114,8 @@ class Dual:
     def residual_and_gap(self, point: Point) -> tuple[float, float]:
         """Return the largest violation of a row and the complementarity gap (|m| slack over inequalities); records."""
         below, above = self.form.low - point.activity, point.activity - self.form.high
-        if self.has_soft_rows:  # a row may be missed by any amount at the slope of its cost
-            below, above = np.where(point.m >= self.slope, 0, below), np.where(point.m <= -self.slope, 0, above)
+        # A soft row may be missed by any amount at the slope of its cost.
+        below, above = np.where(point.m >= self.slope, 0, below), np.where(point.m <= -self.slope, 0, above)
         residual = np.maximum(below, above).max(initial=0.0)
         m, activity = point.m[self.inequalities], point.activity[self.inequalities]
         slack = np.where(m > 0, activity - self.low, np.where(m < 0, self.high - activity, 0.0))
@@ -133,15 +132,13 @@ class Dual:
         sign = np.zeros(len(point.m))
         sign[self.inequalities] = np.where(m != 0, np.sign(m), violated)
         active = ~self.is_inequality | (sign != 0)
-        if self.has_soft_rows:
-            active &= ~((point.m >= self.slope) & (point.activity < self.form.low))
-            active &= ~((point.m <= -self.slope) & (point.activity > self.form.high))
+        active &= ~((point.m >= self.slope) & (point.activity < self.form.low))
+        active &= ~((point.m <= -self.slope) & (point.activity > self.form.high))
         return active, sign
 
     def leaves_cone(self, m: np.ndarray, sign: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Mark rows whose multiplier is at its bound (0, or the slope of a cost) and would cross it."""
-        leaves = (m == 0) & (sign * step < 0)
-        return leaves | ((np.abs(m) >= self.slope) & (m * step > 0)) if self.has_soft_rows else leaves
+        return (m == 0) & (sign * step < 0) | (np.abs(m) >= self.slope) & (m * step > 0)
 
     def negative_gradient(self, point: Point, sign: np.ndarray) -> np.ndarray:
         """Return the active side of each row minus A x, by the signs of :meth:`active_set`; 0 for inactive rows."""

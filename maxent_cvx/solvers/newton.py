@@ -117,16 +117,12 @@ def trial_point(dual: Dual, point: Point, step: np.ndarray, length: float) -> Po
     """
     m = point.m + length * step
     m[dual.inequalities[point.m[dual.inequalities] * m[dual.inequalities] < 0]] = 0.0
-    if dual.has_soft_rows:
-        m = np.clip(m, -dual.slope, dual.slope)
-    return dual.at(m)
+    return dual.at(np.clip(m, -dual.slope, dual.slope))
 
 
 def slope_at_trial(dual: Dual, point: Point, trial: Point, step: np.ndarray) -> float:
     """Return the directional derivative at a trial point, along the components of the step that were not projected."""
-    projected = dual.is_inequality & (trial.m == 0) & (point.m != 0)
-    if dual.has_soft_rows:
-        projected |= np.abs(trial.m) >= dual.slope
+    projected = dual.is_inequality & (trial.m == 0) & (point.m != 0) | (np.abs(trial.m) >= dual.slope)
     return dual.directional_derivative(trial, np.where(projected, 0.0, step))
 
 
@@ -158,8 +154,8 @@ def recession_direction(
     It has one number per row; None if it proves no term to be zero.
     """
     form, alive = dual.form, ~dual.removed
-    if dual.has_soft_rows:  # soft rows may be missed, and prove nothing
-        step, active = form.extend_to_soft(step[: form.n_hard]), active[active < form.n_hard - form.n_published]
+    # Soft rows may be missed, and prove nothing.
+    step, active = form.extend_to_soft(step[: form.n_hard]), active[active < form.n_hard - form.n_published]
     change = np.where(alive, form.rmatvec(step), 0.0)
     shrinks = change < SHRINKS
     if not (shrinks & (point.counts < VANISHING)).any():
