@@ -44,7 +44,7 @@ def column_classes(blocks: Sequence[sp.csr_array]) -> tuple[np.ndarray, np.ndarr
             if not _repeats(chunk, examples[-1], of_column, size):
                 break
         else:
-            return of_column, example, compact(examples[0] if len(examples) == 1 else sp.vstack(examples, format="csr"))
+            return of_column, example, compact(stacked(examples))
         seed += 1
 
 
@@ -58,12 +58,8 @@ def _chunks(blocks: Sequence[sp.csr_array]) -> Iterator[sp.csr_array]:
 
 def _sums_of_bits(block: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
     """Sum the bits of the entries of each column, scrambled with their row number, modulo 2^64; one integer per column."""
-    by_column = block.tocsc()
-    of_row = rng.integers(0, 2**64, block.shape[0], dtype=np.uint64)
-    z = scramble(bits(by_column.data) ^ of_row[by_column.indices])
-    sums, filled = np.zeros(block.shape[1], dtype=np.uint64), np.flatnonzero(np.diff(by_column.indptr))
-    if len(filled):
-        sums[filled] = np.add.reduceat(z, by_column.indptr[filled])
+    of_row, sums = rng.integers(0, 2**64, block.shape[0], dtype=np.uint64), np.zeros(block.shape[1], dtype=np.uint64)
+    np.add.at(sums, block.indices, scramble(bits(block.data) ^ of_row[entry_rows(block)]))
     return sums
 
 
@@ -199,13 +195,10 @@ class SplitMatrix:
             return self.published[numbers]
         if is_known.all():
             return self.known.rows(numbers - n)
-        parts = [self.published[numbers[~is_known]], self.known.rows(numbers[is_known] - n)]
-        stacked, order = sp.vstack(parts, format="csr"), np.argsort(is_known, kind="stable")
-        if (order[1:] > order[:-1]).all():
-            return stacked
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return stacked[place]
+        order = np.argsort(is_known, kind="stable")
+        parts = self.published[numbers[~is_known]], self.known.rows(numbers[is_known] - n)
+        rows = stacked(parts)
+        return rows if (np.diff(order) > 0).all() else rows[np.argsort(order)]
 
     def columns(self, terms: np.ndarray) -> SplitMatrix:
         """Return the coefficients of the given terms, in the given order."""
