@@ -303,19 +303,15 @@ class LinearForm:
 
     def clear_cache(self) -> None:
         """Free the data that a solve has derived from the rows (several times their memory); they can be recomputed."""
-        for name in ("published_by_term", "bucket", "bucket_blocks", "_components", "_last_components", "upper_bound"):
+        for name in ("published_by_term", "bucket", "bucket_blocks", "_components", "upper_bound"):
             self.__dict__.pop(name, None)
 
     def components(self, terms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Number the connected components, which are independent subproblems: for each row, and for each term."""
         if terms is None or terms.all():
             return self._components
-        last = self.__dict__.get("_last_components")  # those of the last requested terms are cached
-        if last is None or not np.array_equal(last[0], terms):
-            pieces = components(with_entries_in(self.published, terms))
-            last = terms.copy(), self._joined(*pieces, self.known.touched & terms)
-            object.__setattr__(self, "_last_components", last)
-        return last[1]
+        pieces = components(with_entries_in(self.published, terms))
+        return self._joined(*pieces, self.known.touched & terms)
 
     @cached_property
     def _components(self) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -427,84 +427,42 @@ class BlockSystem(Systems):
         return BlockFactor(self, x, ridge, curvature)
 
 
-# Newton systems by a sparse LDL' factor, for problems whose blocks are too large for dense factors.
+# Newton systems by one factor of all active rows: a dense one for small problems, since a product costs less than a call of
+# SciPy, and a sparse one if the blocks are too large for dense factors.
 
 
-class SparseSystem:
-    """Solves A diag(x) A' d = g at any x."""
-
-    def __init__(self, form: LinearForm) -> None:
-        self.matrix, self.n_published = form.matrix, form.n_published
-        self.products = 0  # systems are solved directly
-        self.schur: SchurComplement | None = None  # without a preconditioner
-
-    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> SparseFactor:
-        """Return the system at one x, with a relative ridge and the curvature of knowledge added to its diagonal."""
-        return SparseFactor(self.matrix, self.n_published, x, ridge, curvature)
-
-
-@dataclass(frozen=True, eq=False)
-class SparseFactor:
-    """A diag(x) A' at one x; it is factorised for the active rows."""
-
-    matrix: sp.csr_array
-    n_published: int
-    x: np.ndarray
-    ridge: float
-    curvature: np.ndarray | None = None
-
-    def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
-        """Solve for the published rows and the active rows of knowledge; the direction of the others is 0."""
-        rows = np.concatenate([np.arange(self.n_published), self.n_published + active])
-        matrix = self.matrix[rows]
-        hessian = sp.csc_array(matrix @ sp.diags_array(self.x) @ matrix.T)
-        if self.curvature is not None:
-            hessian = hessian + sp.diags_array(np.concatenate([np.zeros(self.n_published), self.curvature[active]]))
-        factor = ldl_factor(sp.csc_array(hessian), self.ridge)
-        direction = np.zeros(len(gradient))
-        direction[rows] = factor.solve(gradient[rows])
-        return direction
-
-
-def ldl_factor(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
-    """Return the LDL' factor of a symmetric matrix with a relative ridge on its diagonal."""
-    raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), SMALLEST_DIAGONAL))
-    return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)
-
-
-# Newton systems of small problems: one dense factor of all rows, since a product costs less than a call of SciPy.
-
-
-#: The largest product rows x rows x terms, about a millisecond, for which the system of all rows is formed.
+#: The largest product rows x rows x terms, about a millisecond, for which the dense system of all rows is formed.
 MOST_DENSE_WORK = 4_000_000
 #: Rounds of iterative refinement of one solution.
 MOST_REFINEMENTS = 10
 
 
-class DenseSystem:
-    """Solves A diag(x) A' d = g at any x, with A as a dense array."""
+class DirectSystem:
+    """Solves A diag(x) A' d = g at any x by a factor for the active rows, which is dense or sparse as A is."""
 
-    def __init__(self, form: LinearForm) -> None:
-        self.n_published = form.n_published
-        self.matrix = np.vstack([form.published.toarray(), form.known.toarray()]) if form.dense is None else form.dense
-        self.products = 0  # systems are solved directly
-        self.schur: SchurComplement | None = None  # without a preconditioner
+    products = 0  # systems are solved directly
+    schur: SchurComplement | None = None  # without a preconditioner
 
-    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> DenseFactor:
+    def __init__(self, matrix: np.ndarray | sp.csr_array, n_published: int) -> None:
+        self.matrix, self.n_published = matrix, n_published
+
+    def at(self, x: np.ndarray, ridge: float, curvature: np.ndarray | None = None) -> DirectFactor:
         """Return the system at one x, with a relative ridge and the curvature of knowledge added to its diagonal."""
         hessian = (self.matrix * x) @ self.matrix.T
         if curvature is not None:
-            np.einsum("ii->i", hessian)[self.n_published :] += curvature
-        return DenseFactor(hessian, self.n_published, ridge)
+            added = np.append(np.zeros(self.n_published), curvature)
+            hessian = hessian + (sp.diags_array(added) if sp.issparse(hessian) else np.diag(added))
+        return DirectFactor(hessian, self.n_published, ridge)
 
 
-class DenseFactor:
+class DirectFactor:
     """A diag(x) A' at one x; it is factorised for the active rows."""
 
-    def __init__(self, hessian: np.ndarray, n_published: int, ridge: float) -> None:
-        self._hessian, self._n_published, self._ridge = hessian, n_published, ridge
+    def __init__(self, hessian: np.ndarray | sp.csr_array, n_published: int, ridge: float) -> None:
+        self._hessian: Any = hessian
+        self._n_published, self._ridge = n_published, ridge
         self._active: np.ndarray | None = None  # the last factorised rows; their factor is `_solve`
-        self._system: np.ndarray = hessian
+        self._system: Any = hessian
         self._solve: Solve = np.copy
 
     def solve(self, gradient: np.ndarray, active: np.ndarray, tolerance: float = 1e-12) -> np.ndarray:
@@ -512,9 +470,8 @@ class DenseFactor:
         n = self._n_published
         rows = slice(None) if len(active) == len(gradient) - n else np.concatenate([np.arange(n), n + active])
         if self._active is None or not np.array_equal(active, self._active):
-            chosen = self._hessian if isinstance(rows, slice) else self._hessian[np.ix_(rows, rows)]
-            self._active, self._system = active, chosen
-            self._solve = regularized_cholesky(chosen, self._ridge * chosen.diagonal(), is_inverted=False)
+            self._active, self._system = active, self._hessian[rows][:, rows]
+            self._solve = self._factorised(self._system)
         right, direction = gradient[rows], np.zeros(len(gradient))
         # The ridge, needed by redundant rows, changes the other directions, too: refine while that halves the residual.
         solution = self._solve(right)
@@ -527,6 +484,18 @@ class DenseFactor:
             solution, rest = trial, after
         direction[rows] = solution
         return direction
+
+    def _factorised(self, matrix: Any) -> Solve:
+        """Return a solver for the matrix with a relative ridge."""
+        if isinstance(matrix, np.ndarray):
+            return regularized_cholesky(matrix, self._ridge * matrix.diagonal(), is_inverted=False)
+        return ldl_factor(sp.csc_array(matrix), self._ridge).solve
+
+
+def ldl_factor(matrix: sp.csc_array, ridge: float) -> qdldl.Solver:
+    """Return the LDL' factor of a symmetric matrix with a relative ridge on its diagonal."""
+    raised = matrix + sp.diags_array(ridge * np.maximum(matrix.diagonal(), SMALLEST_DIAGONAL))
+    return qdldl.Solver(sp.csc_matrix(sp.triu(raised, format="csc")), upper=True)
 
 
 # The choice of a method for the Newton systems of one problem: block elimination, or a dense or sparse factor.
@@ -563,11 +532,12 @@ MOST_ENTRIES = 1e8
 def newton_system(form: LinearForm) -> System:
     """Return a dense factor for a small problem, a sparse one for large blocks, else block elimination."""
     if form.shape[0] ** 2 * max(form.shape[1], 1) <= MOST_DENSE_WORK:
-        return DenseSystem(form)
+        dense = np.vstack([form.published.toarray(), form.known.toarray()]) if form.dense is None else form.dense
+        return DirectSystem(dense, form.n_published)
     blocks = BlockSystem(form)
     buckets = blocks.bucket_blocks
     is_small = buckets.cost <= MOST_MULTIPLICATIONS and buckets.n_entries <= MOST_ENTRIES
-    return blocks if is_small else SparseSystem(form)
+    return blocks if is_small else DirectSystem(form.matrix, form.n_published)
 
 
 # The block structure of a problem without buckets.
