@@ -113,6 +113,10 @@ class RowOperations:
 # The linear constraints of a model as one sparse system over counts of records.
 
 
+#: The attributes of a form with one number per row.
+OF_ROWS = ("low", "high", "scale", "shift", "side_error", "coefficient_error")
+
+
 @dataclass(frozen=True, eq=False)
 class LinearForm:
     """Linear constraints ``low <= matrix @ x <= high`` over the counts x = N p, in records.
@@ -177,17 +181,12 @@ class LinearForm:
         return replace(
             self,
             coefficients=self._selected(kept, n_published),
-            low=self.low[kept],
-            high=self.high[kept],
-            scale=self.scale[kept],
-            shift=self.shift[kept],
-            side_error=self.side_error[kept],
-            coefficient_error=self.coefficient_error[kept],
             n_published=n_published,
             n_facts=n_facts,
             operations=None,
             typed=None,
             penalties=soft if soft is not None and len(soft) else None,
+            **{name: getattr(self, name)[kept] for name in OF_ROWS},
         )
 
     def _selected(self, rows: np.ndarray, n_published: int) -> sp.csr_array | SplitMatrix:

@@ -38,7 +38,7 @@ from .certificate import (
 from .columns import SharedColumns, SplitMatrix
 from .existence import Block
 from .explain import PRECISE_LOG, SMALL_COUNT, multipliers_beside
-from .form import ClosedForm, Groups, LinearForm, Problem, Settled
+from .form import OF_ROWS, ClosedForm, Groups, LinearForm, Problem, Settled
 from .monitor import Monitor
 from .newton import MOST_TINY_STEPS, RIDGES
 from .partitions import (
@@ -425,8 +425,7 @@ def _together(parts: Sequence[Part], shared: LinearForm) -> LinearForm:
     n = sum(form.n_published for form in forms)
     published = sp.csr_array(sp.block_diag([form.published for form in forms], format="csr"))
     rows: dict[str, Any] = {
-        name: np.concatenate([*(getattr(form, name) for form in forms), getattr(shared, name)])
-        for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
+        name: np.concatenate([*(getattr(form, name) for form in forms), getattr(shared, name)]) for name in OF_ROWS
     }
     return replace(
         shared,

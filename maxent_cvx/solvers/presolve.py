@@ -14,7 +14,7 @@ from .._utils.errors import Infeasible
 from .aggregate import Aggregation, aggregate
 from .columns import SplitMatrix
 from .duality import with_zeros
-from .form import LinearForm, Problem, Settled
+from .form import OF_ROWS, LinearForm, Problem, Settled
 from .monitor import check_step
 from .parameters import EPS, FEASIBLE_MULTIPLE
 from .schur import MOST_DENSE_WORK
@@ -545,12 +545,9 @@ def _rescaled(form: LinearForm, upper: np.ndarray) -> tuple[LinearForm, np.ndarr
     if (scale == 1).all():
         return form, scale
     coefficients = SplitMatrix(form.published, known.divided(scale[n:]))
-    sides = {
-        name: getattr(form, name) / scale
-        for name in ("low", "high", "scale", "shift", "side_error", "coefficient_error")
-    }
+    of_rows = {name: getattr(form, name) / scale for name in OF_ROWS}
     penalties = None if form.penalties is None else form.penalties.scaled(1 / scale[form.n_hard :])
-    return replace(form, coefficients=coefficients, penalties=penalties, **sides), scale
+    return replace(form, coefficients=coefficients, penalties=penalties, **of_rows), scale
 
 
 def magnitudes(rows: sp.csr_array, upper: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import Infeasible
 from .._utils.tables import densely
-from .form import LinearForm, RowOperations, RowOrigin
+from .form import OF_ROWS, LinearForm, RowOperations, RowOrigin
 from .parameters import PLACES
 from .presolve import magnitudes, term_bounds
 from .sparse import canonical, entry_rows, least_by_row, most_by_row
@@ -224,8 +224,7 @@ def rewritten(
 
     A row is not changed if its new coefficients exceed the range of doubles.
     """
-    names = ("low", "high", "scale", "shift", "side_error", "coefficient_error")
-    new: dict[str, Any] = {name: getattr(form, name).copy() for name in names}
+    new: dict[str, Any] = {name: getattr(form, name).copy() for name in OF_ROWS}
     factors, rewritten_rows = np.ones(form.shape[0]), {}
     subtracted: list[tuple[int, int, float]] = []
     origin = form.origin
