@@ -39,31 +39,30 @@ from .generalized import (
 
 @dataclass(frozen=True, eq=False)
 class ReleaseColumns:
-    """The checked columns of a release before counting: QI by bucket, and sensitive values by bucket."""
+    """The checked tables of a release before counting: QI by bucket, and sensitive values by bucket."""
 
     qi: tuple[str, ...]  # column names
     sensitive: tuple[str, ...]
     bucket: str
-    qi_columns: pd.DataFrame  # the rows of the two tables; for microdata, columns of the same table
-    sensitive_columns: pd.DataFrame
-    qi_buckets: pd.Series  # one per row of either table
-    sensitive_buckets: pd.Series
-    qi_counts: np.ndarray | None = None  # number of records per row of either table; None: one per row
-    sensitive_counts: np.ndarray | None = None
-    ids: pd.Series | None = None  # one per row of QI: the pseudonym, if published
+    qi_table: pd.DataFrame  # for microdata, both are the same table
+    sa_table: pd.DataFrame
+    qi_counts: np.ndarray | None  # number of records per row of either table; None: one per row
+    sa_counts: np.ndarray | None
+    id: str | None  # the column of `qi_table` with pseudonyms, if published
     counterfeits: bool = False  # whether a bucket may contain more values than people
 
     def counted(self) -> dict[str, Any]:
         """Count records per (q, b) and per (s, b), and check that every bucket's two counts agree."""
-        q, quasi_identifiers = sort_distinct(self.qi_columns)
-        s, sensitive_values = distinct(self.sensitive_columns)
-        b, buckets = factorize(pd.concat([self.qi_buckets, self.sensitive_buckets], ignore_index=True))
+        q, quasi_identifiers = sort_distinct(self.qi_table[list(self.qi)])
+        s, sensitive_values = distinct(self.sa_table[list(self.sensitive)])
+        in_buckets = [table[self.bucket] for table in (self.qi_table, self.sa_table)]
+        b, buckets = factorize(pd.concat(in_buckets, ignore_index=True))
         n_qb = tally(q, b[: len(q)], (len(quasi_identifiers), len(buckets)), self.qi_counts)
-        n_sb = tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), self.sensitive_counts)
+        n_sb = tally(s, b[len(q) :], (len(sensitive_values), len(buckets)), self.sa_counts)
         self._check(n_qb.sum(axis=0), n_sb.sum(axis=0), buckets)
         persons = None
-        if self.ids is not None:
-            persons = Persons(str(self.ids.name), pd.Index(self.ids.array, name=self.ids.name), q, b[: len(q)])
+        if self.id is not None:
+            persons = Persons(self.id, pd.Index(self.qi_table[self.id].array, name=self.id), q, b[: len(q)])
         return {
             "qi": self.qi, "sensitive": self.sensitive, "bucket": self.bucket, "quasi_identifiers": quasi_identifiers,
             "sensitive_values": sensitive_values, "buckets": buckets, "n_qb": n_qb, "n_sb": n_sb, "persons": persons,
@@ -97,10 +96,7 @@ def record_columns(
     roles = {"qi": qi, "sa": sa, "bucket": (bucket,)} | ({} if id is None or alone else {"id": (id,)})
     table, each = _each(table, count, id, roles)
     check_release_roles(qi, sa, bucket)
-    return ReleaseColumns(
-        qi, sa, bucket, table[list(qi)], table[list(sa)], table[bucket], table[bucket], each, each,
-        None if id is None else table[id],
-    )  # fmt: skip
+    return ReleaseColumns(qi, sa, bucket, table, table, each, each, id)
 
 
 def anatomy_columns(
@@ -133,10 +129,7 @@ def anatomy_columns(
         check_no_count(qi_table, roles, "the QI table")
     check_named({*qi_table, *sa_table}, {**roles, "sa": sa}, "the two tables")
     check_release_roles(qi, sa, bucket)
-    return ReleaseColumns(
-        qi, sa, bucket, qi_table[list(qi)], sa_table[list(sa)], qi_table[bucket], sa_table[bucket], n_qb, n_sb,
-        None if id is None else qi_table[id], counterfeits,
-    )  # fmt: skip
+    return ReleaseColumns(qi, sa, bucket, qi_table, sa_table, n_qb, n_sb, id, counterfeits)
 
 
 def generalized_columns(
@@ -172,8 +165,8 @@ def generalized_columns(
     check_known(nodes, "quasi-identifier (given in hierarchies)", qi)
     if population is None:
         check_readable(table, nodes)
-        ids = None if id is None else table[id]
-        return ReleaseColumns(qi, sa, bucket, texts, table[list(sa)], group, group, each, each, ids)
+        table = table.assign(**texts, **{bucket: group})
+        return ReleaseColumns(qi, sa, bucket, table, table, each, each, id)
     if each is not None and isinstance(population, pd.DataFrame) and count not in population.columns:
         count = None
     return population_groups(table, group, qi, sa, population, count, nodes, each)
@@ -187,8 +180,9 @@ def read_cells(view: View, records: pd.DataFrame) -> pd.DataFrame:
     table = records[columns] if set(columns) <= set(records.columns) else records
     read = generalized_columns(table, view.qi, view.sensitive, None, None, None, None)
     assert not isinstance(read, GroupedRelease)  # there is no population
-    is_known = view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(read.qi_columns)) >= 0
-    return records.assign(**read.qi_columns) if is_known.all() else records
+    cells = read.qi_table[list(view.qi)]
+    is_known = view.quasi_identifiers.get_indexer(pd.MultiIndex.from_frame(cells)) >= 0
+    return records.assign(**cells) if is_known.all() else records
 
 
 def with_cells(view: View, records: pd.DataFrame) -> pd.DataFrame:
