@@ -374,14 +374,13 @@ def sound_condition(group: pd.DataFrame, values: Sequence[Hashable], r: float) -
     single, signature, column = Groups.single(group, values)
     r = one_r(r)
     single.check_worlds()
-    f, n, m = single.prior[None], single.tuples.data[None], single.values.data[None]
+    of_pair, kappa = swap_bounds(single)
     bounds = np.zeros(group.shape)
-    bounds[:, column] = upper_bounds(f, n, m)[0][signature]
-    index = group.columns[column]
-    limit = (n.sum() - m[0]) / (m[0] * (r - 1)) if r > 1 else np.full(m.shape[1], np.inf)
-    kappa = pd.Series(odds_ratios(f)[0], index=index, name="kappa")
+    bounds[:, column] = of_pair.reshape(single.prior.shape)[signature]
+    index, m = group.columns[column], single.values.data
+    limit = (len(group) - m) / (m * (r - 1)) if r > 1 else np.inf
     return SoundCondition(
-        kappa,
+        pd.Series(kappa, index=index, name="kappa"),
         pd.Series(limit, index=index, name="limit"),
         pd.DataFrame(bounds, index=group.index, columns=group.columns),
         bool(at_most(bounds, r).all()),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -286,7 +286,7 @@ def read_sentence(text: str) -> Sentence:
     maxent_cvx.StatementError: '=' is expected, at the end (character 15 of 'Ann=HIV or Bob')
     """
     reader = Reader(text)
-    sentence = reader.sentence()
+    sentence = reader.nested(reader.sentence)
     if reader.at < len(reader.text):
         raise reader.error("'and', 'or', '->' or the end is expected")
     return sentence
@@ -313,11 +313,15 @@ class Reader(TokenReader):
 
     def sentence(self) -> Sentence:
         """``either ["->" sentence]``."""
+        premise = self.either()
+        return Implication(premise, self.nested(self.sentence)) if self.take(ARROW) else premise
+
+    def nested(self, read: Callable[[], Sentence]) -> Sentence:
+        """Read a sentence that is one level deeper."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.error(f"no more than {DEEPEST} levels are expected")
-        premise = self.either()
-        sentence = Implication(premise, self.sentence()) if self.take(ARROW) else premise
+        sentence = read()
         self.depth -= 1
         return sentence
 
@@ -334,14 +338,9 @@ class Reader(TokenReader):
     def one(self) -> Sentence:
         """``"not" one | "(" sentence ")" | amount | atom``."""
         if self.take(NOT):
-            self.depth += 1
-            if self.depth > DEEPEST:
-                raise self.error(f"no more than {DEEPEST} levels are expected")
-            sentence: Sentence = Counted(0, 0, (self.one(),))
-            self.depth -= 1
-            return sentence
+            return Counted(0, 0, (self.nested(self.one),))
         if self.take(OPEN):
-            sentence = self.sentence()
+            sentence = self.nested(self.sentence)
             self.need(CLOSE, "'and', 'or', '->' or ')'")
             return sentence
         return self.amount(how) if (how := self.take(AMOUNT)) else self.atom()
@@ -352,7 +351,7 @@ class Reader(TokenReader):
         digits = self.need(NUMBER, "a number")
         self.need(OF, "'of'")
         self.need(OPEN, "'('")
-        parts = self.several(self.sentence, COMMA)
+        parts = self.several(partial(self.nested, self.sentence), COMMA)
         self.need(CLOSE, "',' or ')'")
         _check_distinct(parts)
         k = int(digits) if len(digits) <= MOST_DIGITS else len(parts) + 1
@@ -510,7 +509,7 @@ class Residuals:
             return self._numbered(atom[sentence], frozenset(atom[sentence][:1]))
         parts = [self.of(part, atom) for part in sentence.parts]
         if isinstance(sentence, Implication):
-            return self.any([self.negation(parts[0]), parts[1]])
+            return self.count(1, 2, [self.negation(parts[0]), parts[1]])
         assert isinstance(sentence, Counted)
         return self.count(sentence.low, sentence.high, parts)
 
@@ -518,11 +517,6 @@ class Residuals:
         """Return the number of the residual that all parts are true."""
         parts = list(parts)
         return self.count(len(parts), len(parts), parts)
-
-    def any(self, parts: Iterable[int]) -> int:
-        """Return the number of the residual that at least one part is true."""
-        parts = list(parts)
-        return self.count(1, len(parts), parts)
 
     def negation(self, part: int) -> int:
         """Return the number of the residual that a part is not true."""
