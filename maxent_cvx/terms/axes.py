@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import LabelMismatch, StatementError, join_names, short_repr, unknown_name
 from .._utils.tables import Choice, choose, group_codes, multi_index, repeated
-from .._utils.validation import check_known, check_list
+from .._utils.validation import check_known, check_list, check_mapping
 from ..releases.base import OUTSIDE, View
 from ..releases.generalized import cells_with, label_of
 from .people import OTHERS, People
@@ -216,10 +216,9 @@ def tuples_described(view: View, given: Mapping[str, object] | None) -> np.ndarr
 
 def mark_tuples(view: View, given: Mapping[str, object] | None) -> np.ndarray:
     """Mark the QI tuples that match a description, possibly none."""
-    if given is not None and not isinstance(given, Mapping):
-        raise StatementError(f"given must be a dictionary {{attribute: value}}, not {short_repr(given)}")
+    conditions = {} if given is None else check_mapping(given, "given", "{attribute: value}")
     mask = np.ones(len(view.axes["q"][1]), dtype=bool)
-    for attribute, chosen in (given or {}).items():
+    for attribute, chosen in conditions.items():
         if (described := view.described(attribute, chosen)) is not None:
             mask &= described
         elif attribute in view.qi:

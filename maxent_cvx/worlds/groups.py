@@ -24,7 +24,7 @@ from .._utils.errors import (
     unknown_name,
 )
 from .._utils.tables import ranges, real_numbers, repeated, tally
-from .._utils.validation import check_instance, check_label, check_number, is_several
+from .._utils.validation import check_instance, check_label, check_mapping, check_number, is_several
 from ..priors import QIDistribution
 from ..releases.release import Release
 
@@ -33,8 +33,8 @@ from ..releases.release import Release
 
 def check_release(view: object, prior: object, *, optional: bool = False) -> None:
     """Check that a view has buckets, and that a prior is a QIDistribution, or None if it is optional."""
-    if not (isinstance(prior, QIDistribution) or (optional and prior is None)):
-        raise StatementError(f"prior must be a QIDistribution, not {short_repr(prior)}")
+    if prior is not None or not optional:
+        check_instance(prior, QIDistribution, "prior")
     check_instance(view, Release, "the release", "possible worlds are defined for buckets")
 
 
@@ -512,11 +512,9 @@ def items_of(
     if not group.index.is_unique:
         raise TableError("ties name tuples by label, but the group's index has duplicates; rename the tuples")
     column = np.flatnonzero(all_values)
-    if not isinstance(ties, Mapping):
-        raise StatementError(f"ties must be a dictionary {{(name, name): joint prior}}, not {short_repr(ties)}")
     of_several = [
         TiedGroup(members_of(group, who), _joint_prior(group.columns, who, table, column))
-        for who, table in ties.items()
+        for who, table in check_mapping(ties, "ties", "{(name, name): joint prior}").items()
     ]
     members_of_items = [member for item in of_several for member in item.members]
     if len(set(members_of_items)) < len(members_of_items):
