@@ -317,9 +317,9 @@ class Microdata:
             check_once(self.frame[self.id])
 
     @classmethod
-    def of_people(cls, frame: pd.DataFrame, qi: tuple[str, ...], sa: tuple[str, ...]) -> Self:
+    def of_people(cls, frame: pd.DataFrame, qi: str | Iterable[str], sa: str | Iterable[str]) -> Self:
         """Build from a table with one row per person; raise TableError if a column looks like a count."""
-        data = cls(frame, qi, sa)
+        data = cls(frame, names(qi, "qi"), names(sa, "sa"))
         check_no_count(frame, {"qi": data.qi, "sa": data.sa}, "the table", REPEAT)
         return data
 

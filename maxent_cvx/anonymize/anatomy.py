@@ -376,7 +376,7 @@ def anatomy_buckets(
     2          3        3
     3          4        4
     """
-    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    data = Microdata.of_people(table, qi, sa)
     n = len(table)
     n_buckets = n // check_int(l, "l", 1, n, TableError)
     check_int(exempt, "exempt", 0, error=TableError)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.errors import TableError
-from .._utils.tables import Microdata, check_columns, factorize, names
+from .._utils.tables import Microdata, check_columns, factorize
 from .._utils.validation import check_int
 from ..releases.generalized import label_of
 from ..releases.release import Release
@@ -213,7 +213,7 @@ def mondrian_table(
     4  [44, 60]     HIV
     5  [44, 60]     Flu
     """
-    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    data = Microdata.of_people(table, qi, sa)
     if check_int(k, "k", 1, error=TableError) > len(table):
         raise TableError(f"k must be at most {len(table)}, the number of records in the table, got {k}")
     s, values = data.values()

@@ -44,7 +44,7 @@ from .._utils.errors import (
 )
 from .._utils.formatting import ReprMixin, TablePreview, format_number
 from .._utils.progress import progress_bar
-from .._utils.tables import Microdata, group_codes, names
+from .._utils.tables import Microdata, group_codes
 from .._utils.validation import (
     check_float,
     check_in,
@@ -257,7 +257,7 @@ def search(
     suppression = check_float(suppression, "suppression", 0.0, 1.0)
     check_optional_bool(progress, "progress")
     seconds = np.inf if time_limit is None else check_seconds(time_limit, "time_limit")
-    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    data = Microdata.of_people(table, qi, sa)
     data = replace(data, frame=data.frame.reset_index(drop=True))  # records are identified by position
     given = {} if hierarchies is None else check_mapping(hierarchies, "hierarchies", "{attribute: its hierarchy}")
     if strangers := [name for name in given if name not in data.qi]:
@@ -550,9 +550,7 @@ class Best:
                 cells = mondrian_table(data.frame, qi=list(data.qi), sa=list(data.sa), **setting)
             except TableError:  # the whole table as one group is not safe
                 continue
-            group = group_codes(
-                [pd.factorize(cells[name].map(str))[0] for name in data.qi], [len(cells)] * len(data.qi)
-            )
+            group = cells.map(str).groupby(list(data.qi), sort=False).ngroup().to_numpy()
             published = partial(_generalized, cells, data)
             ncp = float(np.mean([a.ncp_of(cells[a.name]) for a in self.attributes]))
             counts = self.judge.counts(group)
@@ -587,9 +585,9 @@ class Best:
 
     def judge_node(self, node: np.ndarray, ncp: float) -> tuple[bool, float]:
         """Judge a node: return whether it is safe, and a lower bound on its loss and that of all coarser nodes."""
-        attributes, judge = self.attributes, self.judge
-        columns = [a.codes[level] for a, level in zip(attributes, node, strict=True)]
-        group = group_codes(columns, [len(a.nodes[level]) for a, level in zip(attributes, node, strict=True)])
+        judge, at_levels = self.judge, list(zip(self.attributes, node, strict=True))
+        columns = [a.codes[level] for a, level in at_levels]
+        group = group_codes(columns, [len(a.nodes[level]) for a, level in at_levels])
         counts, kept, least = judge.counts(group), np.ones(len(group), dtype=bool), 0.0
         if self.loss_name != "queries":  # suppressing a record never reduces its loss
             least = self._loss(ncp, counts.sum(axis=1), counts.max(axis=1))
@@ -605,17 +603,17 @@ class Best:
             surest, is_safe = judge.of_groups(group)
 
         def published() -> Release:
-            cells = {a.name: a.nodes[level][a.codes[level]] for a, level in zip(attributes, node, strict=True)}
+            cells = {a.name: a.nodes[level][a.codes[level]] for a, level in at_levels}
             return _generalized(pd.DataFrame(cells, self.data.frame.index)[kept], self.data)
 
         n_suppressed = int((~kept).sum())
         if n_suppressed:
-            cells = np.mean([a.ncp(level) for a, level in zip(attributes, node, strict=True)], axis=0)
+            cells = np.mean([a.ncp(level) for a, level in at_levels], axis=0)
             ncp = float(np.where(kept, cells, 1.0).mean())
         loss = np.nan
         if is_safe or self.loss_name != "queries":  # answering random queries is slow
             loss = self._loss(ncp, counts.sum(axis=1), counts.max(axis=1), published, kept)
-        levels = {a.name: int(level) for a, level in zip(attributes, node, strict=True)}
+        levels = {a.name: int(level) for a, level in at_levels}
         if n_suppressed and is_safe and loss <= self.loss and judge.baseline is not None:
             # Suppression changes the shares of all people, and with them the baseline.
             is_safe = exposed(MaxEnt(published()).solve(), judge.threshold, baseline=judge.baseline).people == 0

@@ -736,7 +736,7 @@ def similar_linkage_groups(
     >>> bool((hospital["Gender"].groupby(bucket).nunique() == 1).all())     # one signature per bucket
     True
     """
-    data = Microdata.of_people(table, names(qi, "qi"), names(sa, "sa"))
+    data = Microdata.of_people(table, qi, sa)
     check_instance(prior, QIDistribution, "prior")
     check_label(condition, "condition", CONDITIONS)
     r = one_r(r)
