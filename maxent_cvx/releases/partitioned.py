@@ -622,14 +622,6 @@ class BucketRows:
         return self.hashes[1:][place[1:] > place[:-1]]
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Pieces that form one partition, or, divided at `bounds`, one partition more than there are bounds."""
-
-    pieces: np.ndarray
-    bounds: np.ndarray | None = None
-
-
 def hashed(labels: pd.Series) -> np.ndarray:
     """Return 64-bit hashes of labels, which are equal in all partitions, with 0 for missing labels."""
     code, values = factorize(plain(labels))
@@ -672,9 +664,10 @@ def straddling(sizes: Sequence[BucketRows]) -> tuple[np.ndarray, np.ndarray]:
     return piece[order][same], piece[order][same + 1]
 
 
-def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
+def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[tuple[np.ndarray, np.ndarray | None]]:
     """Group pieces, in order, into `partitions` partitions of whole buckets, by default one per DEFAULT_ROWS rows.
 
+    Return the pieces of each group, which form one partition, or, divided at bounds, one more than there are bounds.
     Pieces that share buckets are a unit. Small units are combined; a unit that is more than MOST_TIMES larger than the
     average partition is divided by the hashes of its buckets.
     """
@@ -684,7 +677,7 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
     first, second = straddling(sizes)
     graph = sp.coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(len(sizes), len(sizes)))
     _, unit = connected_components(graph, directed=False)
-    groups: list[Group] = []
+    groups: list[tuple[np.ndarray, np.ndarray | None]] = []
     slot, n_before = -1, 0
     for pieces in [np.flatnonzero(unit == i) for i in pd.unique(unit)]:
         n_rows = int(rows[pieces].sum())
@@ -692,12 +685,12 @@ def planned(sizes: Sequence[BucketRows], partitions: int | None) -> list[Group]:
         n_before += n_rows
         if n_rows * n > MOST_TIMES * total:
             buckets = BucketRows.united([sizes[int(i)] for i in pieces])
-            groups.append(Group(pieces, buckets.bounds(round(n_rows * n / total))))
+            groups.append((pieces, buckets.bounds(round(n_rows * n / total))))
             slot = -1
         elif slot_of_unit == slot:
-            groups[-1] = Group(np.concatenate([groups[-1].pieces, pieces]))
+            groups[-1] = np.concatenate([groups[-1][0], pieces]), None
         else:
-            groups.append(Group(pieces))
+            groups.append((pieces, None))
             slot = slot_of_unit
     return groups
 
@@ -881,9 +874,11 @@ def dask_release(table: Any, roles: Roles) -> PartitionedRelease:
     sizes = bucket_rows(narrow, roles.bucket, executor)
     if not len(straddling(sizes)[0]):
         return assembled(dask_records(narrow), roles, executor)
-    if isinstance(executor, LocalExecutor):
-        return assembled(shuffled_here(dask_records(narrow), sizes, roles), roles, executor)
-    return assembled(dask_records(shuffled_there(narrow, roles.bucket, executor)), roles, executor)
+    if not isinstance(executor, LocalExecutor):
+        return assembled(dask_records(shuffled_there(narrow, roles.bucket, executor)), roles, executor)
+    bounds = BucketRows.united(sizes).bounds(len(sizes))
+    parts = spilled(map(arrow_table, dask_records(narrow)), bounds, roles.bucket, TemporaryFolder())
+    return assembled([Records(part, "the table") for part in parts], roles, executor)
 
 
 def narrowed(table: Any, columns: Sequence[str], with_count: bool = False) -> Any:
@@ -921,13 +916,6 @@ def shuffled_there(table: Any, bucket: str, executor: Executor) -> Any:
     return moved
 
 
-def shuffled_here(records: Sequence[Records], sizes: Sequence[BucketRows], roles: Roles) -> list[Records]:
-    """Shuffle the records of all partitions by bucket, through local files."""
-    tables = (arrow_table(part) for part in records)
-    bounds = BucketRows.united(sizes).bounds(len(records))
-    return [Records(part, "the table") for part in spilled(tables, bounds, roles.bucket, TemporaryFolder())]
-
-
 def arrow_table(part: Records) -> pa.Table:
     """Return one partition as an Arrow table, computed in this thread."""
     import pyarrow as pa
@@ -954,13 +942,13 @@ def parquet_release(path: object, roles: Roles, partitions: int | None) -> Parti
     sizes = executor.map(buckets_of_parquet, pieces, common=(roles.bucket,))
     folder: TemporaryFolder | None = None
     records: list[Records] = []
-    for group in planned(sizes, partitions):
-        rows = read_together([pieces[i] for i in group.pieces])
-        if group.bounds is None:
+    for places, bounds in planned(sizes, partitions):
+        rows = read_together([pieces[i] for i in places])
+        if bounds is None:
             records.append(Records(rows, rows.name))
             continue
         folder = folder or TemporaryFolder()
-        records += [Records(part, "the table") for part in spilled(rows.batches(), group.bounds, roles.bucket, folder)]
+        records += [Records(part, "the table") for part in spilled(rows.batches(), bounds, roles.bucket, folder)]
     return assembled(records, roles, executor)
 
 
