@@ -17,7 +17,7 @@ from ..model.partitioned import PartitionedPosterior
 from ..model.posterior import Posterior
 from ..priors import QIDistribution
 from ..releases.base import View
-from ..releases.generalized import GroupedRelease, Hierarchies, covers, read_hierarchies
+from ..releases.generalized import GroupedRelease, Hierarchies, coverage, read_hierarchies
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
@@ -47,7 +47,7 @@ def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes:
     rows = []
     for value in published:
         exact = np.asarray(texts == str(value))
-        rows.append(exact if exact.any() else covers(value, values, attribute, nodes))
+        rows.append(exact if exact.any() else coverage([value], values, attribute, nodes.get(attribute, {}))[0])
     mask = np.array(rows, dtype=float)
     return sp.csr_array(mask / mask.sum(axis=1, keepdims=True))
 

@@ -384,13 +384,6 @@ def coverage(
     return _cover(cells, Domain(values, attribute), {**by_text, **nodes})
 
 
-def covers(
-    cell: object, values: pd.Index, attribute: str, hierarchies: Mapping[str, Mapping[object, frozenset[object]]]
-) -> np.ndarray:
-    """Mark the exact values that one generalised value covers, see :func:`coverage`."""
-    return coverage([cell], values, attribute, hierarchies.get(attribute, {}))[0]
-
-
 def _cover(cells: Sequence[object], domain: Domain, nodes: Mapping[Any, frozenset[object]]) -> np.ndarray:
     """Mark the values that cells cover: cells of other types one by one, then all texts at once."""
     covered = np.zeros((len(cells), domain.size), dtype=bool)

@@ -11,10 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxent_cvx import TableError
-from maxent_cvx.releases.generalized import coverage, covers, label_of, read_hierarchies
+from maxent_cvx.releases.generalized import coverage, label_of, read_hierarchies
 from support.helpers import refused
 
 AGES = pd.Index(range(15, 35))
+
+
+def covers(cell, values, attribute, hierarchies):
+    """Mark the exact values that one generalised value covers."""
+    return coverage([cell], values, attribute, hierarchies.get(attribute, {}))[0]
 
 
 def values_of(cell: object, values: pd.Index = AGES, nodes: dict | None = None) -> list:
