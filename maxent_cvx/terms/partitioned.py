@@ -213,8 +213,7 @@ class PartSpace(Space):
     def around(cls, part: ReleasePart, marginals: GlobalMarginals) -> PartSpace:
         """Make the space of a partition, given marginals of the whole release."""
         view = PartitionView.of(part, marginals)
-        people = view.people()
-        return cls(view, people, people.split(view.terms()) if len(people) else view.terms())
+        return cls.of(view, view.people())
 
     @cached_property
     def n_own(self) -> int:
