@@ -119,6 +119,18 @@ def tally(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], count: np
     return table
 
 
+def term_codes(tuples: sp.csr_array, values: sp.csr_array) -> dict[str, np.ndarray]:
+    """Return the codes of the terms P(q, s, b) for all q and s in a bucket b, from their counts by bucket."""
+    qb, sb = tuples.tocsc(), values.tocsc()
+    bucket = np.repeat(np.arange(sb.shape[1]), np.diff(qb.indptr))  # of every pair of a tuple and a bucket
+    repeat = np.diff(sb.indptr)[bucket]
+    return {
+        "q": np.repeat(qb.indices, repeat).astype(np.int64),
+        "s": sb.indices[ranges(sb.indptr[bucket], repeat)].astype(np.int64),
+        "bucket": np.repeat(bucket, repeat),
+    }
+
+
 # Columns of tables: names, roles and counts, checked on input.
 
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from .._utils.errors import MaxEntError, StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.formatting import ReprMixin, TablePreview
-from .._utils.tables import multi_index, plain_index, ranges
+from .._utils.tables import multi_index, plain_index, term_codes
 from .._utils.validation import check_str
 
 # Text and tables in the representation of views.
@@ -568,15 +568,7 @@ class BucketView(View):
 
     def terms(self) -> dict[str, np.ndarray]:
         """Return the codes of the terms P(q, s, b) that can be non-zero: q and s both occur in b (Eq. (6))."""
-        qb, sb = self.n_qb.tocsc(), self.n_sb.tocsc()
-        width = np.diff(sb.indptr)  # number of distinct sensitive values per bucket
-        pair_bucket = np.repeat(np.arange(len(self.buckets)), np.diff(qb.indptr))
-        repeat = width[pair_bucket]
-        return {
-            "q": np.repeat(qb.indices, repeat).astype(np.int64),
-            "s": sb.indices[ranges(sb.indptr[pair_bucket], repeat)].astype(np.int64),
-            "bucket": np.repeat(pair_bucket, repeat),
-        }
+        return term_codes(self.n_qb, self.n_sb)
 
     def to_tables(self, count: str = "Count") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the two tables that Anatomy publishes, which :meth:`from_tables` reads.

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from .._utils import validation
 from .._utils.errors import StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.formatting import NUMBER_PATTERN, TablePreview, format_value, iso_text
-from .._utils.tables import count_column, counted, counted_people, distinct, factorize, ranges, sort_distinct, tally
+from .._utils.tables import count_column, counted, counted_people, distinct, factorize, sort_distinct, tally, term_codes
 from .._utils.validation import check_mapping, read_file_text
 from .base import OUTSIDE, SHOWN, View, contents, from_dict, labelled, labels_of, positions, sizes_of, unused_name
 
@@ -747,13 +747,7 @@ class GroupedRelease(View):
 
     def terms(self) -> dict[str, np.ndarray]:
         """Return the codes of the terms P(q, s, b) that can be non-zero: b covers q and contains s."""
-        by_bucket = self.n_sb.tocsc()
-        b, q = self.cover.nonzero()
-        width = np.diff(by_bucket.indptr)[b]
-        s = by_bucket.indices[ranges(by_bucket.indptr[b], width)]
-        codes = {"q": np.repeat(q, width), "s": s, "bucket": np.repeat(b, width)}
-        order = np.lexsort((codes["s"], codes["q"], codes["bucket"]))
-        return {role: code[order].astype(np.int64) for role, code in codes.items()}
+        return term_codes(self.cover.T.tocsr(), self.n_sb)
 
     def members(self) -> sp.csr_array | None:
         """Return the people per QI tuple and group, or None unless one group covers each tuple, and all are full.
