@@ -10,6 +10,7 @@ import pandas as pd
 
 from .._utils.parallel import current_client, executor_for
 from .._utils.validation import check_instance
+from ..solvers.sparse import canonical
 from .base import BucketView, from_dict, unused_name
 from .generalized import GroupedRelease
 from .partitioned import DaskTable, PartitionedRelease, Roles, dask_release, joined, parquet_release
@@ -63,12 +64,7 @@ class Release(BucketView):
     def __post_init__(self) -> None:
         # Terms are numbered by row and column, but products of sparse matrices are stored in any order.
         for name in ("n_qb", "n_sb"):
-            counts = getattr(self, name)
-            if not counts.has_canonical_format or not counts.data.all():
-                counts = counts.copy()
-                counts.sum_duplicates()
-                counts.eliminate_zeros()
-                object.__setattr__(self, name, counts)
+            object.__setattr__(self, name, canonical(getattr(self, name)))
 
     @classmethod
     def from_buckets(
