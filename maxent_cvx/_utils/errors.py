@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
+from unicodedata import normalize
 
 # Exceptions and warnings. Each message describes what was found, what was expected, where, and what to do.
 #
@@ -367,7 +367,7 @@ def unknown_name(what: str, unknown: object, known: Iterable[object]) -> Unknown
     if text in by_text:
         twin = by_text[text]
         hint = f"{twin!r} ({type(twin).__name__}) is, but this is a {type(unknown).__name__}"
-    elif twin := next((name for name in by_text if _composed(name) == _composed(text)), None):
+    elif twin := next((name for name in by_text if normalize("NFC", name) == normalize("NFC", text)), None):
         hint = (
             f"{twin!a} is, which looks the same, but this is {text!a}; convert both with "
             "unicodedata.normalize('NFC', ...)"
@@ -377,11 +377,6 @@ def unknown_name(what: str, unknown: object, known: Iterable[object]) -> Unknown
     else:
         hint = f"expected one of {join_names(known, 8)}" if known else "none exists"
     return UnknownName(f"{message}; {hint}")
-
-
-def _composed(text: str) -> str:
-    """Return a text with one character for a letter with its accent."""
-    return unicodedata.normalize("NFC", text)
 
 
 def _as_text(value: object) -> str:

@@ -585,8 +585,6 @@ class Linking:
 def _check_worlds(grouping: Grouping) -> None:
     """Raise TableError if a group is unsafe by all possible worlds, or by swaps if there are too many worlds."""
     inside = grouping.group >= 0
-    if not inside.any():
-        return
     criterion = grouping.criterion
     violation = replace(criterion, condition="exact").violation(
         densely(grouping.group[inside]), grouping.signature[inside], grouping.value[inside]

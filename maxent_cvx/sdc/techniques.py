@@ -110,11 +110,6 @@ class Known:
             raise StatementError(f"nobody in the population has {conditions or 'any attribute'}; remove a condition")
         self.values, self.frame, self.weight, self.matching = values, frame, weight, matching
 
-    @property
-    def people(self) -> int:
-        """The number |Mo| of matching people."""
-        return int(self.weight[self.matching].sum())
-
     def matches(self, table: pd.DataFrame, what: str) -> np.ndarray:
         """Mark the matching records of another table of people of the population."""
         matching = np.ones(len(table), dtype=bool)
@@ -700,7 +695,7 @@ class Sampling(DomainTechnique):
         """Return the shares of values among matching people, in the sample and, uniformly, outside of it."""
         table, domain = published.table, published.domain
         matching = table.loc[person.matches(table, "the sample"), published.confidential]
-        in_all, in_sample = person.people, len(matching)
+        in_all, in_sample = int(person.weight[person.matching].sum()), len(matching)
         if in_sample > in_all:
             raise TableError(
                 f"{in_sample} people of the sample but only {in_all} of the population match the knowledge; "

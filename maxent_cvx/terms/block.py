@@ -87,15 +87,10 @@ class Groups:
         levels_kept = [name for name in level_names(self.there) if name in levels or name in self.fixed]
         return Groups(subset_keys(self.there, levels_kept).unique() if levels_kept else self.there, self.fixed)
 
-    @property
-    def empty(self) -> str:
-        """The text of the group if all conditions have one value and it is empty; else ""."""
-        return "" if len(self.there) else _conditions(self.fixed)
-
     def empty_at(self, labels: pd.Index | None, n: int) -> np.ndarray:
         """Return the text of the group of each of n labels if the group is empty; else ""."""
         if not self.free or labels is None:
-            return np.full(n, self.empty, dtype=object)
+            return np.full(n, "" if len(self.there) else _conditions(self.fixed), dtype=object)
         texts = np.full(n, "", dtype=object)
         keys = subset_keys(labels, self.free)
         empty = np.flatnonzero(find(subset_keys(self.there, self.free).unique(), keys) < 0)
@@ -155,7 +150,7 @@ class Provenance:
     @property
     def empty_group(self) -> str:
         """The empty group on which all rows would be conditional, so that the block has no rows; or ""."""
-        return next((group.empty for group in self.groups if not len(group.there)), "")
+        return next((_conditions(group.fixed) for group in self.groups if not len(group.there)), "")
 
 
 def _conditions(values: Mapping[str, object]) -> str:
