@@ -14,6 +14,7 @@ from .._utils.formatting import ReprMixin, TablePreview
 from .._utils.progress import progress_bar
 from .._utils.validation import check_bool, check_instance, check_int, check_list, check_number, check_optional_bool
 from ..measures.accuracy import overall_divergence
+from ..measures.events import values_of_each_attribute
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
 from ..model.posterior import Posterior
@@ -61,12 +62,8 @@ def pull(post: Posterior, rows: Rows, multipliers: np.ndarray, limit: float) -> 
 def events(view: View) -> np.ndarray:
     """Return the events, each value of each sensitive attribute, as masks of shape (sensitive values, events)."""
     # Absence from the release, in a population, is not a value.
-    values = view.sensitive_values
-    if not isinstance(values, pd.MultiIndex):
-        return np.eye(len(values))[:, view.inside]
-    return np.concatenate(
-        [np.eye(len(level))[code] for level, code in zip(values.levels, values.codes, strict=True)], 1
-    )
+    of_attributes = values_of_each_attribute(view.sensitive_values)
+    return np.eye(len(view.inside))[:, view.inside] if of_attributes is None else of_attributes.includes.toarray()
 
 
 def information(post: Posterior, rows: Rows, multipliers: np.ndarray, original: pd.DataFrame) -> np.ndarray:
