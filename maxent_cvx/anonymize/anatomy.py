@@ -136,21 +136,17 @@ def anatomy_of_partitions(
     executor = executor_for(current_client())
     people = dask_records(narrowed(table, [*qi, *sa]))
     counts = executor.gather(executor.made([then(part.make, count_people, roles, l) for part in people]))
-    assigned = [
-        (i, part, counts_of_part)
-        for i, (part, counts_of_part) in enumerate(zip(people, counts, strict=True))
-        if counts_of_part is not None
-    ]
-    if not assigned:
+    occupied = [i for i, counts_of_part in enumerate(counts) if counts_of_part is not None]
+    if not occupied:
         raise TableError("the table has no rows; at least one record is needed")
-    values, numbers = CountedTuples.united([counts_of_part.values for _, _, counts_of_part in assigned])
+    values, numbers = CountedTuples.united([counts[i].values for i in occupied])
     is_exempt = exempt_values(values.records, exempt)
     dealers, first = [], 1
-    for (i, part, counts_of_part), values_of_part in zip(assigned, numbers, strict=True):
-        check_partition(counts_of_part, is_exempt[values_of_part], l, part.name)
-        make = then(part.make, bucketized, roles, values.labels, is_exempt, (l, seed, i, first))
-        dealers.append((Records(make, part.name), counts_of_part))
-        first += counts_of_part.buckets
+    for i, values_of_part in zip(occupied, numbers, strict=True):
+        check_partition(counts[i], is_exempt[values_of_part], l, people[i].name)
+        make = then(people[i].make, bucketized, roles, values.labels, is_exempt, (l, seed, i, first))
+        dealers.append((Records(make, people[i].name), counts[i]))
+        first += counts[i].buckets
     return released(dealers, roles)
 
 
