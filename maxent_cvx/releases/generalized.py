@@ -462,10 +462,8 @@ def _one_way(cell: object, first: np.ndarray, second: np.ndarray, kind: str, dom
 
 def _check_whole(cell: object, span: Span, inside: np.ndarray, domain: Domain) -> None:
     """Raise TableError for "18-20" if somebody is 20.5, because the range may end at 20 or before 21."""
-    if not (span.whole and domain.has_fractions and inside.any()):
-        return
     between = (domain.numbers > span.high) & (domain.numbers < span.high + 1)
-    if between.any():
+    if span.whole and inside.any() and between.any():
         raise TableError(
             f"{cell!r} of {domain.attribute!r} is a range of integers, but the population contains "
             f"{join_names(domain.values[between])}; write '[{span.low:g}, {span.high:g}]' or "

@@ -417,8 +417,7 @@ class Block(NonStrict):
         """Select rows by position, or by a mask."""
         rows = check_positions(rows, "rows", len(self))
         if self.index is None:
-            empty = self.provenance.empty_at(rows, None)
-            return self._derive(self.matrix[rows], self.constant[rows], None, empty=empty)
+            return self._select(rows, None, {})
         others = self._others(rows)
         if len(others) + len(rows) > len(self):
             check_unique(self.index[rows], f"the selected rows of {self.label}")
