@@ -67,8 +67,9 @@ def cubes(
                 at[parent] = above[parent][0][first]
                 closed = closed | above[parent][1][at[parent]] | (at[parent] < 0)[:, None]
             out = np.asarray(closed.all(axis=1))
-            if out.any():
-                group, first = _without(group, first, out)
+            if out.any():  # the remaining patterns are renumbered; -1 stays -1
+                number = np.append(np.where(out, -1, np.cumsum(~out) - 1), -1)
+                group, first = number[group].astype(np.int32), first[~out]
                 closed, at = closed[~out], {parent: of[~out] for parent, of in at.items()}
             if not len(first):
                 continue
@@ -109,12 +110,6 @@ def _split(group: np.ndarray, tuples: pd.MultiIndex, attribute: int) -> tuple[np
     first = np.empty(int(number.max(initial=-1)) + 1, dtype=np.int64)
     first[number[::-1]] = inside[::-1]
     return finer, first
-
-
-def _without(group: np.ndarray, first: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Drop some patterns, and renumber the remaining ones."""
-    number = np.append(np.where(out, -1, np.cumsum(~out) - 1), -1)  # -1 stays -1
-    return number[group].astype(np.int32), first[~out]
 
 
 # The members and the names of patterns.

@@ -738,20 +738,16 @@ class _Lattice:
 
     def decide(self, node: Node) -> None:
         """Judge a node or, by bisection, nodes on a path to the top: they are unsafe up to one, and safe from there on."""
-        path = self._path_to_top(node) if self.is_monotone and self.decided(node) is None else [node]
+        path = [node]
+        if self.is_monotone and self.decided(node) is None:
+            while path[-1] != self.top:  # by the steps of least NCP
+                path.append(min(self.coarser(path[-1]), key=self.ncp))
         first, last = 0, len(path) - 1
         while first < last and not self.best.is_over:
             middle = (first + last) // 2
             first, last = (first, middle) if self.is_safe(path[middle]) else (middle + 1, last)
         if not self.best.is_over:
             self.is_safe(path[first])
-
-    def _path_to_top(self, node: Node) -> list[Node]:
-        """Return a path to the most general node, by the steps of least NCP."""
-        path = [node]
-        while path[-1] != self.top:
-            path.append(min(self.coarser(path[-1]), key=self.ncp))
-        return path
 
     def descend(self) -> None:
         """Go from the top to safe finer nodes, one attribute after the other, as long as there are any."""

@@ -74,24 +74,19 @@ class GlobalMarginals:
 
     combinations: Combinations  # of the attributes that the source distinguishes
     named: Combinations  # the QI tuples of named people, with all attributes
-    described: dict[Hashable, int] = field(default_factory=dict)  # number of matching records, by `described_as`
+    described: dict[Hashable, int] = field(default_factory=dict)  # number of matching records, by description
     names: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object, name="who"))  # of named people
     of_name: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # their positions in `named`
     whole: PartitionView | None = None  # all QI tuples, on the driver, which counts records for all partitions
 
     def records(self, given: Mapping[str, object] | None) -> int:
         """Return the number of records of the whole release that match a description."""
-        described = described_as(given)
+        described = frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
         if self.whole is not None:
             mask = mark_tuples(self.whole, given)
             self.described.setdefault(described, int(self.whole.records[mask].sum()))
             tuples_described(self.whole, given)  # raises if nobody matches, on the driver only: a source may count 0
         return self.described[described]
-
-
-def described_as(given: Mapping[str, object] | None) -> Hashable:
-    """Convert a description of people to a key that does not depend on the order of its attributes."""
-    return frozenset((name, choose(chosen, name)) for name, chosen in (given or {}).items())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
