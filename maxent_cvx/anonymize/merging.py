@@ -153,12 +153,8 @@ class Program(NamedTuple):
         n_buckets = len(release.buckets)
         sets = [chosen for size in range(1, k + 1) for chosen in combinations(range(n_buckets), size)]
         sizes = np.array([len(chosen) for chosen in sets])
-        member = sp.csr_array(
-            sp.csc_array(
-                (np.ones(sizes.sum()), np.concatenate(sets), np.concatenate([[0], sizes.cumsum()])),
-                shape=(n_buckets, len(sets)),
-            )
-        )
+        where = np.concatenate(sets), np.repeat(np.arange(len(sets)), sizes)
+        member = sp.csr_array((np.ones(sizes.sum()), where), shape=(n_buckets, len(sets)))
         of_q = sp.csr_array(release.n_qb @ member / release.n_q[:, None])
         of_s = (release.n_sb @ member).toarray()
         shares = of_s / of_s.sum(axis=0)
