@@ -403,9 +403,11 @@ class SafeGroups:
     def __init__(self, value: np.ndarray, safety: Safety) -> None:
         self.value, self.safety = value, safety
         self._n_values = int(value.max()) + 1
-        if (p := safety.disclosure(Frequencies.of_groups([value], self._n_values))) >= safety.c:
+        whole = self._counts([np.arange(len(value))])
+        every = np.ones(self._n_values, dtype=bool)  # all values are sensitive
+        if (p := safety.disclosure(Frequencies.of(sp.csc_array(whole.T), every))) >= safety.c:
             raise safety.unreachable(p, "the whole table as one group")
-        (self._least,) = least_of_counts(self._counts([np.arange(len(value))]), safety.k)
+        (self._least,) = least_of_counts(whole, safety.k)
 
     def cut(self, halves: list[np.ndarray]) -> bool:
         """Record the cut of a group if all groups are safe after it; return whether they are."""

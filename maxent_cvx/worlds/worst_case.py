@@ -172,12 +172,6 @@ class Frequencies:
         start = np.concatenate([[0], np.cumsum(width)])
         return Frequencies(start, self.value[entries], self.count[entries], self.sensitive)
 
-    @classmethod
-    def of_groups(cls, groups: list[np.ndarray], n_values: int) -> Self:
-        """Count the values of some groups of records; all of them are sensitive."""
-        counts = np.column_stack([np.bincount(group, minlength=n_values) for group in groups])
-        return cls.of(sp.csc_array(counts), np.ones(n_values, dtype=bool))
-
     def __len__(self) -> int:
         return len(self.start) - 1
 
