@@ -281,32 +281,18 @@ def add_median(program: IntegerProgram, median: Median) -> None:
     for switch, more in ((lower, 0), (upper, 1)):
         program.add(*excess, (switch, -(n + more) * each), low=-n)
         program.add(*excess, (switch, -(n + 1 - more) * each), high=more - 1)
-    _add_clauses(program, lower, upper, levels, median.least, median.most)
+    # Clauses of two switches, the second of which counts as 0 without a partner. If the lower number is above
+    # levels[k - 1], the upper one is at most the rest; if it is at most levels[k], the upper one is at least the rest.
+    fits = np.searchsorted(levels, median.most - levels, side="right") - 1
+    program.add((lower, before), (upper, _partners(fits)), low=1)
+    short = np.searchsorted(levels, median.least - levels, side="left") - 1
+    program.add((lower, each), (upper, _partners(short)), high=1)
 
 
-def _add_clauses(
-    program: IntegerProgram, lower: np.ndarray, upper: np.ndarray, levels: np.ndarray, least: int, most: int
-) -> None:
-    """Add bounds on the sum of the two numbers, from least to most, by one clause per value of the lower one."""
-    end = len(levels) - 1
-    # If the lower one is at least levels[k + 1], the upper one is at most the rest.
-    partner = np.searchsorted(levels, most - levels, side="right") - 1
-    program.add((upper, np.eye(1, len(levels), max(partner[0], 0))), low=1 if partner[0] >= 0 else 2)
-    _add_pairs(program, lower[:end], upper, partner[1:], low=1)
-    # If the lower one is at most levels[k], the upper one is at least the rest.
-    short = np.searchsorted(levels, least - levels, side="left") - 1
-    _add_pairs(program, lower, upper, short, high=1)
-
-
-def _add_pairs(
-    program: IntegerProgram, first: np.ndarray, second: np.ndarray, partner: np.ndarray, low: int = 0, high: int = 2
-) -> None:
-    """Add low <= x + y <= high for each x in first and its partner y in second; y = 0 without a partner (-1)."""
-    if not len(first):
-        return
+def _partners(partner: np.ndarray) -> sp.coo_array:
+    """Return a square matrix with a 1 in each row, in the column of its partner; none for a negative partner."""
     has = np.flatnonzero(partner >= 0)
-    pairs = sp.coo_array((np.ones(len(has)), (has, partner[has])), (len(first), len(second)))
-    program.add((first, sp.eye_array(len(first))), (second, pairs), low=low, high=high)
+    return sp.coo_array((np.ones(len(has)), (has, partner[has])), (len(partner), len(partner)))
 
 
 def program_of(rows: TableRows) -> IntegerProgram:
