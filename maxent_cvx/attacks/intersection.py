@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -15,6 +15,7 @@ from .._utils.errors import Infeasible, StatementError, TableError, join_names, 
 from .._utils.formatting import Message
 from .._utils.tables import check_columns, check_types, distinct, plain_index, ranges, sort_distinct
 from .._utils.validation import check_in, check_instance, check_int, check_label, check_list, check_positive
+from ..measures.leakage import in_order
 from ..model.maxent import MaxEnt
 from ..priors import QIDistribution
 from ..releases.base import OUTSIDE, View, attach
@@ -144,7 +145,7 @@ class Overlap:
         if isinstance(overlap, str):
             check_in(overlap, "overlap", ("everybody",))
             smaller = min(releases, key=lambda release: release.n_records)
-            code, tuples = sort_distinct(_ordered(smaller.quasi_identifiers, first.qi).to_frame(index=False))
+            code, tuples = sort_distinct(in_order(smaller.quasi_identifiers, first.qi).to_frame(index=False))
             return cls(tuples, np.bincount(code, smaller.n_q).astype(np.int64), size)
         if not isinstance(overlap, tuple | list):
             return cls(tuples, None, check_int(overlap, "overlap", 1, size))
@@ -177,14 +178,9 @@ class Overlap:
 def _common(releases: Sequence[Release | GroupedRelease]) -> pd.MultiIndex:
     """Return the QI tuples that all releases have, sorted."""
     qi = releases[0].qi
-    frames = [_ordered(release.quasi_identifiers, qi).to_frame(index=False) for release in releases]
+    frames = [in_order(release.quasi_identifiers, qi).to_frame(index=False) for release in releases]
     code, tuples = sort_distinct(pd.concat(frames, ignore_index=True))
     return tuples[np.bincount(code, minlength=len(tuples)) == len(releases)]
-
-
-def _ordered(tuples: pd.MultiIndex, qi: Sequence[Hashable]) -> pd.MultiIndex:
-    """Return QI tuples with the attributes in the order of another release."""
-    return tuples.reorder_levels(list(qi)) if len(qi) > 1 else tuples
 
 
 # Record classes: the records of a release as seen by an adversary, and the possible people and values of each.
@@ -245,7 +241,7 @@ class RecordClasses:
 def _places(release: Release | GroupedRelease, tuples: pd.MultiIndex) -> tuple[np.ndarray, np.ndarray]:
     """Return the QI tuples that a release has, and their positions; its attributes may have a different order."""
     try:
-        places = _ordered(release.quasi_identifiers, tuples.names).get_indexer(tuples)
+        places = in_order(release.quasi_identifiers, tuples.names).get_indexer(tuples)
     except TypeError as error:
         raise TableError(f"QI of two releases cannot be compared: {error}; make their columns the same type") from error
     rows = np.flatnonzero(places >= 0)

@@ -43,6 +43,7 @@ from .._utils.validation import (
     check_seed,
     check_str,
 )
+from ..measures.leakage import tuples
 from ..plots.posterior import likeliest_values
 from ..sources.tables import OPEN, PublishedTable, symbol_intervals
 from .integer_tables import FREE, Median, Solutions, TableRows, search
@@ -659,13 +660,13 @@ class Reconstruction(AttackResult):
                 f"there are {len(original)} original records, but {sizes} reconstructed ones; pass the table that was "
                 "published"
             )
-        truth = original[attributes].value_counts()
+        n_true = original[attributes].value_counts().reindex(tuples(self.table.index), fill_value=0).to_numpy()
         kth = original.groupby(attributes, sort=False, observed=True).cumcount().to_numpy() + 1
         right = self._at_least(pd.MultiIndex.from_frame(original[attributes]), kth)
         without = self._independent.at_least(original, kth)
         n = len(original)
         error = float((right - without).std()) / math.sqrt(n)
-        is_present = truth.reindex(self._claims, fill_value=0).to_numpy()[:, None] >= np.array(self.table.columns[1:])
+        is_present = n_true[:, None] >= np.array(self.table.columns[1:])
         claimed = 1.0 - np.cumsum(self.table.to_numpy(), axis=1)[:, :-1]
         p, is_true = claimed[claimed > 0], is_present[claimed > 0]
         pairs, outcomes = np.column_stack([p, 1 - p]), np.column_stack([is_true, ~is_true])
@@ -685,7 +686,7 @@ class Reconstruction(AttackResult):
         'probability of the record, at least'
         """
         n, most = len(self.table), self.table.shape[1] - 1
-        records, k = self._claims.repeat(most), np.tile(np.arange(1, most + 1), n)
+        records, k = tuples(self.table.index).repeat(most), np.tile(np.arange(1, most + 1), n)
         p = self._at_least(records, k)
         without = self._independent.at_least(records.to_frame(index=False), k)
         tables = {"reconstruction": pd.DataFrame(p), "without the attack": pd.DataFrame(without)}
@@ -694,15 +695,10 @@ class Reconstruction(AttackResult):
         ax.set_ylabel("share of the people")
         return ax
 
-    @property
-    def _claims(self) -> pd.MultiIndex:
-        """The records of the table as a MultiIndex, even with one attribute."""
-        return pd.MultiIndex.from_frame(self.table.index.to_frame(index=False))
-
     def _at_least(self, records: pd.MultiIndex, k: np.ndarray) -> np.ndarray:
         """Return P(at least k people have a record), one per record; 0 for records that are in no solution."""
         p = self.table.to_numpy()[:, ::-1].cumsum(axis=1)[:, ::-1]
-        at = self._claims.get_indexer(records)
+        at = tuples(self.table.index).get_indexer(records)
         inside = (at >= 0) & (k < p.shape[1])
         return np.where(inside, p[at, np.minimum(k, p.shape[1] - 1)], 0.0)
 

@@ -24,6 +24,7 @@ from ..releases.partitioned import PartitionedRelease
 from ..releases.qi_table import QITable
 from ..releases.release import Release
 from ..releases.series import ReleaseSeries
+from .leakage import in_order
 
 # Equivalence classes: numbers of records with the same quasi-identifiers, and of people of a population.
 
@@ -75,11 +76,10 @@ def _found_in(population: pd.DataFrame | QITable, classes: pd.DataFrame) -> np.n
                 f"the quasi-identifiers of the population, {list(tuples.names)}, must be those of the records, "
                 f"{list(classes.index.names)}"
             )
-        tuples = tuples.reorder_levels(list(classes.index.names)) if tuples.nlevels > 1 else tuples
     else:
         code, tuples = _tuples(population, tuple(map(str, classes.index.names)), "the population")
         n = np.bincount(code)
-    at = tuples.get_indexer(classes.index)
+    at = in_order(tuples, classes.index.names).get_indexer(classes.index)
     people = np.where(at >= 0, n[at], 0)
     if (lacking := people < classes["records"].to_numpy()).any():
         raise TableError(
