@@ -361,8 +361,6 @@ class Pairs:
         """Return log (L_aa L_bb / (L_ab L_ba)), shape (temperatures, pairs); L = sum over worlds of prod P(s | q)^t."""
         (a, b), buckets, is_warm = self.pairs, np.arange(len(self.people)), temperatures > 0
         advantage = np.zeros((len(temperatures), len(a)))  # at t = 0 all worlds are equally likely
-        if not advantage[is_warm].size:
-            return advantage
         t = temperatures[is_warm]
         of_bucket = self._log_worlds(buckets, buckets, t)
         unexchanged = of_bucket[:, a] + of_bucket[:, b]
@@ -393,7 +391,7 @@ class Pairs:
 
     def affordable(self, rng: np.random.Generator) -> Pairs:
         """Return the pairs, or a random selection of at least one that takes no more than the allowed steps."""
-        if self.people.shape[1] <= MOST_IN_SETS or not self.pairs.size:
+        if self.people.shape[1] <= MOST_IN_SETS:
             return self
         drawn = self.pairs[:, rng.permutation(self.pairs.shape[1])]
         spent = np.cumsum(self._groups(*drawn).steps + self._groups(*drawn[::-1]).steps)
@@ -447,13 +445,14 @@ class HeldOut:
     log_f: np.ndarray  # shape (tuples + 1 for counterfeits, values)
 
     def pairs(self, choose: Callable[[int], tuple[np.ndarray, np.ndarray]]) -> list[Pairs]:
-        """Return chosen pairs of buckets of each size."""
+        """Return chosen pairs of buckets of each size of which there are several."""
         groups, pairs = self.worlds.groups, []
         tuples, values = (np.repeat(part.indices, part.data) for part in (groups.tuples, groups.values))
         starts = np.cumsum(groups.sizes) - groups.sizes
         for size in np.unique(groups.sizes).tolist():
             at = starts[groups.sizes == size][:, None] + np.arange(size)  # (buckets, people)
-            pairs.append(Pairs(self.log_f, tuples[at], values[at], np.stack(choose(len(at)))))
+            if len(at) > 1:
+                pairs.append(Pairs(self.log_f, tuples[at], values[at], np.stack(choose(len(at)))))
         return pairs
 
     def posterior(self, temperature: float, limit: float) -> np.ndarray:
@@ -474,8 +473,7 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     rng = np.random.default_rng(seed)
     all_pairs = [part for fold in held_out for part in fold.pairs(lambda n: _pairs_of_buckets(n, rng))]
     pairs = [part.affordable(rng) for part in all_pairs]
-    n_pairs = sum(part.pairs.shape[1] for part in pairs)
-    if not n_pairs:
+    if not pairs:
         raise StatementError(
             f"calibration requires two buckets of one size in one of the {len(held_out)} folds; use fewer folds, a "
             "release with more buckets, or calibrate=False"
@@ -483,7 +481,7 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
 
     def bits(temperatures: np.ndarray) -> np.ndarray:
         total = sum((_bits(part.advantage(temperatures)).sum(axis=1) for part in pairs), np.zeros(len(temperatures)))
-        return np.asarray(total / n_pairs)
+        return np.asarray(total / sum(part.pairs.shape[1] for part in pairs))
 
     compared = bits(TEMPERATURES)
     best = int(compared.argmax())
@@ -500,9 +498,9 @@ def _evidence(held_out: list[HeldOut], seed: int) -> tuple[float, float, float]:
     p_values = []
     for fold in held_out:
         disjoint = [part.affordable(rng).advantage(TEMPERATURES) for part in fold.pairs(matched)]
-        advantages = np.concatenate(disjoint, axis=1)
-        if not advantages.size:
+        if not disjoint:
             continue
+        advantages = np.concatenate(disjoint, axis=1)
         kept, lost = _bits(advantages), _bits(-advantages)
         exchanged = rng.integers(0, 2, (EXCHANGES, advantages.shape[1])).astype(float)
         statistic = kept.sum(axis=1).max()
