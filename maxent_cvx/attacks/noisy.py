@@ -545,7 +545,7 @@ def _kind(inside: np.ndarray, counted: np.ndarray, log_prior: np.ndarray, positi
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """Steps, each a kind and a type (-1 for all types of one person), with a bound on the number of transitions."""
+    """Steps, each a kind and a type (-1 for all types of one person)."""
 
     component: _Component
     kinds: list[_Kind]
@@ -554,7 +554,6 @@ class _Plan:
     touched: np.ndarray  # (steps, counts and kinds): mask of the entries of the state that each step changes
     residuals: Residuals
     root: int
-    transitions: float
 
     @classmethod
     def of(cls, component: _Component) -> _Plan:
@@ -571,7 +570,7 @@ class _Plan:
         about = [known.about(sentence) for sentence in component.sentences]
         n_columns = len(costs) + len(kinds)
         if len(steps) * (n_columns + len(about)) > component.published.limit:  # the tables below would be too large
-            return cls(component, kinds, costs, steps, np.zeros((0, n_columns), dtype=bool), residuals, root, math.inf)
+            return cls(component, kinds, costs, steps, np.zeros((0, n_columns), dtype=bool), residuals, root)
         touched = np.zeros((len(steps), n_columns), dtype=bool)
         linked = np.zeros((len(steps), len(about)), dtype=bool)
         for i, (k, t) in enumerate(steps):
@@ -582,12 +581,10 @@ class _Plan:
         capacity = np.array([len(cost) for cost in costs] + [len(kind.people) + 1 for kind in kinds], dtype=float)
         greedy = _greedy(np.hstack([touched, linked]), np.log(np.concatenate([capacity, np.full(len(about), 2.0)])))
         by_type = np.argsort([t for _, t in steps], kind="stable")
-        plans = []
-        for order in (greedy, np.arange(len(steps)), by_type):
-            plan = cls(
-                component, kinds, costs, [steps[i] for i in order], touched[order], residuals, root, transitions=0.0
-            )
-            plans.append(replace(plan, transitions=plan.bound()))
+        plans = [
+            cls(component, kinds, costs, [steps[i] for i in order], touched[order], residuals, root)
+            for order in (greedy, np.arange(len(steps)), by_type)
+        ]
         return min(plans, key=lambda plan: plan.transitions)
 
     @cached_property
@@ -596,8 +593,11 @@ class _Plan:
         last = len(self.steps) - 1 - np.argmax(self.touched[::-1], axis=0)
         return np.where(self.touched.any(axis=0), last, -1)
 
-    def bound(self) -> float:
-        """Return an upper bound on the number of transitions, from the sentences and the numbers of people alone."""
+    @cached_property
+    def transitions(self) -> float:
+        """An upper bound on the number of transitions, from the sentences and the numbers of people alone."""
+        if len(self.touched) < len(self.steps):  # the tables would be too large
+            return math.inf
         allowed = self.component.published.limit / TRANSITION
         left, states, total = np.array([self.root]), 1.0, 0.0
         capacity = np.ones(self.touched.shape[1])
