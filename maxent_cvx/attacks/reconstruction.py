@@ -474,12 +474,8 @@ def _counts(statistics: Sequence[Statistic], masks: np.ndarray) -> tuple[np.ndar
     counts = [statistic.count or (0, None) for statistic in statistics]
     low = np.array([least for least, _ in counts], dtype=float)
     high = np.array([math.inf if most is None else most for _, most in counts])
-    _, same = np.unique(masks, axis=0, return_inverse=True)
-    same = same.ravel()
-    best_low, best_high = np.zeros(same.max() + 1), np.full(same.max() + 1, np.inf)
-    np.maximum.at(best_low, same, low)
-    np.minimum.at(best_high, same, high)
-    return best_low[same], best_high[same]
+    same = pd.DataFrame({"low": low, "high": high}).groupby(np.unique(masks, axis=0, return_inverse=True)[1].ravel())
+    return same["low"].transform("max").to_numpy(), same["high"].transform("min").to_numpy()
 
 
 def _of_numbers(group: Group, count: tuple[int, int], medians: list[Median]) -> list[Rows]:
