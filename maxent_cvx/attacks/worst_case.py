@@ -221,17 +221,17 @@ def skyline(
     numbers = [numbers_of(value, name) for value, name in ((target, "target"), (others, "others"), (same, "same"))]
     safe = None if threshold is None else check_float(threshold, "threshold", 0.0, 1.0)
     frequencies = Frequencies.of(release.n_sb, marked)
-    rows, is_safe = [], []
+    rows = []
     for l, k, m in product(*numbers):
         breach = worst_breach(frequencies, l, k, m)
         negated, known, family = ([_has(release, atom) for atom in atoms] for atoms in breach.knowledge)
         conclusion = _has(release, breach.target)
         sentences = [*(~atom for atom in negated), *known, *(atom.implies(conclusion) for atom in family)]
         rows.append({"target": l, "others": k, "same": m} | _row(release, breach, sentences))
-        is_safe.append(safe is not None and rows[-1]["disclosure"] < safe)  # 9/10 is not below 0.9
     table = pd.DataFrame(rows)
     if safe is None:
         return table
-    skyline = np.array(is_safe, dtype=bool)
+    is_safe = table["disclosure"].to_numpy() < safe  # 9/10 is not below 0.9
+    skyline = is_safe.copy()
     skyline[skyline] = undominated(-table.loc[skyline, ["target", "others", "same"]].to_numpy())
     return table.assign(safe=is_safe, skyline=skyline)
