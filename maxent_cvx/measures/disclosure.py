@@ -128,14 +128,11 @@ class _WorstDisclosure:
 
     def _by_tuple(self, probabilities: np.ndarray, people: np.ndarray) -> pd.DataFrame:
         """Return one row per QI tuple, for a chunk of tuples."""
-        p = np.where(probabilities > NEGLIGIBLE, probabilities, 0.0)
-        row, column = p.nonzero()
-        n_possible = np.bincount(row, minlength=len(p))
+        is_possible = probabilities > NEGLIGIBLE
+        p, n_possible = np.where(is_possible, probabilities, 0.0), is_possible.sum(axis=1)
         # If there are many values, only few of them are possible in a row: sort only these.
         decreasing = np.zeros((len(p), int(n_possible.max(initial=1))))
-        decreasing[row, np.arange(len(row)) - np.repeat(np.cumsum(n_possible) - n_possible, n_possible)] = p[
-            row, column
-        ]
+        decreasing[np.arange(decreasing.shape[1]) < n_possible[:, None]] = p[is_possible]
         decreasing = -np.sort(-decreasing, axis=1)
         tail = decreasing[:, self.l - 1 :].sum(axis=1)
         with np.errstate(divide="ignore"):
