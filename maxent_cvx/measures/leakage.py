@@ -226,13 +226,6 @@ def gamma(prior: Beliefs, post: Beliefs, d: float) -> Measured:
     )
 
 
-def largest_distance(value: np.ndarray, bound: float) -> Measured:
-    """Return the largest of several distances, each with an error of at most `bound`."""
-    row = int(value.argmax())
-    most = float(value[row])
-    return Measured(most, max(most - bound, 0.0), min(most + bound, 1.0), row)
-
-
 def _three(beliefs: Beliefs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the probabilities, and their lower and upper bounds."""
     return beliefs.p, beliefs.low, beliefs.high
@@ -421,7 +414,8 @@ def leakage(
     before = prior_of(prior, post, rows)
     size = len(rows.columns)
     far = distances(after.p, before.p, rows.columns, distance)
-    moved = largest_distance(far, (before.bound + after.bound) * size / max(size - 1, 1))
+    off, most, row = (before.bound + after.bound) * size / max(size - 1, 1), float(far.max()), int(far.argmax())
+    moved = Measured(most, max(most - off, 0.0), min(most + off, 1.0), row)
     measured = [
         *_of_guesses(before, after, people, vulnerability_gains(gain, rows.columns)),
         *_of_values(before, after, rho1, d),
