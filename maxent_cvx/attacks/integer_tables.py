@@ -210,11 +210,10 @@ class IntegerProgram:
     upper: np.ndarray  # one per variable
     _entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     _sides: list[np.ndarray] = field(default_factory=list)
-    _n_rows: int = 0
 
     def copy(self) -> Self:
         """Return a copy of the program."""
-        return type(self)(self.upper.copy(), list(self._entries), list(self._sides), self._n_rows)
+        return type(self)(self.upper.copy(), list(self._entries), list(self._sides))
 
     def variables(self, number: int, upper: int = 1) -> np.ndarray:
         """Add variables, and return their positions."""
@@ -226,12 +225,11 @@ class IntegerProgram:
         blocks = [
             (places, sp.coo_array(np.atleast_2d(by) if isinstance(by, np.ndarray) else by)) for places, by in parts
         ]
-        rows = blocks[0][1].shape[0]
+        rows, first = blocks[0][1].shape[0], sum(map(len, self._sides))
         for places, block in blocks:
             row, column = block.coords
-            self._entries.append((row + self._n_rows, places[column], block.data))
+            self._entries.append((row + first, places[column], block.data))
         self._sides.append(np.column_stack([np.broadcast_to(np.asarray(side, float), rows) for side in (low, high)]))
-        self._n_rows += rows
 
     def solve(self, until: float, towards: np.ndarray | None = None) -> np.ndarray | None:
         """Return a feasible point; None if there is none."""
@@ -240,7 +238,7 @@ class IntegerProgram:
         row, column, value = map(np.concatenate, zip(*self._entries, strict=True))
         sides, n = np.concatenate(self._sides), len(self.upper)
         at = row.astype(np.int32), column.astype(np.int32)  # older SciPy refuses indices of 64 bits
-        matrix = sp.csc_array(sp.coo_array((value.astype(float), at), (self._n_rows, n)))
+        matrix = sp.csc_array(sp.coo_array((value.astype(float), at), (len(sides), n)))
         cost = np.zeros(n)
         cost[[] if towards is None else towards] = 1.0
         answer = milp(
