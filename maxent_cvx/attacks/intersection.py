@@ -320,14 +320,12 @@ class MatchedRecords(View):
 class PublishedSlots(Source):
     """sum P(k, s, u1, u2) over k, s, u2 = n(u1) / N, and over u1 in b, k, u2 = n(s, b) / N; likewise for u2."""
 
-    def __init__(self, view: MatchedRecords) -> None:
-        self.view = view
-
     label = "two releases"
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Yield one row per kind of record, and one per value of each bucket except the last, which is redundant."""
-        for side, slots in zip(SIDES, self.view.slots, strict=True):
+        assert isinstance(space.view, MatchedRecords)
+        for side, slots in zip(SIDES, space.view.slots, strict=True):
             u, s = space.codes[side], space.codes["s"]
             matched = np.flatnonzero(u < len(slots.n))
             yield self._counted(space, matched, u[matched], slots.n, f"records of the {side} release")
@@ -392,7 +390,7 @@ def joint(
     inverse = np.broadcast_to(1 / np.where(pi > 0, pi, 1.0), (len(view.both), len(values)))
     weight[view.both] = inverse / inverse.sum(axis=1, keepdims=True)
     prior = QIDistribution(pd.DataFrame(weight, pd.RangeIndex(len(weight), name="kind"), view.sensitive_values))
-    post = MaxEnt(view, prior=prior).add(PublishedSlots(view)).solve()
+    post = MaxEnt(view, prior=prior).add(PublishedSlots()).solve()
     in_overlap = view.tuple_of >= 0
     x = np.zeros((len(overlap.tuples), len(values)))
     np.add.at(x, (view.tuple_of[in_overlap], view.terms()["s"][in_overlap]), post.counts[in_overlap])
