@@ -503,9 +503,9 @@ def sample_tables(
 def _chain(space: Assignments | ExactValues, n: int, search: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
     """Run one chain; return estimates of P(value | row), one per batch, and the number of moves."""
     state, log_weight = _search(space, search, rng)
-    burn_in, moves, means = int(n * BURN_IN), 0, []
-    ends = {int(batch[-1]) for batch in np.array_split(np.arange(burn_in, n), BATCHES)}
-    total, steps = np.zeros_like(space.baseline), 0
+    burn_in, moves = int(n * BURN_IN), 0
+    steps = np.array([len(batch) for batch in np.array_split(np.arange(burn_in, n), BATCHES)])
+    batch_of_step, totals = np.repeat(np.arange(BATCHES), steps), np.zeros((BATCHES, *space.baseline.shape))
     for step in range(n):  # sequential by nature
         other = space.propose(state, rng)
         if not np.array_equal(other, state):
@@ -514,14 +514,10 @@ def _chain(space: Assignments | ExactValues, n: int, search: int, rng: np.random
                 moves += 1
                 state, log_weight = other, proposed
         if step >= burn_in:
-            total += space.counts(state)
-            steps += 1
-        if step in ends:
-            means.append(total / steps / space.size[:, None])
-            total, steps = np.zeros_like(total), 0
+            totals[batch_of_step[step - burn_in]] += space.counts(state)
     if not moves:
         raise Inaccurate(f"in {n} attempts no other table was found that gives the release, so sampling fails")
-    return np.stack(means), moves
+    return totals / steps[:, None, None] / space.size[:, None], moves
 
 
 def _search(space: Assignments | ExactValues, search: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
