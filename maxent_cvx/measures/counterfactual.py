@@ -27,7 +27,7 @@ from scipy.sparse.linalg import splu
 
 from .._utils.errors import MaxEntError, StatementError, TableError, join_names, one_line, short_repr
 from .._utils.progress import progress_bar
-from .._utils.tables import Microdata, group_codes, plain_index, ranges
+from .._utils.tables import Microdata, densely, group_codes, plain_index, ranges
 from .._utils.validation import check_dataframe, check_instance, check_int, check_optional_bool
 from ..model.explain import model_of
 from ..model.maxent import MaxEnt
@@ -237,8 +237,7 @@ class Counterfactual:
         group = plain_index(view.quasi_identifiers).to_numpy()
         values = view.sensitive_values.to_numpy()
         p, without = self.p[each, self.s], self.without[each, self.s]
-        change = np.abs(self.p - self.without)
-        of_value = values[np.where(np.isnan(change), -1.0, change).argmax(axis=1)].astype(object)
+        of_value = values[np.abs(self.p - self.without).argmax(axis=1)].astype(object)
         of_value[np.isnan(self.largest)] = None
         bucket = np.full(len(each), None, dtype=object)
         if isinstance(view, BucketView) and (self.b >= 0).all():
@@ -677,9 +676,9 @@ class _Response:
         length = np.diff(self.first)[b]
         flat, kind = ranges(self.first[b], length), np.repeat(np.arange(n), length)
         target = self.n_qb[flat] - (self.q[flat] == q[kind]), self.n_sb[flat] - (self.s[flat] == s[kind])
+        sizes = len(self.view.n_q), len(self.view.sensitive_values)
         groups = [
-            np.unique(kind * size + code[flat], return_inverse=True)[1]
-            for size, code in ((len(self.view.n_q), self.q), (len(self.view.sensitive_values), self.s))
+            group_codes([kind, code[flat]], [n, size]) for code, size in zip((self.q, self.s), sizes, strict=True)
         ]
         x, converged = _scaled(self.x[flat], groups, target, kind, n)
         # The new values of the rows of knowledge: people with the value, and all people, of every event.
@@ -757,11 +756,6 @@ def _scaled(
             at, part, of, to_q, to_s = (each[is_left] for each in (at, part, of, to_q, to_s))
             if not len(at):
                 break
-            q, s = _renumbered(q[is_left]), _renumbered(s[is_left])
+            q, s = densely(q[is_left]), densely(s[is_left])
     x[at] = part
     return x, met
-
-
-def _renumbered(group: np.ndarray) -> np.ndarray:
-    """Renumber groups from 0 without gaps, in the same order."""
-    return (np.cumsum(np.bincount(group) > 0) - 1)[group]
