@@ -121,12 +121,7 @@ def values_of_each_attribute(values: pd.Index) -> SensitiveEvents | None:
 
 def _each(values: pd.Index, mask: np.ndarray) -> SensitiveEvents:
     """Return one event per marked value."""
-    return _grouped(values[mask], np.flatnonzero(mask), np.arange(int(mask.sum())), len(values))
-
-
-def _grouped(labels: pd.Index, value: np.ndarray, event: np.ndarray, n_values: int) -> SensitiveEvents:
-    """Return events, given pairs of a value and the event that contains it."""
-    return SensitiveEvents(labels, sp.csr_array((np.ones(len(value)), (value, event)), shape=(n_values, len(labels))))
+    return SensitiveEvents(values[mask], sp.csr_array(sp.eye_array(len(values), format="csc")[:, mask]))
 
 
 def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> SensitiveEvents:
@@ -143,7 +138,10 @@ def _of_attributes(values: pd.Index, chosen: Mapping[object, object]) -> Sensiti
     levels = [values.get_level_values(i) for i, name in enumerate(names) if name in chosen]
     of_chosen = plain_index(pd.MultiIndex.from_arrays(levels))
     distinct = of_chosen[mask].unique()
-    return _grouped(distinct, np.flatnonzero(mask), distinct.get_indexer(of_chosen[mask]), len(values))
+    places = np.flatnonzero(mask), distinct.get_indexer(of_chosen[mask])
+    return SensitiveEvents(
+        distinct, sp.csr_array((np.ones(len(places[0])), places), shape=(len(values), len(distinct)))
+    )
 
 
 def _with_nodes(
