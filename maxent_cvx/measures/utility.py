@@ -29,14 +29,6 @@ from .reidentification import Row, reidentification, table_of_measures
 # Estimated numbers of records with each exact combination of values, from a release or a posterior.
 
 
-def estimated_counts(published: Release | Posterior) -> np.ndarray:
-    """Return N P(q, s), in records; for a release this is n(q, b) n(s, b) / n(b), summed over buckets."""
-    if isinstance(published, Posterior):
-        return published.table
-    n_b = np.asarray(published.n_sb.sum(axis=0))
-    return np.asarray((published.n_qb @ sp.diags_array(1 / n_b) @ published.n_sb.T).todense())
-
-
 def shares_covered(published: pd.Index, values: pd.Index, attribute: str, nodes: Hierarchies) -> sp.csr_array:
     """Return the share of each exact value in each published, possibly generalised one; shape (published, exact)."""
     same = published.dtype == values.dtype
@@ -144,7 +136,10 @@ def _compared(
         raise StatementError(
             f"{strangers[0]!r} is not a quasi-identifier of the {view.noun}; these are {list(view.qi)}"
         )
-    estimate = estimated_counts(published)[:, view.inside]
+    if isinstance(published, Posterior):
+        estimate = published.table[:, view.inside]
+    else:  # N P(q, s) = n(q, b) n(s, b) / n(b), summed over buckets
+        estimate = (view.n_qb @ (view.n_sb / view.n_sb.sum(axis=0)[None]).T).toarray()
     return view, data, estimate, view.n_records if view.inside.all() else round(float(estimate.sum()))
 
 
