@@ -442,10 +442,9 @@ def _view_without(kinds: Counterfactual, kind: int) -> View:
         vars(other).pop("published", None)
         return other
     assert isinstance(view, BucketView)
-    one_q, one_s = (
-        sp.csr_array(([1], ([row], [b])), shape=counts.shape) for row, counts in ((q, view.n_qb), (s, view.n_sb))
-    )
-    n_qb, n_sb = sp.csr_array(view.n_qb - one_q), sp.csr_array(view.n_sb - one_s)
+    n_qb, n_sb = view.n_qb.copy(), view.n_sb.copy()
+    n_qb[q, b] -= 1
+    n_sb[s, b] -= 1
     is_left, is_bucket = np.asarray(n_qb.sum(axis=1)) > 0, np.asarray(n_qb.sum(axis=0)) > 0
     # A value that no remaining person has is still a possible value, because it is generally known.
     n_qb, n_sb = sp.csr_array(n_qb[is_left][:, is_bucket]), sp.csr_array(n_sb[:, is_bucket])
