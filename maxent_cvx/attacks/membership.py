@@ -107,7 +107,7 @@ class AggregatesResult(AttackResult):
         """The result as a sentence."""
         clauses = [
             Message(f"{{area:.2f}} (standard error {{error:.2g}}) of {{n}} people {group}", n=n, area=area, error=error)
-            for group, (n, area, error) in ((group, self._area(group)) for group in self.groups)
+            for group, n, area, error in self.auc.itertuples()
         ]
         if not clauses:
             return Message("the area under the ROC is not defined: all have the value, or nobody")
