@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax, logsumexp, softmax
 
 from .._utils.errors import BadProbability, Infeasible, StatementError, TableError, join_names, pluralize, short_repr
 from .._utils.progress import progress_bar
@@ -313,7 +313,7 @@ class SeriesPeople:
 
     def posterior(self, log_f: np.ndarray, limit: float) -> tuple[np.ndarray, float]:
         """Return P(s | person), and sum_i sum_s p log(P(q_i, s) / p) in nats; the last row of log_f is ignored."""
-        given = pd.DataFrame(np.exp(log_softmax(log_f[:-1], axis=1)), self.quasi_identifiers, self.sensitive_values)
+        given = pd.DataFrame(softmax(log_f[:-1], axis=1), self.quasi_identifiers, self.sensitive_values)
         prior = QIDistribution({tuple(self.quasi_identifiers.names): given}, about="the classifier")
         post = MaxEnt(self.series, prior=prior).solve()
         self.error = post.certificate.bound

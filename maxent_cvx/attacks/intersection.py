@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from .._utils.errors import Infeasible, StatementError, TableError, join_names, short_repr
 from .._utils.formatting import Message
@@ -566,9 +567,8 @@ def _product(alone: Sequence[np.ndarray], pi: np.ndarray, possible: np.ndarray) 
     """Return P(s | q, in all) over worlds in which one person is in all releases, from that in each of them."""
     log = np.log([np.where(possible, share, 1.0) for share in (*alone, np.broadcast_to(pi, possible.shape))])
     weight = np.where(possible, log[:-1].sum(axis=0) - (len(alone) - 1) * log[-1], -np.inf)
-    p = np.exp(weight - weight.max(axis=1, keepdims=True, initial=-1e300))
-    total = p.sum(axis=1, keepdims=True)
-    return np.asarray(p / np.where(total > 0, total, 1.0))
+    with np.errstate(invalid="ignore"):  # nobody in all releases can have a tuple without a possible value
+        return np.nan_to_num(softmax(weight, axis=1))
 
 
 def _checked(releases: object) -> list[Release | GroupedRelease]:

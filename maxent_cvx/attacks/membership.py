@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from .._utils.errors import StatementError, TableError, join_names
 from .._utils.formatting import Message, people_message
@@ -295,9 +296,7 @@ def _of_everybody(post: Posterior, answers: AnsweredQueries, view: QITable) -> p
         multipliers[_places(answer_rows.index, query_rows.index)] = of_answers * scale
     log = np.full((len(view.quasi_identifiers), len(view.sensitive_values)), -np.inf)
     log[space.codes["q"], space.codes["s"]] = query_rows.matrix.T @ multipliers / space.n_records
-    p = np.exp(log - log.max(axis=1, keepdims=True))
-    index = view.quasi_identifiers if len(view.qi) > 1 else view.quasi_identifiers.get_level_values(0)
-    return pd.DataFrame(p / p.sum(axis=1, keepdims=True), index, view.sensitive_values)
+    return pd.DataFrame(softmax(log, axis=1), plain_index(view.quasi_identifiers), view.sensitive_values)
 
 
 def _places(answered: pd.Index | None, queried: pd.Index | None) -> list[int]:

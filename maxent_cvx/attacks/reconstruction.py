@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from .._utils.errors import (
     Inaccurate,
@@ -701,7 +701,8 @@ class Reconstruction(AttackResult):
 
 def reconstruction_of(types: pd.DataFrame, solutions: Solutions) -> Reconstruction:
     """Tabulate the result of a search by type of record."""
-    weights = _weights(solutions.people)
+    # The share of each solution in all assignments, in proportion to N! / (n_1! n_2! ...).
+    weights = softmax(gammaln(solutions.people.sum(axis=1) + 1.0) - gammaln(solutions.people + 1.0).sum(axis=1))
     independent = Independent(types, solutions.people, weights)
     occurring = np.flatnonzero(solutions.people.any(axis=0))
     people, records = solutions.people[:, occurring], types.iloc[occurring]
@@ -721,13 +722,6 @@ def reconstruction_of(types: pd.DataFrame, solutions: Solutions) -> Reconstructi
         _independent=independent,
         stopped=solutions.stopped,
     )
-
-
-def _weights(people: np.ndarray) -> np.ndarray:
-    """Return the share of each solution in all assignments, in proportion to N! / (n_1! n_2! ...)."""
-    logarithm = gammaln(people.sum(axis=1) + 1.0) - gammaln(people + 1.0).sum(axis=1)
-    weight = np.exp(logarithm - logarithm.max())
-    return np.asarray(weight / weight.sum())
 
 
 def _records(types: pd.DataFrame, people: np.ndarray) -> pd.DataFrame:
