@@ -464,19 +464,8 @@ class KeptAssociations(Source):
     """P(S | Q) = n(Q, S) / n(Q) of associations mined from all records, for a view of fewer people."""
 
     def __init__(self, source: StrongestAssociations, space: Space) -> None:
-        self.label, view = source.label, space.view  # type: ignore[misc]
-        mined = source._mined(space)
-        q, s = source._same_people(mined, space)
-        self.tuples, members, values, shares, names = view.quasi_identifiers, [], [], [], []
-        for ranked, negative in mined.top(source.positive, source.negative):
-            matched = mined.members(ranked)
-            shape = (len(ranked), len(view.n_q))
-            members.append(sp.csr_array((matched.data.astype(float), q[matched.indices], matched.indptr), shape=shape))
-            values.append(s[ranked["s"]])
-            n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
-            shares.append(np.asarray(n_qs / ranked["n_q"], dtype=float))
-            condition, value = mined.names(ranked)
-            names.append(np.asarray("P(" + value + " | " + condition + ")", dtype=object))
+        self.label, self.tuples = source.label, space.view.quasi_identifiers  # type: ignore[misc]
+        members, values, shares, names = zip(*source._strongest(space), strict=True)
         self.members = sp.csr_array(sp.vstack(members))  # 1 for every QI tuple of a group Q
         self.values, self.shares, self.names = map(np.concatenate, (values, shares, names))
 

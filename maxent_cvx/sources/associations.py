@@ -96,20 +96,22 @@ class StrongestAssociations(Source):
 
     def rows(self, space: Space) -> Iterator[Rows]:
         """Yield one row per positive association, then one per negative association."""
+        labels = "positive association", "negative association"
+        for label, (members, s, p, names) in zip(labels, self._strongest(space), strict=True):
+            share = members @ space.view.n_q / space.n_records  # P(Q), section 4.1
+            matrix = sp.csr_array(sp.diags_array(1 / share) @ space.joint(members, s))
+            yield Rows(matrix, p, p, label, pd.Index(names), space.view)
+
+    def _strongest(self, space: Space) -> Iterator[tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield the QI tuples of each group Q, the value S, P(S | Q) and its name: first positive, then negative ones."""
         mined = self._mined(space)
         q, s = self._same_people(mined, space)
         for ranked, negative in mined.top(self.positive, self.negative):
             members = mined.members(ranked)
             members.indices = q[members.indices].astype(members.indices.dtype)  # the view's QI tuples
-            joint = space.joint(members, s[ranked["s"]])
-            share = ranked["n_q"] / space.n_records  # P(Q), section 4.1
             n_qs = ranked["n_q"] - ranked["support"] if negative else ranked["support"]
-            p = n_qs / ranked["n_q"]
             condition, value = mined.names(ranked)
-            index = pd.Index("P(" + value + " | " + condition + ")")
-            label = "negative association" if negative else "positive association"
-            matrix = sp.csr_array(sp.diags_array(1 / share) @ joint)
-            yield Rows(matrix, p, p, label, index, space.view)
+            yield members, s[ranked["s"]], n_qs / ranked["n_q"], "P(" + value + " | " + condition + ")"
 
     def _tables(self) -> Iterable[TablePreview]:
         """Return the associations that are already mined, since a repr should not start to mine."""
