@@ -588,7 +588,7 @@ class _Response:
         weights = sp.csr_array((rows.a * size[rows.row] / self.n_e, (rows.row, np.arange(shape[1]))), shape=shape)
         A = sp.csr_array((weights @ rows.terms)[self.active])
         self.rows_of_term = sp.csr_array(A.T)
-        self._set_up_schur(A)
+        self._set_up_schur(A, post)
         self.is_open = self._open_zeros()
 
     def of_events(self, value: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -599,17 +599,13 @@ class _Response:
             np.add.at(total.T, rows.row, (rows.a * np.where(n > 0, value / n, 0.0)).T)
         return total
 
-    def _set_up_schur(self, A: sp.csr_array) -> None:
+    def _set_up_schur(self, A: sp.csr_array, post: Posterior) -> None:
         """Compute T = D A' minus its projection on the buckets' equations, and the Schur complement S = A T."""
-        view, n_terms = self.view, len(self.x)
+        n_terms = len(self.x)
         touched = np.unique(self.b[np.diff(self.rows_of_term.indptr) > 0])
         at = np.flatnonzero(np.isin(self.b, touched) & (self.x > EMPTY))
-        n_b = len(view.buckets)
-        keys = np.concatenate([self.q[at] * n_b + self.b[at], len(view.n_q) * n_b + self.s[at] * n_b + self.b[at]])
-        _, row = np.unique(keys, return_inverse=True)
-        published = sp.csr_array(
-            (np.ones(2 * len(at)), (row, np.tile(np.arange(len(at)), 2))), shape=(int(row.max(initial=-1)) + 1, len(at))
-        )
+        published = model_of(post).form.published[:, at]
+        published = published[np.flatnonzero(np.diff(published.indptr))]
         D = sp.diags_array(self.x[at])
         DA = sp.csc_array(D @ sp.csr_array(A[:, at]).T)
         parts = []
@@ -629,12 +625,10 @@ class _Response:
         kept = eigenvalues > DEPENDENT * max(eigenvalues.max(initial=0.0), 1.0)
         self.inverse = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
         self.S = S
-        n_s = len(view.sensitive_values)
-        pair = sp.csr_array(
-            (np.ones(n_terms), (self.q * n_s + self.s, np.arange(n_terms))), shape=(len(view.n_q) * n_s, n_terms)
-        )
+        self.n_qs = post.table
+        shape = self.n_qs.size, n_terms
+        pair = sp.csr_array((np.ones(n_terms), (post.space.cells, np.arange(n_terms))), shape=shape)
         self.by_pair = sp.csr_array(pair @ self.T)  # the derivative of n(q, s) by the multipliers
-        self.n_qs = (pair @ self.x).reshape(len(view.n_q), n_s)
 
     def _open_zeros(self) -> np.ndarray:
         """Mark the buckets with a zero that rows of several buckets imply together and that may vanish with a record.
