@@ -213,10 +213,9 @@ def statistics_of(tables: object) -> list[Statistic]:
 def _cells(table: PublishedTable) -> list[Statistic]:
     """Return the cells of a published table."""
     cells = []
-    for label, total, low, high in zip(
-        table.cells.index, table.is_total, table.cells["low"], table.cells["high"], strict=True
+    for values, total, low, high in zip(
+        tuples(table.cells.index), table.is_total, table.cells["low"], table.cells["high"], strict=True
     ):
-        values = label if len(table.attributes) > 1 else (label,)
         # In a list, as a tuple alone could be an interval.
         where = {name: [value] for name, value, over in zip(table.attributes, values, total, strict=True) if not over}
         cells.append(Statistic(where, (int(low), None if math.isinf(high) else int(high))))
