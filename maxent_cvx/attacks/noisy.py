@@ -122,10 +122,8 @@ class NoisyResult(AttackResult):
         [1.0, 0.74, 0.159, 0.0]
         """
         alpha = check_array(level, "level")
-        if ((alpha < 0) | (alpha > 1)).any():
-            raise BadProbability(
-                f"level must be probabilities, from 0 to 1, got {alpha[(alpha < 0) | (alpha > 1)][0]:g}"
-            )
+        if (off := (alpha < 0) | (alpha > 1)).any():
+            raise BadProbability(f"level must be probabilities, from 0 to 1, got {alpha[off][0]:g}")
         if self.mu is not None:
             return np.asarray(ndtr(ndtri(1 - alpha) - self.mu))
         if self.epsilon is None:
