@@ -353,9 +353,8 @@ def typed(assumptions: Assumptions, state: State) -> str:
         statement = assumptions.adjustable.get(label)
         source = assumptions.others[label] if statement is None else statement.at(setting)
         was = assumptions.others[label] if statement is None else statement.statement
-        lines.append(
-            _added(label, source, was, has_own_label=statement.has_own_label if statement else label != source.label)
-        )
+        has_own_label = statement.has_own_label if statement else label != source.label
+        lines.append(_added(label, source, was, statement_text(source, model.space), has_own_label))
     if state.positive or state.negative:
         lines.append(_associations(assumptions, state))
     if any("explored.knowledge" in line for line in lines):
@@ -364,10 +363,10 @@ def typed(assumptions: Assumptions, state: State) -> str:
     return "\n".join([*imports, "import maxent_cvx as mx", "", *lines, "post = model.solve()"])
 
 
-def _added(label: str, source: Source, was: Source, has_own_label: bool) -> str:
-    """Write the line that adds one source."""
+def _added(label: str, source: Source, was: Source, text: str | None, has_own_label: bool) -> str:
+    """Write the line that adds one source, by its text if it has one."""
     named = f", label={label!r}" if has_own_label else ""
-    if (text := statement_text(source)) is not None:
+    if text is not None:
         return f"model.add({text!r}{named})"
     expression = f"explored.knowledge[{label!r}]"
     if isinstance(source, Statement) and isinstance(was, Statement) and source != was:

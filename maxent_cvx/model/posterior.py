@@ -74,8 +74,8 @@ class Posterior:
         The tolerance passed to a conic solver; NaN for other solvers, and not saved.
     log : DataFrame
         One row per iteration: the largest row residual and the gap of the inequalities (records), the dual function
-        (nats of all records), terms proved empty so far, and seconds since the start. A solver that does not report
-        iterations has one row, with its status. Empty if presolve solved the whole problem.
+        of the problem after presolve (nats of all records), terms proved empty so far, and seconds since the start. A
+        solver that does not report iterations has one row, with its status. Empty if presolve solved the whole problem.
     multipliers : dict of str to ndarray
         The multipliers m of the rows of each label, where N p = exp(A' m - 1) and each row is scaled so
         that its largest coefficient on the counts is 1. They are the start for ``warm_start``; not saved.
@@ -577,7 +577,7 @@ class Posterior:
         """
         about = {"certificate": self.certificate.to_dict(), **{name: getattr(self, name) for name in ABOUT}}
         model = self.model
-        parts = None if model is None else knowledge_parts(model.prior, model._base.knowledge)
+        parts = None if model is None else knowledge_parts(model.space, model.prior, model._base.knowledge)
         write_terms(path, self.space, self.counts, about, parts)
 
     def __repr__(self) -> str:

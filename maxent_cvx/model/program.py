@@ -195,6 +195,8 @@ def _multipliers(model: MaxEnt, counts: np.ndarray) -> np.ndarray:
 
 #: Maximum number of rows of a family that are written in full; a larger family is written as its name and size.
 WRITTEN_IN_FULL = 12
+#: The name of a row that is a relation itself, such as the label of a statement.
+RELATED = re.compile(r"[)|] *([<>=~]|in \[)[^()]*$")
 #: Maximum number of sources listed in the text, about a screen of lines.
 MOST_LINES = 30
 
@@ -280,7 +282,9 @@ def _latex_rows(rows: Rows) -> list[str]:
     lines = []
     for i in range(len(rows)):
         low, high, name = float(rows.low[i]) + 0.0, float(rows.high[i]) + 0.0, _latex_of(_with_values(rows.name(i)))
-        if low == high:
+        if RELATED.search(rows.name(i)):
+            lines.append(f"& {name}")
+        elif low == high:
             lines.append(f"& {name} = {low:.6g}")
         else:
             lower = rf"{low:.6g} \le " if np.isfinite(low) else ""

@@ -502,7 +502,7 @@ def knowledge_groups(parts: dict[str, Any], entries: pd.DataFrame, space: Space)
 
 def save_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> bytes:
     """Return the bytes of a file with a model: one row per coefficient of the knowledge."""
-    entries, parts = _knowledge(prior, knowledge)
+    entries, parts = _knowledge(space, prior, knowledge)
     columns, kinds = to_arrow_columns(entries)
     metadata = {
         "format": MODEL,
@@ -513,17 +513,19 @@ def save_model(space: Space, prior: QIDistribution | None, knowledge: Mapping[st
     return with_metadata(columns, metadata | parts)
 
 
-def knowledge_parts(prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]) -> dict[str, Any]:
+def knowledge_parts(
+    space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]
+) -> dict[str, Any]:
     """Return the prior and the knowledge of a model for a posterior's file, or why they cannot be saved."""
     try:
-        entries, parts = _knowledge(prior, knowledge)
+        entries, parts = _knowledge(space, prior, knowledge)
         return {**parts, "entries": write_value(entries, "model")}
     except MaxEntError as error:
         return {"missing": str(error)}
 
 
 def _knowledge(
-    prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]
+    space: Space, prior: QIDistribution | None, knowledge: Mapping[str, ConstraintGroup]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the prior and the knowledge of a model: the table of coefficients, and everything else as JSON."""
     sources: list[dict[str, Any]] = []
@@ -541,7 +543,7 @@ def _knowledge(
                 "label": label,
                 "kind": kind_of(group.source),
                 "own_label": group.source.label,
-                "statement": statement_text(group.source),
+                "statement": statement_text(group.source, space),
                 "of_prior": of_prior,
                 "blocks": len(rows),
             }
@@ -583,12 +585,24 @@ def _people(parts: dict[str, Any], view: View) -> People:
     return People.at(parts["names"], np.array(parts["q"], dtype=int), view)
 
 
-def statement_text(source: Source) -> str | None:
-    """Return a statement as text, or None if reading the text would not restore it exactly."""
+def statement_text(source: Source, space: Space) -> str | None:
+    """Return a statement as text, or None if reading the text would not restore it exactly in a space."""
     if not isinstance(source, Statement):
         return None
     try:
-        return str(source) if read_statement(str(source)) == source else None
+        again = read_statement(str(source))
+        if again == source or (
+            # A date and its text denote one value.
+            isinstance(again, Statement)
+            and again.penalty == source.penalty
+            and all(
+                same_system(getattr(first, name), getattr(second, name))
+                for first, second in zip(again.rows(space), source.rows(space), strict=True)
+                for name in ("matrix", "low", "high")
+            )
+        ):
+            return str(source)
+        return None
     except MaxEntError:  # labels that cannot be written
         return None
 

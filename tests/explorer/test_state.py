@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+import uuid
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import maxent_cvx as mx
@@ -284,13 +284,13 @@ def test_named_people_are_an_argument_of_the_code():
 
 
 def test_statements_that_no_text_can_express():
-    """A statement about dates, which no text is read as, is taken from the model."""
-    dated = HOSPITAL.assign(Degree=pd.to_datetime("2020-01-01") + pd.to_timedelta(HOSPITAL["Bucket"], unit="D"))
-    release = mx.Release.from_buckets(dated, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
-    on_day = P("HIV", given={"Degree": dated["Degree"][0]})
+    """A statement about identifiers of a class that no text is read as is taken from the model."""
+    numbered = HOSPITAL.assign(Degree=HOSPITAL["Bucket"].map(lambda n: uuid.UUID(int=n)))
+    release = mx.Release.from_buckets(numbered, qi=["Gender", "Degree"], sa="Disease", bucket="Bucket")
+    about = P("HIV", given={"Degree": numbered["Degree"][0]})
     for statement, moved in (
-        (on_day <= 0.9, {"value": 0.2}),
-        (on_day.softly(0.4, sd=0.05, delta=0.1), {"value": 0.1, "vagueness": 0.01}),
+        (about <= 0.9, {"value": 0.2}),
+        (about.softly(0.4, sd=0.05, delta=0.1), {"value": 0.1, "vagueness": 0.01}),
     ):
         parts = taken_apart(mx.MaxEnt(release).add(statement), None)
         assert "explored.knowledge[" in typed(parts, parts.start)

@@ -203,6 +203,21 @@ def informed(hospital, release) -> mx.MaxEnt:
     return model.add(mx.soft(rows, weight=np.arange(len(rows)) + 3.0), label="soft rows")
 
 
+@pytest.mark.parametrize(
+    "values",
+    [pd.to_datetime(["2024-01-31", "2023-02-01"]), np.array([0.1, 0.2], dtype="float32")],
+    ids=["dates", "32 bits"],
+)
+def test_statements_about_typed_values_remain_statements(values, tmp_path):
+    """A statement about a date or a number of 32 bits is restored as one, so that a sweep replaces it."""
+    table = pd.DataFrame({"q": values.repeat(6), "s": list("xyz") * 4, "b": 1})
+    model = mx.MaxEnt(mx.Release.from_buckets(table, qi="q", sa="s", bucket="b"))
+    about = P("x", given={"q": values[0]})
+    again = through_a_file(model.add(about == 0.4), tmp_path)
+    assert mx.sweep(again, about, value=0.2)["probability"].tolist() == pytest.approx([0.2])
+    assert again.latex() == model.latex()
+
+
 def test_knowledge_of_every_kind(informed, tmp_path):
     """Sources come back as the rows that they emitted, under their labels and with their costs."""
     again = through_a_file(informed, tmp_path)
