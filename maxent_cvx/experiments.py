@@ -58,7 +58,7 @@ from .model.posterior import Posterior
 from .releases.readers import with_cells
 from .releases.release import Release
 from .releases.series import ReleaseSeries
-from .solvers.backends import SOLVERS, Backend, as_backend, find
+from .solvers.backends import SOLVERS, Backend, OwnBackend, as_backend, find
 from .solvers.certificate import ACCURACY
 from .sources.associations import StrongestAssociations
 from .sources.parser import read_probability
@@ -430,7 +430,7 @@ def inference_channels(
     together = MaxEnt(series).solve(**solve)
     channels = pd.concat([_differing(together, series, u, tolerance) for u in range(len(series.releases))])
     if blame and len(channels) and (n := len(series.releases)) > 1:
-        each = workers.map(_without_release, (series, channels, solve), ((v,) for v in range(n)))
+        each = workers.map(_without_release, (series, channels, _for_workers(solve)), ((v,) for v in range(n)))
         p = np.array(list(progress_bar(each, "channels", progress, total=n)))  # (releases, channels)
         distance, at = np.abs(p - channels["alone"].to_numpy()), np.arange(len(channels))
         distance[channels["release"].to_numpy() - 1, at] = np.inf
@@ -464,6 +464,12 @@ def _differing(post: Posterior, series: ReleaseSeries, u: int, tolerance: float)
     values = series.sensitive_values[value].to_flat_index()
     columns = {"person": series.persons[i], "value": values, "release": u + 1, "alone": alone, "together": p}
     return pd.DataFrame({**columns, "change": p - alone, "i": i, "s": value})
+
+
+def _for_workers(solve: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a solve for other processes, which do not have the solvers that a user registered."""
+    solver = find(solve.get("solver", "auto"))
+    return {**solve, "solver": solver} if isinstance(solver, OwnBackend) else solve
 
 
 def _without_release(given: tuple[ReleaseSeries, pd.DataFrame, dict[str, Any]], v: int) -> np.ndarray:
@@ -682,7 +688,7 @@ def quantify(
     for positive, negative in knowledge:
         list(mined.top(positive, negative))  # raises errors before the first solve
     bounds = [(positive, negative) for positive, negative in knowledge]
-    cases = _Bounds(release, original, bounds, mined, score, {"time_limit": time_limit, **solve})
+    cases = _Bounds(release, original, bounds, mined, score, _for_workers({"time_limit": time_limit, **solve}))
     table = pd.DataFrame(solved_rows(cases, _curves(bounds), "bounds", workers, progress))
     return table[[*(name for name in table if name not in ACCOUNT), *(name for name in table if name in ACCOUNT)]]
 
@@ -878,7 +884,7 @@ def sweep(
     points = list(itertools.product(values, _numbers(eps, "eps")))
     statements = [swept.about(v, e) if e else swept == v for v, e in points]  # raises errors before the first solve
     check_optional_bool(progress, "progress")
-    given = {"solver": solver, "time_limit": time_limit, **options}
+    given = _for_workers({"solver": solver, "time_limit": time_limit, **options})
     cases = _Points(base, swept, label, points, statements, measures, given)
     chains = [range(len(points))[i : i + LONGEST_CHAIN] for i in range(0, len(points), LONGEST_CHAIN)]
     rows = solved_rows(cases, chains, "sweep", workers, progress)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import maxent_cvx as mx
 from maxent_cvx import MaxEnt, MaxEntError, P, StatementError, StrongestAssociations
+from maxent_cvx.solvers.backends import SOLVERS, OwnBackend
 from support.patience import PATIENT_DASK
 from support.random_models import random_event, random_model
 from support.series import patients
@@ -158,6 +159,26 @@ def client() -> Iterator[object]:
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+class Mine:
+    """A user's solver."""
+
+    name = "MINE"
+
+    def solve(self, form, start=None):
+        """Call Newton's method."""
+        return mx.solvers.find("DUAL_NEWTON").solve(form, start)
+
+
+def test_registered_solvers_in_other_processes(hospital, release, monkeypatch):
+    """A solver that was registered in this process is found by its name in others."""
+    monkeypatch.setitem(SOLVERS, "MINE", OwnBackend(Mine()))
+    here, there = (
+        mx.quantify(release, hospital, BOUNDS[:2], min_support=1, solver="MINE", n_jobs=n, progress=False)
+        for n in (1, 2)
+    )
+    assert there["status"].tolist() == here["status"].tolist() == ["optimal"] * 2
 
 
 def test_curves_on_a_cluster(hospital, release, client):
