@@ -1075,7 +1075,7 @@ def first_multipliers(model: MaxEnt, earlier: Posterior) -> np.ndarray:
     check_instance(earlier, Posterior, "warm_start")
     if not earlier.multipliers:
         raise StatementError("warm_start has no multipliers, because they are not saved; solve its model again")
-    if earlier.space.view is not model.view:
+    if earlier.space.view is not model.view and not earlier.space.index.equals(model.space.index):
         raise StatementError("warm_start is a posterior of another release; it must belong to the model's release")
     known, rows = earlier.multipliers, model.blocks.by_label
     before = {} if earlier.model is None else earlier.model.blocks.by_label

@@ -106,8 +106,9 @@ def test_refused_starts(tmp_path: Path):
     """Another release's posterior, something else, and one without multipliers are refused, with what to do."""
     model = MaxEnt(publish(FIGURE_1C)).add(p("s1", "q1") == 0.3)
     post = model.solve()
+    agree(MaxEnt(publish(FIGURE_1C)).solve(warm_start=post), MaxEnt(publish(FIGURE_1C)).solve())  # the same release
     with refused(StatementError, "another release"):
-        MaxEnt(publish(FIGURE_1C)).solve(warm_start=post)
+        MaxEnt(Release.from_buckets(load_hospital(), qi="Gender", sa="Disease", bucket="Bucket")).solve(warm_start=post)
     with refused(StatementError, "warm_start", "ndarray"):
         model.solve(warm_start=post.counts)
     post.save(tmp_path / "post.parquet")
