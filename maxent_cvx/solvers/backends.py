@@ -507,7 +507,7 @@ class OwnBackend(ReprMixin):
             except BadProbability as error:
                 raise SolverError(str(error)) from None
         message = answer.message or str(answer.status)  # for errors
-        answer = replace(answer, message=message, log=answer.log or monitor.told)
+        answer = replace(answer, status=Status(answer.status), message=message, log=answer.log or monitor.told)
         if answer.counts is None:
             return answer
         rows, terms = form.shape

@@ -90,7 +90,8 @@ class Iteration:
     gap : float
         The complementarity gap of the inequalities, in records; NaN if the solver does not report it.
     dual : float
-        The dual function, in nats of all records: above the optimum, N H, if the rows are feasible.
+        The dual function of the problem that the solver is given, in nats of all records. It differs from N H, at the
+        solution, by a constant, because presolve decides some terms.
     seconds : float
         Seconds since the start of the solve.
 

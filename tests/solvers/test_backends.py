@@ -217,6 +217,12 @@ def test_wrong_answers():
         model.solve(own(lambda self, form, start=None: replace(right, counts=np.ones(9))), presolve=False)
 
 
+def test_statuses_may_be_texts(model: MaxEnt):
+    """A status given as its text is that status."""
+    answer = replace(SOLVERS["DUAL_NEWTON"].solve(model.form), status="optimal")
+    assert model.solve(own(lambda self, form, start=None: answer), presolve=False).status is Status.OPTIMAL
+
+
 def test_a_solver_that_overwrites_its_form(model: MaxEnt):
     """Neither the model nor the certificate uses the numbers that a solver writes into the form."""
 
