@@ -494,7 +494,9 @@ class Choice:
             for i, value in enumerate(chosen):
                 chosen[i] = label_of(value, known)
                 if chosen[i] not in known:
-                    raise unknown_name(f"value of {attribute!r}", value, map(_end, known))
+                    # A date is written as a text only if one is expected.
+                    labels = map(_end, known) if isinstance(value, str) else known
+                    raise unknown_name(f"value of {attribute!r}", value, labels)
             return np.asarray(known.isin(chosen))
         if self.interval in known:  # the values of a generalised attribute are intervals
             return np.asarray(known == self.interval)

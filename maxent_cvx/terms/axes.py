@@ -271,7 +271,8 @@ def values_named(view: View, value: object) -> np.ndarray:
     for attribute, chosen in value.items():
         codes, level = level_of(view.sensitive_values, attributes.index(attribute))
         choice, inside = choose(chosen, attribute), np.ones(len(level), dtype=bool)
-        if choice.interval is not None:  # people of a population who are not in the release have no number
+        if choice.interval is not None or OUTSIDE not in (choice.values or ()):
+            # People of a population who are not in the release have a text in a column of numbers or dates.
             inside = np.asarray(level != OUTSIDE)
             level = level[inside].infer_objects()
         inside[inside] = choice.mask(level, attribute)

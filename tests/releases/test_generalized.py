@@ -153,6 +153,17 @@ def test_exact_values_among_cells_are_named_as_given(exact):
         MaxEnt(read(unclear, None)).add(statement).solve()
 
 
+@pytest.mark.parametrize("ages", [[21, 24, 45], [21, 24, 28, 45]], ids=["everybody", "more people"])
+def test_dates_of_a_population_are_named_as_texts(ages):
+    """A sensitive date has its text also beside people who are not in the release, who have no date."""
+    cells = pd.DataFrame(
+        {"A": ["20-29", "20-29", "*"], "D": pd.to_datetime(["2020-01-01", "2021-05-01", "2020-01-01"])}
+    )
+    model = MaxEnt(Release.from_generalized(cells, qi="A", sa="D", population=pd.DataFrame({"A": ages})))
+    about = P(cells["D"][0], given={"A": 21})
+    assert model.add(str(about <= 0.2)).solve().prob(about) == pytest.approx(0.2)
+
+
 def test_a_condition_that_cells_leave_open():
     """How many of the people published as m, f and * are m is not known; those of a generalised cell are known."""
     records = pd.DataFrame(
