@@ -73,6 +73,8 @@ BUILT_IN: dict[str, Callable[[], pd.DataFrame]] = {"adult": datasets.load_adult,
 MOST_PEOPLE = 10**7
 #: The beginning of a file of rules, as written by RuleSet.to_csv.
 RULES_BEGIN = "# {"
+#: Options for association rules only.
+OF_RULES = ("values", "distribution", "scores", "decimals")
 #: Options that specify the buckets, in three ways.
 BUCKET_SOURCES = (("bucket",), ("l",), ("generalized", "hierarchy", "population"))
 #: Number of distinct numbers of a quasi-identifier above which ranges are proposed.
@@ -344,6 +346,8 @@ def _check_names(table: pd.DataFrame, options: TableOptions) -> None:
     in_another_table: tuple[str, ...] = ("bucket",) if isinstance(options, PublishOptions) else ()
     if isinstance(options, ReleaseOptions) and options.sa_table:
         in_another_table = ("sa", "count")
+    elif isinstance(options, ReleaseOptions) and options.population is not None:
+        in_another_table = ("count",)
     for option in ("qi", "sa", "bucket", "id", "count"):
         value = None if option in in_another_table else getattr(options, option)
         for name in (value,) if isinstance(value, str) else value or ():
@@ -548,6 +552,8 @@ def _read_original(path: str, options: ExposureOptions, source: CommandInput) ->
     # Missing cells stand for any value only in originals that are generalized like TABLE.
     full = [name for name in source.qi if source.records is None or source.records[name].notna().all()]
     original = _with_iso_dates(_without_gaps(original, path, source.qi, [*source.sa, *full], options), source.sa)
+    if options.count is not None and options.count in original:
+        original = people_of(original, options.count)
     if isinstance(source.view, Release) and source.view.generalized:
         original = _with_dates_of(source.view.quasi_identifiers.to_frame(index=False), original, path)
         if not _are_cells(with_cells(source.view, original)[source.qi], source.view):
@@ -792,14 +798,15 @@ def _is_rules(options: ExposureOptions) -> bool:
     if options.qi_table is not None:
         return True
     path = Path(options.table)
-    if not path.is_file() or path.suffix == ".parquet":
-        return False
-    with path.open("rb") as file:
-        is_rules = file.read(len(RULES_BEGIN)) == RULES_BEGIN.encode()
-    if is_rules:
+    is_rules = False
+    if path.is_file() and path.suffix != ".parquet":
+        with path.open("rb") as file:
+            is_rules = file.read(len(RULES_BEGIN)) == RULES_BEGIN.encode()
+    about_rules = [name for name in OF_RULES if name in given(options)]
+    if is_rules or about_rules:
+        why = f"{flag(about_rules[0])} is about" if about_rules and not is_rules else f"{options.table!r} contains"
         raise TableError(
-            f"{options.table!r} contains association rules; --qi-table must be given, a CSV file of everybody's QI with one "
-            "row per person"
+            f"{why} association rules; --qi-table must be given, a CSV file of everybody's QI with one row per person"
         )
     return False
 

@@ -21,7 +21,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from .streams import Output, flag
+from .streams import DASH, Output, flag
 
 T = TypeVar("T", bound="Options")
 
@@ -85,6 +85,11 @@ def table_arguments(options: TableOptions) -> list[str]:
     if options.missing_codes:
         arguments.append(f"--missing-codes={format_list(options.missing_codes)}")
     return [*arguments, *["--no-count"] * options.no_count, *format_arguments(options)]
+
+
+def file_name(text: str) -> str:
+    """Read the name of a file, which must not look like an option in printed commands."""
+    return f"./{text}" if text.startswith("-") and text != DASH else text
 
 
 def counts(text: str) -> list[int]:
@@ -321,7 +326,7 @@ class ExposureOptions(ReleaseOptions):
     values: tuple[str, ...] | None = in_rules("V,W,...", "the possible values of the sensitive column", type=names)
     distribution: str | None = in_rules("FILE", "number or share of people with each value: value, number")
     scores: tuple[str, ...] | None = in_rules(
-        "S,...", "scores that are published too: confidence, support or both", type=names
+        "S,...", "scores that are published too: confidence, support, or confidence,support", type=names
     )
     decimals: int | None = in_rules("N", "decimals of the published scores", type=int)
     solver: str = "auto"
@@ -389,7 +394,7 @@ class PublishOptions(TableOptions):
         "anatomy",
         choices=["anatomy", "mondrian", "search", "republish", "similar-linkage", "rules"],
     )
-    out: str = ungrouped("NAME", "beginning of the file names (published)", "published")
+    out: str = ungrouped("NAME", "beginning of the file names (published)", "published", type=file_name)
     escape_formulas: bool = ungrouped(None, ESCAPE, False)
     id: str | None = ungrouped("I", "column of pseudonyms to publish: anatomy, mondrian, republish", type=composed)
     safe: tuple[float, int] | None = ungrouped(

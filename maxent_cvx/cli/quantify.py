@@ -437,9 +437,11 @@ def _larger_buckets(source: CommandInput, records: pd.DataFrame, verdict: Verdic
         tried = l
         if above is not None and not above.people and not above.undecided:
             more = ["--l", str(l), "--exempt", str(options.exempt or 0), "--seed", str(options.seed)]
-            command = typed(
-                "maxent-cvx publish", [options.table], source.qi, source.sa, *more, *table_arguments(options)
-            )
+            table = options.original or options.table
+            about = (
+                options if options.original is None else replace(options, rows=None, count=None)
+            )  # these are TABLE's
+            command = typed("maxent-cvx publish", [table], source.qi, source.sa, *more, *table_arguments(about))
             return (
                 f"Anatomy's buckets with --l {l} pass: nobody is exposed above P = {format_number(limit)}. Publish them:"
                 f"  {command}"

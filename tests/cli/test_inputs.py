@@ -101,6 +101,17 @@ def test_original_records_of_published_tables(hospital, run, refuse):
     assert "'Degree'" in refuse(*command, "--original", "less.csv")
 
 
+def test_counts_of_original_records_and_of_a_population(run, document):
+    """--count is a column of TABLE, of the original records, of the population, or of several of them."""
+    write_text("open.csv", "age,sex,ill,n\n20-30,f,flu,2\n30-40,m,gout,3\n")
+    write_text("people.csv", "age,sex,n\n20,f,1\n25,f,2\n30,m,3\n")
+    command = ["quantify", "open.csv", "--generalized", "--qi", "age,sex", "--sa", "ill", "--count", "n"]
+    assert "right for 100.0%" in run(*command, "--original", "open.csv")
+    assert document(*command, "--population", "people.csv")["release"]["records"] == 6
+    write_text("open.csv", "age,sex,ill\n20-30,f,flu\n30-40,m,gout\n")
+    assert document(*command, "--population", "people.csv")["release"]["records"] == 6
+
+
 def test_original_records_of_a_generalized_release(run, refuse):
     """Exact records are found in their cells, or by the population, as the error says; --missing drop leaves out gaps."""
     table = pd.DataFrame({"age": [20, 21, 30, 31], "disease": ["flu", "HIV", "flu", "flu"]})
@@ -313,6 +324,7 @@ GROUPS = shlex.join(BUCKET)
         ("quantify hospital --min-support 1 --top 1 --report q.html", "--report"),
         ("quantify hospital --know 'P(Flu = 0.3'", "P(Flu = 0.3"),
         ("quantify hospital --baseline other.csv", "other.csv"),
+        ("quantify hospital --distribution other.csv", "--distribution is about association rules"),
         ("quantify hospital --baseline other.parquet", "'other.parquet' does not exist"),
         ("quantify hospital --workers 2", "--workers"),
         ("quantify hospital --solver CLARABELL", "'CLARABEL'"),

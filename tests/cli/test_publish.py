@@ -99,7 +99,7 @@ def test_names_that_begin_with_a_minus_sign(published):
     write_text("minus.csv", "-pay,-ill,-id\n1,a,v\n1,b,w\n2,a,x\n2,b,y\n")
     roles = ["--qi=-pay", "--sa=-ill", "--id=-id"]
     for method in (["mondrian", "--k", "2"], ["anatomy", "--l", "2"]):
-        assert published("minus.csv", *roles, "--method", *method, "--out", "open")["release"]["records"] == 4
+        assert published("minus.csv", *roles, "--method", *method, "--out=-open")["release"]["records"] == 4
 
 
 def test_the_order_of_rows_tells_nothing(hospital, folder, run):
