@@ -526,7 +526,7 @@ def decreasing_root(
     def at(t: float) -> float:
         if t not in values:
             values[t] = function(t)
-        return values[t] if abs(values[t]) > tolerance else 0.0
+        return 0.0 if abs(values[t]) <= tolerance else values[t]
 
     low = high = start
     while at(high) > 0 and high < largest:

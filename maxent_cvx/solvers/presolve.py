@@ -508,7 +508,7 @@ def _implied_values(
     bounds = propagated_bounds(form.hard, problem.n_records, most)
     check_step()
     nearly = bounds.range <= form.zero_tolerance * form.count_scale
-    fixed = nearly & negligible(form, bounds.range, largest_coefficients(form, ~nearly))
+    fixed = nearly & negligible(form, bounds.range, largest_coefficients(form, ~nearly)) if nearly.any() else nearly
     counts[fixed], width[fixed] = bounds.values(fixed)
     return fixed, counts, width, bounds.records()[1]
 
