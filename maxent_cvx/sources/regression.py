@@ -402,6 +402,8 @@ class PublishedRegression(Source):
         ------
         StatementError
             If the coefficients are between limits, soft, or of a pipeline, or the other records have no unique fit.
+        TableError
+            If a QI tuple or a sensitive value of the records is not in the view.
 
         Examples
         --------
@@ -419,7 +421,13 @@ class PublishedRegression(Source):
         y, X = self._read(view)
         data = Microdata(records, view.qi, view.sensitive)
         (group, tuples), (value, values) = data.tuples(), data.values()
-        q, s = view.quasi_identifiers.get_indexer(tuples)[group], view.sensitive_values.get_indexer(values)[value]
+        q, s = view.quasi_identifiers.get_indexer(tuples), view.sensitive_values.get_indexer(values)
+        if (n_unknown := int((q < 0).sum() + (s < 0).sum())) > 0:
+            raise TableError(
+                f"{n_unknown} QI tuples and sensitive values of the records are not in the {view.noun}, so that their "
+                "numbers are unknown; pass a view that contains them"
+            )
+        q, s = q[group], s[value]
         kept = tuples_described(view, self.given)[q]
         X, response = X[q[kept]], y[s[kept]]
         penalty = np.diag([0.0 if name == INTERCEPT else self.penalty for name in self.coefficients])
